@@ -1,0 +1,16 @@
+"""The `autograder` command. Each subcommand lives beside what it does and is imported when called."""
+
+import click
+
+from autograder.lazy_group import LazyGroup
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "read": ("autograder.read:read_command", "Print what an output file says."),
+    "grade": ("autograder.grade:grade_command", "Grade a folder of submissions."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS)
+@click.version_option(package_name="dl-on-supercomputers")
+def main() -> None:
+    """Read what jobs printed and turn it into grades with their reasons."""

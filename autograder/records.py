@@ -1,0 +1,87 @@
+"""What a reader finds in a job's output: frozen records that measuring, evidence and judging share.
+
+A number that the file does not say is None, never a guess.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in a student's file; lines count from 1."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A printed number with the half width of its rounding: "14s" is 14 ± 0.5."""
+
+    value: float
+    half_width: float = 0.0
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in the output that a person should know: an error, a bad line, a broken chain."""
+
+    where: Where
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    number: int
+    seconds: Number | None = None
+    steps: int | None = None
+    unique_samples: int | None = None
+    throughput: Number | None = None
+    train_loss: Number | None = None
+    train_accuracy: Number | None = None
+    val_loss: Number | None = None
+    val_accuracy: Number | None = None
+    lr: float | None = None
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One rank's presence line and, if it came so far, its end line."""
+
+    rank: int
+    host: str | None = None
+    local_rank: int | None = None
+    device: str | None = None
+    samples: int | None = None
+    shard: tuple[int, int, int] | None = None
+    shard_ids_hash: str | None = None
+    param_hash: str | None = None
+    files_written: int | None = None
+    ended: bool = False
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One training run, told apart from others in the same files."""
+
+    files: tuple[str, ...]
+    format: str
+    outcome: str  # completed failed cancelled timeout oom stalled incomplete empty
+    job_id: str | None = None
+    workers: int | None = None
+    epochs: tuple[Epoch, ...] = ()
+    ranks: tuple[Rank, ...] = ()
+    test_accuracy: Number | None = None
+    test_loss: Number | None = None
+    throughput: Number | None = None  # what the program itself printed for the whole run
+    total_seconds: Number | None = None
+    header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
+    end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
+    measures: tuple[dict[str, Any], ...] = ()  # the record's measure events
+    chain_intact: bool | None = None  # None: the format has no chain
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,17 @@
+"""The `lessons` command. Each subcommand lives beside what it does and is imported when called."""
+
+import click
+
+from autograder.lazy_group import LazyGroup
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "build": ("lessons.build:build_command", "Make lessons/ from solutions/."),
+    "run": ("lessons.run:run_command", "Execute lessons headlessly."),
+    "data": ("lessons.toolkit.data.cli:data_group", "Fetch, verify and list the data sets."),
+}
+
+
+@click.group(cls=LazyGroup, lazy=COMMANDS)
+@click.version_option(package_name="dl-on-supercomputers")
+def main() -> None:
+    """Build, run, check and hand in the lessons."""
