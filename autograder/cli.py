@@ -1,4 +1,4 @@
-"""The `autograder` command. Each subcommand lives beside what it does and is imported when called."""
+"""The `autograder` command. Subcommands live beside what they do, imported when called."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""A click group whose subcommands are imported only when called, so that every command starts fast."""
+"""A click group that imports a subcommand only when it is called: every command starts fast."""
 
 import importlib
 
