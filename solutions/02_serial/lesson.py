@@ -1,0 +1,333 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 02 · A serial program, and how fast it is
+#
+# **What does a framework write for me, and how do I state its speed?**
+#
+# In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and
+# PyTorch write them for you. You train the same network with both on one device, give the
+# training to the batch system, and learn to say how fast it was, with the uncertainty that
+# belongs to the number. Every speedup of this course is later divided by what you measure here.
+#
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU if there is one
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07 says why
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+from lessons.toolkit import answers, data, plots
+from lessons.toolkit.checks import lesson_02 as check
+
+sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "4"]}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# Before any run, commit yourself. Only that you predicted counts, not whether you were right.
+#
+# 1. Which test accuracy will a network of 407,050 parameters reach on handwritten digits?
+#    A fraction of 1.
+# 2. Will a GPU train this network ten times faster than one CPU core? `"yes"` or `"no"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_accuracy to a number and predict_gpu to "yes" or "no"
+predict_accuracy = 0.97
+predict_gpu = "no"
+### END SOLUTION
+answers.note(predict_accuracy=predict_accuracy, predict_gpu=predict_gpu)
+
+# %% [markdown]
+# ## The data
+#
+# MNIST: 60,000 handwritten digits to learn from and 10,000 to be tested on, 28 × 28 pixels from 0
+# to 255. `data.load` finds the four IDX files, verifies their checksums and divides by 255.
+# If you forget that division in a program of your own, the first layer sees inputs 255 times too
+# large and training stumbles.
+
+# %%
+mnist = data.load("mnist")
+print("train", mnist.x_train.shape, "test", mnist.x_test.shape, "from", mnist.facts["name"])
+print("pixels from", mnist.x_train.min(), "to", mnist.x_train.max())
+plots.images(mnist.x_train[:16], mnist.y_train[:16])
+
+# %% [markdown]
+# ## The program, Keras
+#
+# Open `train.py` beside this notebook. Against lesson 01 these lines changed:
+#
+# - the forward and backward pass and the update became a **model** and **`fit`**;
+# - SGD became **Adam**, which keeps two numbers for each parameter;
+# - `--epochs`, `--batch_size` and friends come from the command line, so that a job file can
+#   change them without touching the program;
+# - a **record** prints one line at the start, one an epoch and one at the end, timed with a clock
+#   that only moves forward, after the device has finished its work. That is what is graded, and
+#   what the pictures below are drawn from.
+#
+# Keras is a high-level interface. It was once a front end for TensorFlow, CNTK and Theano; today
+# TensorFlow, PyTorch and JAX can stand behind it.
+#
+# **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
+# 10 units with `softmax`. Save the file and run this cell.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_2_1(train.build_model)
+
+# %% [markdown]
+# Count once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10 biases.
+#
+# ## The program, PyTorch
+#
+# `train_torch.py` trains the same network, and its loop is visible. PyTorch's `CrossEntropyLoss`
+# contains the softmax, so the network ends without one. With a second softmax the loss never
+# falls below 1.46, because the largest probability it can then express is *e* / (*e* + 9).
+#
+# **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step is four calls.
+
+# %% tags=["check"]
+import train_torch
+
+importlib.reload(train_torch)
+check.check_2_2(train_torch.train_step)
+
+# %% [markdown]
+# ## Give it to the batch system
+#
+# `job.sbatch` asks for one task on one core and starts `train.py`. In a terminal you would type
+#
+#     sbatch job.sbatch
+#     squeue -u $USER
+#     tail -f 02_keras_<job id>.out
+#
+# From here, `submit_once` does the same: it prints the real command, waits, and returns the
+# output files. If outputs of this job lie in the folder already, it takes those: delete them to
+# run again.
+
+# %%
+from cluster.submit import submit_once
+
+keras_files = submit_once("job.sbatch", *sizes)
+torch_files = submit_once("job_torch.sbatch", *sizes)
+
+# %% [markdown]
+# Look into the output: `!cat 02_keras_*.out`. Between the lines that Keras prints for people stand
+# tagged lines for programs. Whoever grades or draws reads only what the job printed.
+
+# %%
+from autograder.read import read_files
+
+[keras_run] = read_files(keras_files)
+[torch_run] = read_files(torch_files)
+for run in (keras_run, torch_run):
+    print(run.header["source"], run.outcome, "on", run.header["device"], "·", run.files[0])
+    for epoch in run.epochs:
+        print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s", end="")
+        print(f"  loss {epoch.train_loss.value:.4f}  accuracy {epoch.train_accuracy.value:.4f}")
+    print(f"  test accuracy {run.test_accuracy.value:.4f}")
+
+# %% [markdown]
+# ## The picture
+
+# %%
+plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run})
+
+# %%
+plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
+
+# %% [markdown]
+# **What you should see.**
+#
+# - The first bar is hatched, because the first epoch does not count: it also pays for tracing the
+#   program, allocating memory and cold files. Put it into a mean and whatever compiles less looks
+#   "faster".
+# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine,
+#   seconds do. Measured for this page on one core of a 2-core machine (TensorFlow 2.21,
+#   PyTorch 2.13): SMOKE_NUMBERS
+# - A course at Jülich printed for this program, with TensorFlow 1.13 on one GPU, 8, 7, 7, 7 s an
+#   epoch and test accuracy 0.9805 (60,000 images, 4 epochs). One CPU core of today needs about
+#   2 s. That is no speedup of anything: other versions, other hardware. It does show that a small
+#   network cannot fill a GPU.
+# - Network and GPU must fit. ResNet50V2 on CIFAR-10 took 215 s an epoch on 20 CPU cores and 14 s on
+#   one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
+#   **acceleration**, one device against another. **Speedup** compares N devices with one of the
+#   same kind. GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a
+#   program scales.
+
+# %% [markdown]
+# ## State its speed
+#
+# **Exercise 2.3.** Four functions you will use in every later lesson.
+#
+# - `epoch_time`: the **median** of epochs 2, 3, …
+# - `throughput`: training samples a second. Test samples do not count.
+# - `speedup`: time of the base ÷ time on N devices, same work, same hardware.
+# - `efficiency`: speedup ÷ N.
+
+# %% tags=["exercise"]
+import statistics
+
+
+def epoch_time(seconds):
+    """Seconds of an epoch, from the list of all epochs' seconds."""
+    ### BEGIN SOLUTION Exercise 2.3: the median without the first epoch
+    return statistics.median(seconds[1:])
+    ### END SOLUTION
+
+
+def throughput(samples, seconds):
+    ### BEGIN SOLUTION Exercise 2.3: samples a second
+    return samples / seconds
+    ### END SOLUTION
+
+
+# %% tags=["exercise"]
+def speedup(base_seconds, seconds):
+    ### BEGIN SOLUTION Exercise 2.3: how many times faster than the base
+    return base_seconds / seconds
+    ### END SOLUTION
+
+
+def efficiency(base_seconds, seconds, devices):
+    ### BEGIN SOLUTION Exercise 2.3: the share of the ideal speedup
+    return speedup(base_seconds, seconds) / devices
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_2_3(epoch_time, throughput, speedup, efficiency)
+
+# %% [markdown]
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU
+# and 5 s on four is not a speedup of 2.80 but of something between two numbers. Which?
+#
+# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean; and the
+# smallest and largest throughput that whole seconds can mean.
+
+# %% tags=["exercise"]
+def interval(a, b):
+    """(low, high) of a / b, both printed in whole seconds."""
+    ### BEGIN SOLUTION Exercise 2.4: each number may be off by half a second
+    return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
+    ### END SOLUTION
+
+
+def throughput_interval(samples, seconds):
+    """(low, high) samples a second, seconds printed in whole seconds."""
+    ### BEGIN SOLUTION Exercise 2.4: the longest time gives the lowest throughput
+    return samples / (seconds + 0.5), samples / (seconds - 0.5)
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_2_4(interval, throughput_interval)
+
+# %% [markdown]
+# **Exercise 2.5.** The Jülich log says more than its whole seconds:
+#
+#     60000/60000 [======] - 8s 131us/sample - loss: 0.2006 - acc: 0.9404
+#     60000/60000 [======] - 7s 120us/sample - loss: 0.0815 - acc: 0.9749
+#     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
+#     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
+#
+# How many seconds did the epochs take, from the microseconds a sample? `119us` is uncertain by
+# 0.4 %, `7s` by 7 %.
+
+# %% tags=["exercise"]
+def seconds_from_us(us_per_sample, samples):
+    ### BEGIN SOLUTION Exercise 2.5: microseconds a sample to seconds an epoch
+    return us_per_sample * samples / 1e6
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_2_5(seconds_from_us)
+
+# %% [markdown]
+# ## Look ahead: the same program on two ranks
+#
+# `train_horovod.py` is `train.py` with the lines that lesson 07 is about: each rank takes its own
+# half of the images, gradients are averaged after every batch, and all ranks end with the same
+# parameters. You need not understand it yet. `job_horovod.sbatch` asks for two tasks.
+
+# %%
+horovod_files = submit_once("job_horovod.sbatch", *sizes)
+[two_ranks] = read_files(horovod_files)
+for rank in two_ranks.ranks:
+    print(f"rank {rank.rank} on {rank.host}: {rank.samples} images, parameters {rank.param_hash}")
+print("largest difference of any parameter between the ranks:", two_ranks.end["param_spread"])
+one, two = ([e.seconds.value for e in run.epochs] for run in (keras_run, two_ranks))
+print(f"epoch on 1 rank {epoch_time(one):.2f} s, on 2 ranks {epoch_time(two):.2f} s:")
+print(f"speedup {speedup(epoch_time(one), epoch_time(two)):.2f}")
+
+# %% [markdown]
+# Each rank did half of the work, and it was hardly faster, perhaps slower. After each batch of 32
+# images the ranks exchange 407,050 gradients; the computing between two exchanges takes about a
+# millisecond on a CPU core. **There is too little work for each exchange.** Lesson 06 tells what an
+# exchange costs, lesson 07 uses a network for which it pays. On more ranks than your machine has
+# cores no speedup can be shown at all.
+
+# %% [markdown]
+# ## Write down your answers
+#
+# With *your* functions and *your* job's seconds. They are compared with what the outputs say.
+# The last one is a word: a program takes 215 s an epoch on 20 CPU cores and 14 s on one H100.
+# Is 15 its parallel speedup? `"yes"` or `"no"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set cpu_gpu_is_speedup to "yes" or "no"
+cpu_gpu_is_speedup = "no"
+### END SOLUTION
+samples = keras_run.header["dataset"]["train_samples"]
+low, high = interval(14, 5)
+answers.note(
+    keras_epoch_s=epoch_time(one),
+    keras_epoch_s_min=min(one[1:]),
+    keras_epoch_s_max=max(one[1:]),
+    keras_throughput=throughput(samples, epoch_time(one)),
+    interval_14_5_low=low,
+    interval_14_5_high=high,
+    s4_epoch_s=seconds_from_us(120, 60000),
+    cpu_gpu_is_speedup=cpu_gpu_is_speedup,
+)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | a "speedup" that vanishes when you train longer | the first epoch in the mean |
+# | steps that take no time on a GPU | the clock read before the device had finished |
+# | PyTorch's loss stuck at 1.46 or above | softmax in the network *and* in `CrossEntropyLoss` |
+# | a throughput a sixth too high | the 10,000 test images counted as trained |
+# | accuracy near 0.1, or a loss that jumps | pixels not divided by 255 |
+# | an A100's seconds divided by a V100's | two kinds of hardware: the record's `device` differs |
+#
+# ## Recap
+#
+# - A framework writes the backward pass and the update; data, sizes, clock and honesty remain yours.
+# - Time of an epoch: the median without the first. Throughput: training samples ÷ that time.
+# - Speedup only for the same work on the same hardware. Whole seconds give an interval, no number.
+#
+# **Hand in**: in a terminal, `lessons submit 02` packs this folder and says what is in it.
+#
+# Next: 03 takes a network that is worth a GPU. Further reading: F. Chollet, *Deep Learning with
+# Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.
