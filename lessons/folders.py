@@ -1,0 +1,65 @@
+"""Where the course and its lessons lie, and which files in a lesson's folder its runs made."""
+
+import fnmatch
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+LESSON_NAME = re.compile(r"\d\d_[a-z0-9_]+")
+
+# What running a lesson leaves in its folder: never copied, generated or called a stranger.
+PRODUCTS = (
+    "*.out",
+    "*.err",
+    "*.npy",
+    "*.pyc",
+    "answers.txt",
+    "checkpoints",
+    "timeline*.json",
+    "__pycache__",
+    ".*",
+)
+
+
+def course_root() -> Path:
+    """The folder that holds solutions/, lessons/, cluster/ and autograder/."""
+    root = os.environ.get("COURSE_ROOT") or Path(__file__).parent.parent
+    return Path(root).resolve()
+
+
+def lesson_folders(edition: Path) -> dict[str, Path]:
+    """Number -> folder of every lesson in `edition` (solutions/ or lessons/), in order."""
+    if not edition.is_dir():
+        return {}
+    folders = [p for p in edition.iterdir() if p.is_dir() and LESSON_NAME.fullmatch(p.name)]
+    return {p.name[:2]: p for p in sorted(folders)}
+
+
+def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
+    """The asked lessons (as 02, 2 or 02_serial), or all; an unknown one is a usage error."""
+    folders = lesson_folders(edition)
+    if not folders:
+        raise click.UsageError(f"There are no lessons in {edition}.")
+    chosen = {}
+    for name in asked:
+        number = name.split("_")[0].zfill(2)
+        if number not in folders or ("_" in name and name != folders[number].name):
+            known = ", ".join(p.name for p in folders.values())
+            raise click.UsageError(f"There is no lesson {name} in {edition}; there are: {known}.")
+        chosen[number] = folders[number]
+    return dict(sorted(chosen.items())) if chosen else folders
+
+
+def is_product(relative: Path) -> bool:
+    return any(fnmatch.fnmatch(part, rule) for part in relative.parts for rule in PRODUCTS)
+
+
+def made_by_hand(folder: Path) -> Iterator[Path]:
+    """Paths, relative to a lesson's folder, of the files that its runs did not make."""
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if path.is_file() and not is_product(relative):
+            yield relative
