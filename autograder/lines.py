@@ -1,0 +1,91 @@
+"""What a job wrote, in whole lines and in bounded memory; one line, cleaned for reading.
+
+A file is read block by block. A reader looks for its tag in a block and cleans only the lines
+that have it: most of what a job prints is of no interest to any reader.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+BLOCK = 1 << 20  # bytes read at once: memory stays at a few times this, whatever the file's size
+LONGEST = (
+    1 << 16
+)  # of a longer line only this much is kept, its end: there a bar's last state stands
+
+# `srun -l`, Open MPI's --tag-output (both forms), horovodrun, torchrun, in this order.
+LABEL = re.compile(
+    r"\s*(?:(?P<srun>\d{1,6}): ?"
+    r"|\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
+    r"|\[(?P<horovod>\d{1,6})\]<std(?:out|err)>: ?"
+    r"|\[default(?P<torch>\d{1,6})\]: ?)"
+)
+ANSI = re.compile(
+    rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-_])"
+)
+BACKSPACES = re.compile(rb"\x08+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some whole lines of a file; `number` is the line number of the first."""
+
+    data: bytes
+    number: int
+    cut: int = (
+        0  # bytes of one overlong line that were left out; the block then begins with its end
+    )
+    half: bool = (
+        False  # the last line has no newline: the file ends within a line or is still growing
+    )
+
+
+def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
+    """The stream in whole lines; NULs, which stand for nothing anybody printed, left out."""
+    number, rest, cut = 1, b"", 0
+    while chunk := stream.read(size):
+        if b"\0" in chunk:
+            chunk = chunk.translate(None, b"\0")
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            rest += chunk
+            if len(rest) > longest:
+                cut += len(rest) - longest
+                rest = rest[-longest:]
+            continue
+        data = rest + chunk[:end]
+        yield Block(data, number, cut)
+        number, rest, cut = number + data.count(b"\n"), chunk[end:], 0
+    if rest:
+        yield Block(rest, number, cut, half=True)
+
+
+def clean(line: bytes) -> str:
+    """One line as a terminal shows it at the end: carriage returns, backspaces, colours done."""
+    if b"\r" in line:
+        shown = line.rstrip(b"\r\n \t")
+        line = shown[shown.rfind(b"\r") + 1 :]
+    if b"\x08" in line:
+        line = erase(line)
+    if b"\x1b" in line:
+        line = ANSI.sub(b"", line)
+    return line.decode("utf-8", "replace").rstrip()
+
+
+def erase(line: bytes) -> bytes:
+    """Backspaces taken as what programs mean by them: the characters before are replaced."""
+    shown, at = bytearray(), 0
+    for run in BACKSPACES.finditer(line):
+        shown += line[at : run.start()]
+        del shown[max(0, len(shown) - (run.end() - run.start())) :]
+        at = run.end()
+    return bytes(shown + line[at:])
+
+
+def split_label(line: str) -> tuple[int | None, str]:
+    """The rank that a launcher wrote before the line, and the line without it."""
+    label = LABEL.match(line)
+    if label is None:
+        return None, line
+    return int(label[label.lastgroup or 0]), line[label.end() :]

@@ -1,0 +1,57 @@
+"""Numbers as a job printed them: finite, and with the half width of their rounding.
+
+Everything that is no plain finite number is None: NaN, infinities, booleans, words. What None means
+is for the caller to say; no caller may put a number in its place.
+"""
+
+import math
+import re
+from typing import Any
+
+from autograder.records import Number, Where
+
+# At most 30 digits on either side: no measure has more, and no pattern here can run away.
+NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
+PARTS = re.compile(
+    r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
+)
+
+
+def finite(value: Any) -> float | None:
+    """A number of a decoded record, or None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def printed(text: str, scale: float = 1.0, where: Where | None = None) -> Number | None:
+    """A number in text, times a unit's scale: "14" is 14 ± 0.5, "0.98" is 0.98 ± 0.005."""
+    parts = PARTS.match(text.strip())
+    if parts is None:
+        return None
+    try:
+        value = float(text) * scale
+    except ValueError:
+        return None
+    last_digit = int(parts["exponent"] or 0) - len(parts["decimals"] or "")
+    half_width = 0.5 * 10.0**last_digit * scale
+    if not (math.isfinite(value) and math.isfinite(half_width)):
+        return None
+    return Number(value, half_width, where)
+
+
+def exact(value: Any, where: Where | None = None) -> Number | None:
+    """A number of a decoded record as a Number without rounding."""
+    number = finite(value)
+    return None if number is None else Number(number, 0.0, where)
+
+
+def whole(value: Any, least: int = 0) -> int | None:
+    """A count of a decoded record, or None."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least or value > 10**15:
+        return None
+    return value

@@ -1,0 +1,303 @@
+"""The course's run record (docs/run-record.md): tagged lines, told apart by their run id."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+from autograder.numbers import exact, finite, whole
+from autograder.records import Epoch, Number, Problem, Rank, Run, Where
+
+FORMAT = "record"
+CHAIN = b',"chain":'
+# No run of a course has more of these; a file that has is not kept in memory.
+MOST_EPOCHS, MOST_RANKS, MOST_MEASURES, MOST_PROBLEMS = 100_000, 100_000, 10_000, 50
+
+
+@dataclass
+class Launch:
+    """What one launch has said so far."""
+
+    run: str
+    files: list[str] = field(default_factory=list)
+    first: Where | None = None
+    last: Where | None = None
+    header: dict[str, Any] = field(default_factory=dict)
+    ranks: dict[int, Rank] = field(default_factory=dict)
+    epochs: dict[int, Epoch] = field(default_factory=dict)
+    shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
+    open_epochs: set[int] = field(default_factory=set)
+    validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
+    test_accuracy: Number | None = None
+    test_loss: Number | None = None
+    measures: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] = field(default_factory=dict)
+    status: str | None = None
+    total_seconds: Number | None = None
+    chains: dict[int, bytes] = field(default_factory=dict)
+    broken: set[int] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def complain(self, where: Where, text: str, reason: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(where, text, reason))
+
+
+def is_ours(event: dict[str, Any]) -> bool:
+    return event.get("namespace") == "course"
+
+
+def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, where: Where) -> None:
+    """Add one decoded line of the record to the launch that it belongs to."""
+    about = event.get("metadata")
+    about = about if isinstance(about, dict) else {}
+    run = about.get("run")
+    run = run if isinstance(run, str) and len(run) <= 64 else ""
+    launch = launches.get(run)
+    if launch is None:
+        launch = launches[run] = Launch(run, first=where)
+    launch.last = where
+    if where.file not in launch.files:
+        launch.files.append(where.file)
+    key, value = event.get("key"), event.get("value")
+    shown = str(key)[:80]
+    rank = whole(about.get("rank"))
+    if not run or rank is None or not isinstance(key, str):
+        launch.complain(where, shown, "the record line does not say its run, rank or key")
+        return
+    check_chain(launch, rank, about.get("chain"), payload, where, shown)
+    handler = HANDLERS.get(key)
+    if handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
+        handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
+
+
+def check_chain(
+    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, shown: str
+) -> None:
+    """Each line carries a hash over the one before; what is stated goes on as the next one's seed,
+    so that one change breaks the chain once or twice and not for the whole rest of the file."""
+    before = launch.chains.get(rank, launch.run.encode())
+    cut = payload.rfind(CHAIN)
+    line = payload[:cut] if cut >= 0 else payload
+    expected = blake2b(before + line).hexdigest()[:12]
+    launch.chains[rank] = (stated if isinstance(stated, str) else expected).encode()
+    if stated == expected or rank in launch.broken:
+        return
+    launch.broken.add(rank)
+    launch.complain(
+        where,
+        shown,
+        f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
+        "missing, moved or changed",
+    )
+
+
+def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if launch.header:
+        launch.complain(where, "header", "a second header in the same run; the first one counts")
+        return
+    launch.header = value
+
+
+def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if whole(value.get("rank")) != rank:
+        launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
+        return
+    if rank in launch.ranks:
+        launch.complain(where, "rank", f"rank {rank} reports that it took part a second time")
+        return
+    if len(launch.ranks) >= MOST_RANKS:
+        launch.left_out["rank"] += 1
+        return
+    launch.shards[rank] = value.get("shard")
+    launch.ranks[rank] = Rank(
+        rank,
+        host=words(value.get("host")),
+        local_rank=whole(value.get("local_rank")),
+        device=words(value.get("device")),
+        samples=whole(value.get("samples")),
+        shard_ids_hash=words(value.get("shard_ids_hash")),
+        where=where,
+    )
+
+
+def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    known = launch.ranks.get(rank) or Rank(rank)
+    if known.ended:
+        launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
+        return
+    if len(launch.ranks) >= MOST_RANKS and rank not in launch.ranks:
+        launch.left_out["rank_end"] += 1
+        return
+    launch.ranks[rank] = replace(
+        known,
+        samples=known.samples if known.samples is not None else whole(value.get("samples")),
+        param_hash=words(value.get("param_hash")),
+        files_written=whole(value.get("files_written")),
+        ended=True,
+        where=known.where or where,
+    )
+
+
+def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    number = whole(event["metadata"].get("epoch_num"), 1)
+    if number is not None and len(launch.open_epochs) < MOST_EPOCHS:
+        launch.open_epochs.add(number)
+
+
+def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    number = whole(event["metadata"].get("epoch_num"), 1)
+    if number is None:
+        launch.complain(where, "epoch_stop", "the epoch has no number")
+        return
+    if number in launch.epochs:
+        launch.complain(where, "epoch_stop", f"epoch {number} ends twice; the first one counts")
+        return
+    if len(launch.epochs) >= MOST_EPOCHS:
+        launch.left_out["epoch_stop"] += 1
+        return
+    launch.epochs[number] = Epoch(
+        number,
+        seconds=quantity(launch, value, "seconds", where, above_zero=True),
+        steps=whole(value.get("steps"), 1),
+        unique_samples=whole(value.get("unique_samples"), 1),
+        train_loss=quantity(launch, value, "loss", where),
+        train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
+        lr=finite(value.get("lr")),
+        where=where,
+    )
+
+
+def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    about = event["metadata"]
+    said = {"accuracy": event.get("value"), "loss": about.get("loss")}
+    accuracy = quantity(launch, said, "accuracy", where, fraction=True)
+    loss = quantity(launch, said, "loss", where)
+    if about.get("split") == "test":
+        launch.test_accuracy, launch.test_loss = accuracy, loss
+        return
+    number = whole(about.get("epoch_num"), 1)
+    if number is not None and len(launch.validations) < MOST_EPOCHS:
+        launch.validations[number] = (accuracy, loss)
+
+
+def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if len(launch.measures) >= MOST_MEASURES:
+        launch.left_out["measure"] += 1
+        return
+    if finite(value.get("value")) is None:
+        launch.complain(where, str(value.get("name"))[:80], "the measure has no finite value")
+    launch.measures.append({**value, "where": where})
+
+
+def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if launch.status is not None:
+        launch.complain(where, "run_stop", "the run stops twice; the first one counts")
+        return
+    status = event["metadata"].get("status")
+    launch.status = status if isinstance(status, str) else ""
+    launch.end = value
+    launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
+    if value.get("test_accuracy") is not None:
+        launch.test_accuracy = quantity(launch, value, "test_accuracy", where, fraction=True)
+    if value.get("test_loss") is not None:
+        launch.test_loss = quantity(launch, value, "test_loss", where)
+
+
+HANDLERS = {
+    "header": on_header,
+    "rank": on_rank,
+    "epoch_start": on_epoch_start,
+    "epoch_stop": on_epoch_stop,
+    "eval_accuracy": on_eval,
+    "measure": on_measure,
+    "rank_end": on_rank_end,
+    "run_stop": on_run_stop,
+}
+
+
+def quantity(
+    launch: Launch,
+    value: dict[str, Any],
+    name: str,
+    where: Where,
+    fraction: bool = False,
+    above_zero: bool = False,
+) -> Number | None:
+    """A member that should be a number; anything else is None and a problem."""
+    said = value.get(name)
+    if said is None:
+        return None
+    number = exact(said, where)
+    if said in ("nan", "inf", "-inf"):
+        reason = f"{name} is {said}: the training diverged"
+    elif number is None:
+        reason = f"{name} should be a number and is {said!r:.40}"
+    elif fraction and not 0 <= number.value <= 1:
+        reason = f"{name} should lie between 0 and 1 and is {number.value:g}"
+    elif above_zero and number.value <= 0:
+        reason = f"{name} should be above 0 and is {number.value:g}"
+    else:
+        return number
+    launch.complain(where, name, reason)
+    return None
+
+
+def words(value: Any) -> str | None:
+    return value[:400] if isinstance(value, str) else None
+
+
+def slice_of(value: Any, header: dict[str, Any]) -> tuple[int, int, int] | None:
+    """[start, stop, step]; a stop of null, as in Python, is the end of the data set."""
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    if value[1] is None:
+        dataset = header.get("dataset")
+        value = [
+            value[0],
+            dataset.get("train_samples") if isinstance(dataset, dict) else None,
+            value[2],
+        ]
+    start, stop, step = whole(value[0]), whole(value[1]), whole(value[2], 1)
+    return None if start is None or stop is None or step is None else (start, stop, step)
+
+
+def to_run(launch: Launch) -> Run:
+    """The launch as a Run; its outcome is what the record itself says."""
+    epochs = []
+    for number in sorted(launch.epochs):
+        accuracy, loss = launch.validations.get(number, (None, None))
+        epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
+    if not launch.header and launch.first is not None:
+        launch.complain(launch.first, launch.run[:80], "the record has no header line")
+    for key, count in launch.left_out.items():
+        if launch.last is not None:
+            launch.complain(launch.last, key, f"{count} more {key} lines were left out")
+    outcome = {None: "incomplete", "success": "completed"}.get(launch.status, "failed")
+    if launch.status not in (None, "success") and launch.last is not None:
+        launch.complain(launch.last, launch.status or "", "the program reports that it was aborted")
+    return Run(
+        files=tuple(launch.files),
+        format=FORMAT,
+        outcome=outcome,
+        job_id=job_id(launch.header.get("job_id")),
+        workers=whole(launch.header.get("world_size"), 1),
+        epochs=tuple(epochs),
+        ranks=tuple(
+            replace(launch.ranks[rank], shard=slice_of(launch.shards.get(rank), launch.header))
+            for rank in sorted(launch.ranks)
+        ),
+        test_accuracy=launch.test_accuracy,
+        test_loss=launch.test_loss,
+        total_seconds=launch.total_seconds,
+        header=launch.header,
+        end=launch.end,
+        measures=tuple(launch.measures),
+        chain_intact=bool(launch.chains) and not launch.broken,
+        problems=tuple(launch.problems),
+    )
+
+
+def job_id(value: Any) -> str | None:
+    return str(value)[:64] if isinstance(value, str | int) and not isinstance(value, bool) else None
