@@ -1,0 +1,81 @@
+"""Why a set-up failed, in one sentence with a way out.
+
+Runs on any Python 3.6 or newer, like everything that is needed before Python 3.11 is found.
+"""
+
+import errno
+import os
+import re
+import shutil
+
+DISK_FULL = (
+    "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on a larger disk"
+)
+NO_NETWORK = (
+    "the package index cannot be reached; check the network (a proxy goes into HTTPS_PROXY, "
+    "an index of your own into `pip config`)"
+)
+
+# What a failing command prints -> what it means. The first match wins.
+CAUSES = (
+    (r"No space left on device|Disk quota exceeded|not enough space", DISK_FULL),
+    (
+        r"name resolution|Name or service not known|[Ff]ailed to resolve|Network is unreachable"
+        r"|Connection refused|[Cc]onnection timed out|ConnectTimeout|Read timed out|dns error"
+        r"|[Cc]annot connect to proxy|Failed to fetch|error sending request|Max retries exceeded",
+        NO_NETWORK,
+    ),
+    (
+        r"CERTIFICATE_VERIFY_FAILED|invalid peer certificate",
+        "the package index's certificate is not trusted; set PIP_CERT to your site's certificate file",
+    ),
+    (
+        r"No matching distribution found for (?P<what>\S+)",
+        "{what} is not to be had for this Python and machine; "
+        "see docs/install.md for other machines",
+    ),
+    (
+        r"THESE PACKAGES DO NOT MATCH THE HASHES",
+        "a downloaded file was damaged on its way; run `pip cache purge` and try again",
+    ),
+    (
+        r"Killed signal terminated program|virtual memory exhausted|Cannot allocate memory",
+        "the compiler ran out of memory; close other programs, or allow it one core: "
+        "`taskset -c 0 make`",
+    ),
+    (
+        r"fatal error: (?P<what>\S+): No such file",
+        "the header file {what} is missing; install the package that holds it "
+        "(Debian: `sudo apt install build-essential python3-dev`)",
+    ),
+)
+
+
+class SetUpFailed(Exception):
+    """One sentence for the person who waits."""
+
+
+def explain(output, folders=()):
+    """Return the cause that a failing command's output gives away, or None."""
+    for pattern, sentence in CAUSES:
+        found = re.search(pattern, output)
+        if found:
+            return sentence.format(**found.groupdict())
+    # A full disk can also swallow the message that would have said so.
+    for folder in folders:
+        if shutil.disk_usage(str(folder)).free < 20e6:
+            return DISK_FULL
+    return None
+
+
+def explain_os_error(error):
+    """Return a sentence for an error of the set-up program's own reading and writing."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
+    where = error.filename or "a file"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return (
+            "{} cannot be written by user {}; make it writable, or set XDG_CACHE_HOME to a folder "
+            "of your own".format(where, os.geteuid())
+        )
+    return "{}: {}".format(where, error.strerror or error)

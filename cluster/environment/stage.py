@@ -1,0 +1,120 @@
+"""The parts every stage of the set-up is made of: its line, its commands and log, its stamp, its lock."""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from cluster.environment.failure import SetUpFailed, explain
+
+
+@contextlib.contextmanager
+def progress(title: str) -> Iterator[None]:
+    """One line for one stage: what it does, then its seconds."""
+    print(f"  {title} ...", end="", flush=True)
+    start = time.monotonic()
+    try:
+        yield
+    except BaseException:
+        print(" stopped", flush=True)
+        raise
+    print(f" {time.monotonic() - start:.1f} s", flush=True)
+
+
+@contextlib.contextmanager
+def lock(file: Path, waiting: str) -> Iterator[None]:
+    """Hold `file` against every other set-up; say so while waiting."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"  waiting: {waiting}", flush=True)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        # Commands inherit the lock, so that one which outlives a killed set-up still holds it.
+        os.set_inheritable(handle.fileno(), True)
+        yield
+
+
+def run(
+    command: Sequence[str | Path],
+    log: Path,
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    timeout: float | None = None,
+) -> str:
+    """Run a command with its output in `log` and return that output.
+
+    A failure is one sentence that names the log. The command and all it started end with us.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as handle:
+        print("$", *command, file=handle, flush=True)
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=handle,
+            stderr=subprocess.STDOUT,
+            env=dict(env) if env is not None else None,
+            cwd=cwd,
+            start_new_session=True,
+            close_fds=False,
+        )
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise SetUpFailed(
+                f"{log.stem}: no end after {timeout:.0f} seconds; the log is {log}"
+            ) from None
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    output = log.read_text(errors="replace")
+    if status:
+        folders = [log.parent, cwd or Path.cwd()]
+        cause = explain(output, folders) or f"`{Path(command[0]).name}` ended with {status}: " + (
+            last_words(output)
+        )
+        raise SetUpFailed(f"{log.stem}: {cause}; the log is {log}")
+    return output
+
+
+def last_words(output: str) -> str:
+    """Return the line of a failing command's output that says most."""
+    lines = [line.strip() for line in output.splitlines()[1:] if line.strip()]
+    errors = [line for line in lines if line.lower().startswith(("error", "fatal"))]
+    return (errors or lines or ["no output"])[-1][:300]
+
+
+class Stamps:
+    """Which stages are done, and with which inputs: one small file for each in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def done(self, stage: str, inputs: object) -> bool:
+        try:
+            return (self.folder / stage).read_text() == text(inputs)
+        except OSError:
+            return False
+
+    def write(self, stage: str, inputs: object) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.folder / f"{stage}.partial"
+        partial.write_text(text(inputs))
+        partial.replace(self.folder / stage)
+
+    def forget(self, *stages: str) -> None:
+        for stage in stages:
+            (self.folder / stage).unlink(missing_ok=True)
+
+
+def text(inputs: object) -> str:
+    return json.dumps(inputs, indent=1, sort_keys=True) + "\n"
