@@ -1,0 +1,90 @@
+# Folders, configuration files, and the three things the box changes on the machine.
+# shellcheck shell=bash
+
+refuse_clashes() {
+    if [ -e "$SLURM_LINK" ] || [ -L "$SLURM_LINK" ]; then
+        [ "$(readlink "$SLURM_LINK")" = "$SLURM_CONF" ] ||
+            fail "This machine has a Slurm already ($SLURM_LINK is not the box's): the box keeps away from it; use another machine, or write a site file for this Slurm from cluster/sites/template.sh."
+    fi
+    local name
+    for name in $(node_names) "$CONTROLLER"; do
+        grep -v "$HOSTS_MARK" "$HOSTS" | grep -qw "$name" &&
+            fail "$HOSTS gives the name $name to another machine: the box needs that name; remove the line or use another machine."
+    done
+    running slurmctld || ! port_taken 6817 ||
+        fail "Another program listens on port 6817 (a Slurm controller?): stop it first; the box needs $CONTROLLER_ADDRESS:6817."
+    running slurmdbd || ! port_taken 6819 ||
+        fail "Another program listens on port 6819 (a Slurm database daemon?): stop it first; the box needs $CONTROLLER_ADDRESS:6819."
+}
+
+# Listening on the box's own address or on every address.
+port_taken() { ss -Hltn "sport = :$1" | awk '{print $4}' | grep -qE "^(0\.0\.0\.0|\*|\[::\]|${CONTROLLER_ADDRESS//./\\.}):"; }
+
+make_folders() {
+    install -d -m 755 "$STATE" "$ETC" "$RUN" "$RUN/dev" "$STATE/modules/dl-course"
+    install -d -m 750 -o slurm -g adm "$LOG"
+    install -d -m 700 -o slurm "$STATE/slurmctld" "$STATE/mariadb"
+    install -d -m 700 -o munge "$STATE/munge"
+    install -d -m 755 -o munge "$RUN/munge"
+    install -d -m 755 -o slurm "$RUN/mariadb"
+    local name gpu
+    for name in $(node_names); do install -d -m 755 "$STATE/spool/$name"; done
+    for gpu in $(seq 0 $((NODE_GPUS - 1))); do
+        # Slurm drains a node whose GPUs have no device file; these are /dev/null by another name.
+        [ -e "$RUN/dev/nvidia$gpu" ] || mknod -m 666 "$RUN/dev/nvidia$gpu" c 1 3 ||
+            fail "Device files cannot be made here (mknod refused): give the container more rights (docker run --privileged), or use 'cluster use laptop'."
+    done
+}
+
+write_configuration() {
+    fill slurm.conf | sed "s|@LISTEN@|NoCtldInAddrAny|" >"$ETC/slurm.conf"
+    install -d -m 755 "$ETC/node"
+    fill slurm.conf | sed "s|@LISTEN@|NoInAddrAny|" >"$ETC/node/slurm.conf"
+    fill gres.conf >"$ETC/node/gres.conf"
+    fill gres.conf >"$ETC/gres.conf"
+    fill slurmdbd.conf | install -m 600 -o slurm /dev/stdin "$ETC/slurmdbd.conf"
+    fill profile.sh >"$ETC/profile.sh"
+    fill dl-course.lua >"$STATE/modules/dl-course/1.0.lua"
+    install -m 755 "$BOX_CODE"/templates/{epilog,task_prolog}.sh "$ETC"
+}
+
+fill() {
+    sed -e "s|@STATE@|$STATE|g; s|@LOG@|$LOG|g; s|@RUN@|$RUN|g; s|@ETC@|$ETC|g" \
+        -e "s|@CLUSTER@|$CLUSTER|g; s|@CONTROLLER@|$CONTROLLER|g" \
+        -e "s|@CONTROLLER_ADDRESS@|$CONTROLLER_ADDRESS|g; s|@NET@|$NET|g; s|@NODES@|$NODES|g" \
+        -e "s|@LAST_NODE@|$(printf %02d "$NODES")|g; s|@CPUS@|$NODE_CPUS|g; s|@GPUS@|$NODE_GPUS|g" \
+        -e "s|@LAST_GPU@|$((NODE_GPUS - 1))|g; s|@MEMORY@|$NODE_MEMORY|g" \
+        -e "s|@VENV@|$(student_venv)|g; s|@COURSE@|$COURSE|g; s|@COURSE_DATA@|${COURSE_DATA:-}|g" \
+        "$BOX_CODE/templates/$1"
+}
+
+# Written in place, not replaced: in a container /etc/hosts is a mount of its own.
+join_machine() {
+    local lines
+    lines=$(
+        printf '%s %s %s\n' "$CONTROLLER_ADDRESS" "$CONTROLLER" "$HOSTS_MARK"
+        for i in $(seq 1 "$NODES"); do printf '%s.%d node%02d %s\n' "$NET" "$i" "$i" "$HOSTS_MARK"; done
+    )
+    if [ "$(grep "$HOSTS_MARK" "$HOSTS")" != "$lines" ]; then
+        printf '%s\n' "$(grep -v "$HOSTS_MARK" "$HOSTS")" "$lines" | write_in_place "$HOSTS"
+    fi
+    install -d /etc/slurm
+    ln -sfn "$SLURM_CONF" "$SLURM_LINK"
+    ln -sfn "$ETC/profile.sh" "$PROFILE_LINK"
+}
+
+leave_machine() {
+    if grep -q "$HOSTS_MARK" "$HOSTS"; then
+        grep -v "$HOSTS_MARK" "$HOSTS" | write_in_place "$HOSTS"
+    fi
+    local link
+    for link in "$SLURM_LINK" "$PROFILE_LINK"; do
+        case $(readlink "$link") in "$STATE"/*) rm -f "$link" ;; esac
+    done
+}
+
+write_in_place() {
+    local text
+    text=$(cat)
+    printf '%s\n' "$text" >"$1"
+}

@@ -1,0 +1,69 @@
+# The course as students see it: they must be able to read it, and to start its Python.
+# shellcheck shell=bash
+
+VENV=$COURSE/.venv
+LENT_PYTHON=$STATE/python # where an interpreter from a closed folder is lent
+LENT_VENV=$STATE/venv
+
+# By way of env: setpriv itself still has root's rights when it looks the program up.
+nobody_can() { setpriv --reuid nobody --regid nogroup --clear-groups env -i "$@" 2>/dev/null; }
+
+# The environment that the course's module puts on PATH.
+student_venv() { if [ -e "$LENT_VENV/bin/python" ]; then echo "$LENT_VENV"; else echo "$VENV"; fi; }
+
+# One sentence if students could not work; also the last line of `box up` and `box status`.
+course_readable() {
+    [ "$(id -u)" = 0 ] || return 0
+    if ! nobody_can test -r "$COURSE/pyproject.toml"; then
+        say "Students cannot read the course in $COURSE (a folder above it is closed to others): move it to an open place such as /opt/dl-course, then run box-down and box-up."
+        return 1
+    elif ! nobody_can "$(student_venv)/bin/python" -c 'import autograder'; then
+        say "Students cannot start the course's Python $VENV/bin/python: install the course's environment there with an interpreter that others may execute, then run box-down and box-up."
+        return 1
+    fi
+}
+
+# An environment made by root often points to an interpreter below /root, which is closed, and
+# should stay so. Lend just the interpreter: bind it into the state folder, read-only, and make
+# beside it an environment that shares the course's packages but starts the lent interpreter.
+lend_interpreter() {
+    if mountpoint -q "$LENT_PYTHON" || [ ! -e "$VENV/bin/python" ] ||
+        nobody_can "$VENV/bin/python" -c 'import autograder' || ! nobody_can test -r "$VENV/pyvenv.cfg"; then
+        return 0
+    fi
+    local python base
+    python=$(readlink -f "$VENV/bin/python")
+    base=$(dirname "$(dirname "$python")")
+    install -d "$LENT_PYTHON"
+    mount --bind "$base" "$LENT_PYTHON" && mount -o remount,bind,ro "$LENT_PYTHON" ||
+        fail "The interpreter $python cannot be lent to students (mount refused): install the course's environment with an interpreter outside $base."
+
+    rm -rf "$LENT_VENV"
+    install -d "$LENT_VENV/bin"
+    ln -s "$VENV/lib" "$LENT_VENV/lib"
+    sed "s|^home = .*|home = $LENT_PYTHON/bin|" "$VENV/pyvenv.cfg" >"$LENT_VENV/pyvenv.cfg"
+    local program name
+    for program in "$VENV"/bin/*; do
+        name=$(basename "$program")
+        case $name in
+            python | python3 | python3.*) ln -s "$LENT_PYTHON/bin/$(basename "$python")" "$LENT_VENV/bin/$name" ;;
+            *) lend_program "$program" "$LENT_VENV/bin/$name" ;;
+        esac
+    done
+}
+
+# A script's first line names the closed environment: copy it with that line changed.
+lend_program() {
+    if head -c 300 "$1" | head -n 1 | grep -qaF "#!$VENV/bin/python"; then
+        sed "1s|$VENV/bin/python|$LENT_VENV/bin/python|" "$1" >"$2"
+        chmod 755 "$2"
+    else
+        ln -s "$1" "$2"
+    fi
+}
+
+take_back_interpreter() {
+    ! mountpoint -q "$LENT_PYTHON" || umount "$LENT_PYTHON" || umount --lazy "$LENT_PYTHON"
+    rm -rf "$LENT_VENV"
+    rmdir "$LENT_PYTHON" 2>/dev/null || true
+}

@@ -1,0 +1,117 @@
+# Starting and stopping: five kinds of daemons, each found again by the process id in its file.
+# shellcheck shell=bash
+
+# A process id alone may have been given to another program since: look at what it runs.
+running() {
+    local pid
+    pid=$(cat "$RUN/$1.pid" 2>/dev/null) && grep -qa -e "$1" "/proc/$pid/cmdline" 2>/dev/null
+}
+
+controller_running() { running slurmctld; }
+
+# start NAME COMMAND…: in the background, with a clean environment, detached from this terminal.
+start() {
+    local name=$1
+    shift
+    (
+        cd /
+        exec env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$SLURM_CONF" MYSQL_UNIX_PORT="$RUN/mariadb/socket" \
+            setsid "$@" </dev/null >>"$LOG/$name.log" 2>&1 9>&-
+    ) &
+    echo $! >"$RUN/$name.pid"
+}
+
+# stop NAME…: ask, wait up to ten seconds, then insist; one after the other.
+stop() {
+    local name pid end
+    for name in "$@"; do
+        if running "$name"; then
+            pid=$(cat "$RUN/$name.pid")
+            end=$((SECONDS + 10))
+            kill "$pid"
+            while running "$name"; do
+                ((SECONDS < end)) || kill -9 "$pid"
+                sleep 0.05
+            done
+        fi
+        rm -f "$RUN/$name.pid"
+    done
+}
+
+as_user() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
+
+# A munge of its own, with its own key: a munge for other purposes is left alone.
+start_munge() {
+    running munged && return
+    [ -e "$STATE/munge/key" ] || as_user munge mungekey --create --keyfile="$STATE/munge/key"
+    start munged setpriv --reuid munge --regid munge --clear-groups munged --foreground --force \
+        --key-file="$STATE/munge/key" --socket="$RUN/munge/socket" --pid-file="$RUN/munge/pid" \
+        --seed-file="$STATE/munge/seed" --log-file="$LOG/munged.log"
+    wait_for munged 10 "Munge does not answer" munge --no-input --socket="$RUN/munge/socket"
+}
+
+# The database has no network port and no password: user slurm comes through the socket.
+start_database() {
+    running mariadbd && return
+    if [ ! -d "$STATE/mariadb/mysql" ]; then
+        say "Making the accounting database …"
+        mariadb-install-db --no-defaults --datadir="$STATE/mariadb" --user=slurm --skip-test-db \
+            --auth-root-authentication-method=socket --auth-root-socket-user=slurm \
+            >"$LOG/mariadb-install.log" 2>&1 ||
+            fail "The accounting database could not be made; see $LOG/mariadb-install.log"
+    fi
+    start mariadbd mariadbd --no-defaults --user=slurm --datadir="$STATE/mariadb" --skip-networking \
+        --socket="$RUN/mariadb/socket" --pid-file="$RUN/mariadb/pid" \
+        --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900
+    wait_for mariadbd 60 "The accounting database does not answer" \
+        as_user slurm mariadb --no-defaults --socket="$RUN/mariadb/socket" -e 'select 1'
+}
+
+start_accounting() {
+    running slurmdbd && return
+    start slurmdbd unshare --uts sh -c "hostname $CONTROLLER && exec slurmdbd -D"
+    wait_for slurmdbd 30 "Slurm's accounting does not answer" sacctmgr -n list cluster
+    if [ -z "$(sacctmgr -n list cluster "$CLUSTER")" ]; then
+        sacctmgr -i -Q add cluster "$CLUSTER" >/dev/null
+    fi
+}
+
+start_controller() {
+    running slurmctld && return
+    start slurmctld unshare --uts sh -c "hostname $CONTROLLER && exec slurmctld -D"
+    wait_for slurmctld 30 "Slurm's controller does not answer" sh -c 'scontrol ping | grep -q "is UP"'
+}
+
+# A node has its own host name, process table, /tmp and /dev/shm, like a machine: what runs on it
+# ends with it, and what is written to its /tmp is not on the other nodes.
+start_nodes() {
+    local name
+    for name in $(node_names); do
+        running "$name" && continue
+        start "$name" unshare --uts --mount --pid --fork --kill-child --mount-proc \
+            bash "$BOX_CODE/node.sh" "$name"
+    done
+}
+
+stop_nodes() {
+    local name
+    for name in $(node_names); do
+        ! running "$name" || kill -9 "$(cat "$RUN/$name.pid")"
+    done
+    for name in $(node_names); do
+        while running "$name"; do sleep 0.05; done
+        rm -f "$RUN/$name.pid"
+    done
+}
+
+nodes_ready() { [ "$(timeout 5 sinfo -h -N -t idle,mixed,allocated -o %N | sort -u | wc -l)" = "$NODES" ]; }
+
+# So that the accounting knows how they ended.
+cancel_jobs() {
+    controller_running && running slurmdbd || return 0
+    local end=$((SECONDS + 20)) jobs
+    while jobs=$(timeout 10 squeue -h -o %A | sort -u) && [ -n "$jobs" ] && ((SECONDS < end)); do
+        xargs timeout 10 scancel <<<"$jobs" || true
+        sleep 0.3
+    done
+}

@@ -1,0 +1,32 @@
+# Names and numbers of the box.
+# shellcheck shell=bash disable=SC2034
+
+CLUSTER=box
+NODES=4
+NODE_CPUS=16
+NODE_GPUS=4
+NODE_MEMORY=96000 # MB, pretended like the CPUs and GPUs
+ACCOUNT=course    # the Slurm account that students' jobs are charged to
+FIRST_STUDENTS=(student1 student2)
+
+# Everything lies on loopback: the controller on .254, node N on .N
+NET=127.0.66
+CONTROLLER=boxctl
+CONTROLLER_ADDRESS=$NET.254
+
+# Kept between down and up: accounting records, Slurm's state, logs, the munge key.
+STATE=/var/lib/dl-course-box
+ETC=$STATE/etc
+LOG=$STATE/log
+RUN=$STATE/run # process ids, sockets and device nodes: gone after `box down`
+
+# The three things outside the state folder; `box down` undoes them.
+SLURM_LINK=/etc/slurm/slurm.conf
+PROFILE_LINK=/etc/profile.d/zz-dl-course-box.sh # after Lmod's own, in alphabetical order
+HOSTS=/etc/hosts
+HOSTS_MARK='# dl-course-box'
+
+export SLURM_CONF=$ETC/slurm.conf
+export PATH=$PATH:/usr/sbin:/sbin
+
+node_names() { seq -f 'node%02g' 1 "$NODES"; }
