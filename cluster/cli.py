@@ -5,7 +5,12 @@ import click
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "submit": ("cluster.submit:submit_command", "Submit a job file."),
+    "submit": ("cluster.submit:submit_command", "Submit a job file (sbatch)."),
+    "queue": ("cluster.jobs:queue_command", "Your jobs that wait or run (squeue)."),
+    "wait": ("cluster.wait:wait_command", "Stay until a job has ended."),
+    "cancel": ("cluster.jobs:cancel_command", "End a job (scancel)."),
+    "logs": ("cluster.logs:logs_command", "Print or follow a job's output (tail -f)."),
+    "accounting": ("cluster.jobs:accounting_command", "What is on record about jobs (sacct)."),
 }
 
 

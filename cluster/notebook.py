@@ -1,0 +1,104 @@
+"""Submitting from a notebook: once, with the real command shown, and a short word on failure."""
+
+import contextlib
+import time
+from pathlib import Path
+
+import click
+
+from cluster import history, jobfile, schedulers, site
+from cluster.history import Submission
+from cluster.job_status import Status
+from cluster.site import Site
+from cluster.wait import describe, watch
+
+LAST_LINES = 15
+
+
+class JobError(RuntimeError):
+    """A job that ended badly; Jupyter shows the two lines of the message and no more."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"JobError: {self}"]
+
+
+class SubmitError(JobError):
+    """A job that the site would not take."""
+
+
+def submit_once(
+    path: Path, arguments: list[str], options: dict[str, str], site_name: str | None, again: bool
+) -> list[Path]:
+    try:
+        where = site.current(site_name)
+        job_id = None if again else earlier(path, arguments, options, where)
+        if job_id is None and not again and not history.of(path):
+            brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
+            if brought:  # a folder that was run on another machine
+                print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
+                return brought
+        if job_id is None:
+            from cluster.submit import submit
+
+            with contextlib.chdir(path.parent):  # where the job's program and its outputs are
+                job_id = submit(Path(path.name), arguments, options, where, show_on=print)
+        found = wait_quietly(job_id, where)
+    except (click.ClickException, ValueError) as error:
+        message = error.message if isinstance(error, click.ClickException) else str(error)
+        raise SubmitError(message) from None
+    failed = [status for status in found if not status.succeeded]
+    if failed:
+        raise JobError(explain(failed[0]))
+    return [status.output for status in found if status.output]
+
+
+def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Site) -> str | None:
+    """The latest job of the same file, options and arguments that waits, runs or succeeded."""
+    same: list[Submission] = [
+        submission
+        for submission in history.of(path)
+        if submission.site == where.name and submission.asked_the_same(options, arguments)
+    ]
+    if not same:
+        return None
+    latest = same[-1]
+    try:
+        found = schedulers.of(where).statuses(latest.job_id)
+    except click.ClickException:  # too long ago for the scheduler
+        found = []
+    if any(status.over and not status.succeeded for status in found):
+        return None
+    written = [status.output for status in found if status.succeeded]
+    if not found or any(output is None or not output.is_file() for output in written):
+        return None
+    newest = max((file.stat().st_mtime for file in path.parent.glob("*.py")), default=0.0)
+    if newest > latest.submitted:
+        print(f"{path}: job {latest.job_id} ran before you last changed a program here;")
+        print(f"    to run it again: submit_once({str(path)!r}, …, again=True)")
+    else:
+        print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
+    return latest.job_id
+
+
+def wait_quietly(job_id: str, where: Site) -> list[Status]:
+    """Wait with one line that changes in place; in a plain log, one line a state."""
+    said = ""
+    begun = time.monotonic()
+    found: list[Status] = []
+    for found in watch(job_id, where):
+        line = "; ".join(dict.fromkeys(map(describe, found)))
+        if line != said:
+            print(f"{line}  [{time.monotonic() - begun:.0f} s]", flush=True)
+            said = line
+    return found
+
+
+def explain(status: Status) -> str:
+    file = status.error or status.output
+    lines: list[str] = []
+    if file and file.is_file():
+        lines = file.read_text(errors="replace").splitlines()[-LAST_LINES:]
+    for line in lines:
+        print(f"    {line}")
+    at = f"; its last lines are above, all of them in {file}" if lines else ""
+    return f"{describe(status)}{at}"
