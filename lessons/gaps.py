@@ -23,6 +23,7 @@ LABEL = r"(?P<label>(Exercise \d+\.\d+[a-z]?|Predict|Answer): \S.*)"
 BEGIN = re.compile(r"(?P<indent>\s*)### BEGIN SOLUTION " + LABEL)
 END = re.compile(r"(?P<indent>\s*)### END SOLUTION\s*")
 NEARLY = re.compile(r"#.*\b(BEGIN|END)[ _]SOLUTION", re.IGNORECASE)
+LONGEST_LINE = 100
 DIRECTIVE = re.compile(r"(#SBATCH --[a-z-]+=).*")
 
 
@@ -114,7 +115,11 @@ def without_solutions(text: str, file: str) -> str:
 
 
 def python_stub(gap: Gap) -> list[str]:
-    return [f"raise NotImplementedError({json.dumps(gap.label, ensure_ascii=False)})"]
+    quoted = repr(gap.label) if '"' in gap.label else json.dumps(gap.label, ensure_ascii=False)
+    line = f"raise NotImplementedError({quoted})"
+    if len(gap.indent + line) <= LONGEST_LINE:
+        return [line]
+    return ["raise NotImplementedError(", f"    {quoted}", ")"]
 
 
 def shell_stub(gap: Gap, file: str) -> list[str]:

@@ -93,7 +93,7 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
     """Sentences about what the rules for a lesson's notebook do not allow."""
     cells, starts = notebook.cells, first_lines(text)
     if not cells or cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
-        yield f"{file}:1: the first cell is the title, a markdown cell that begins with `# `."
+        yield f"{file}:{starts[0] if starts else 1}: the first cell is the title, a markdown cell that begins with `# `."
     if len(cells) < 2 or "parameters" not in cells[1].metadata.get("tags", []):
         yield f"{file}:{starts[1] if len(starts) > 1 else 1}: the cell after the title is " + (
             '`# %% tags=["parameters"]`.'

@@ -1,0 +1,59 @@
+"""Find and stop every process that a lesson started, wherever it went.
+
+A kernel leads a session of its own, mpirun gives each rank a process group of its own, and a
+laptop job is detached: no process group holds them all. What they share is their environment, so
+each lesson is started with a mark in it.
+"""
+
+import os
+import time
+from collections.abc import Iterable
+
+import psutil
+
+MARK = "COURSE_RUN_MARK"
+
+
+def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
+    """Processes whose environment holds the mark, and all descendants of `parents`."""
+    found: dict[int, psutil.Process] = {}
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get(MARK) == mark:
+                found[process.pid] = process
+        except psutil.Error:
+            continue  # gone, a zombie, or somebody else's
+    for parent in parents:
+        try:
+            for child in psutil.Process(parent).children(recursive=True):
+                found[child.pid] = child
+        except psutil.Error:
+            continue
+    found.pop(os.getpid(), None)
+    return [p for p in found.values() if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+
+
+def stop_marked(mark: str, parents: Iterable[int] = (), grace: float = 3.0) -> list[str]:
+    """Ask all of them to end, then kill those that did not. Returns the names of the stopped."""
+    parents = list(parents)
+    names: dict[int, str] = {}
+    deadline = time.monotonic() + grace
+    asked: set[int] = set()
+    while True:  # again and again, because a process may start another while it is stopped
+        processes = marked(mark, parents)
+        if not processes:
+            return sorted(names.values())
+        late = time.monotonic() > deadline
+        for process in processes:
+            try:
+                names.setdefault(process.pid, process.name())
+                if late:
+                    process.kill()
+                elif process.pid not in asked:
+                    process.terminate()
+                    asked.add(process.pid)
+            except psutil.Error:
+                continue
+        psutil.wait_procs(processes, timeout=0.2)
+        if time.monotonic() > deadline + 10:  # uninterruptible: nothing more can be done here
+            return sorted(names.values())

@@ -1,0 +1,95 @@
+"""`lessons run`: execute lessons headlessly, as CI and instructors do."""
+
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from lessons.folders import course_root
+from lessons.run_plan import LIMITS, parse_parameter, plan_lessons, prepare_out
+
+
+@click.command("run")
+@click.argument("lessons", metavar="[NN]...", nargs=-1)
+@click.option("--profile", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
+@click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
+@click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, help="Lessons at the same time.")
+@click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
+@click.option("--cell-timeout", type=click.FloatRange(1), help="Seconds a cell may take.")
+@click.option("--timeout", type=click.FloatRange(1), help="Seconds a lesson may take.")
+@click.option("--batch", is_flag=True, help="Run each lesson as a job of the site.")
+def run_command(
+    lessons: tuple[str, ...],
+    profile: str,
+    site: str | None,
+    edition: str | None,
+    jobs: int,
+    parameters: tuple[str, ...],
+    out: Path | None,
+    cell_timeout: float | None,
+    timeout: float | None,
+    batch: bool,
+) -> None:
+    """Execute lessons in copies of their folders; all of them if none is named.
+
+    Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
+    """
+    root = course_root()
+    if edition is None:
+        edition = "solutions" if (root / "solutions").is_dir() else "lessons"
+    given = dict(parse_parameter(text) for text in parameters)
+    if given.get("profile", profile) != profile:
+        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
+    environment = run_environment(root, site)
+    plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
+    limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
+    where = (out or new_folder(root)).resolve()
+    prepare_out(where, plans)
+    facts = {"edition": edition, "profile": profile, "site": site, "parameters": given}
+
+    import papermill.execute  # noqa: F401  # once, here: the lessons' processes are forked from us
+
+    from lessons.run_loop import Run, run_lessons
+    from lessons.run_show import watcher
+    from lessons.run_summary import explain, page_maker, write_page, write_summary
+
+    run = Run(plans, where, environment, limits, jobs)
+    show = watcher()
+    try:
+        run_lessons(run, show, lambda outcome: write_page(where, outcome), page_maker)
+    finally:
+        show.close()
+        write_summary(where, run.outcomes, facts)
+    for outcome in run.outcomes:
+        if outcome.status != "passed":
+            click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))
+        if outcome.left_running:
+            names = ", ".join(outcome.left_running)
+            click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
+    passed = sum(outcome.status == "passed" for outcome in run.outcomes)
+    click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {where}")
+    if run.stopped_by is not None:
+        sys.exit(128 + run.stopped_by)
+    sys.exit(0 if passed == len(plans) else 1)
+
+
+def run_environment(root: Path, site: str | None) -> dict[str, str]:
+    """What a lesson's kernel finds besides the user's own environment."""
+    from cluster.site import current
+
+    path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return current(site).exports | {
+        "PYTHONPATH": path,  # this course, whatever is installed
+        "JUPYTER_PREFER_ENV_PATH": "1",  # this Python's kernel, not one that the user registered
+    }
+
+
+def new_folder(root: Path) -> Path:
+    runs = root / "build" / "runs"
+    name = f"{datetime.now():%Y-%m-%d_%H%M%S}"
+    taken = sum(1 for path in runs.glob(f"{name}*"))
+    return runs / (f"{name}_{taken}" if taken else name)

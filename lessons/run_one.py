@@ -1,0 +1,141 @@
+"""One lesson in one process: papermill executes it in its own folder and says how it went.
+
+The process is forked by the runner, which has imported papermill once for all lessons.
+"""
+
+import os
+import re
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+LAST_LINES = 12
+SAVE_EVERY = 2.0  # seconds between saves of a running notebook
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+@dataclass
+class Outcome:
+    """How a lesson went. `status`: passed, failed, timed out, stopped, error (of the runner)."""
+
+    lesson: str
+    status: str
+    seconds: float = 0.0
+    cells: list[dict[str, Any]] = field(default_factory=list)  # one for each executed code cell
+    failed_cell: int | None = None  # counted among the code cells, from 1
+    failed_line: str = ""  # the first line of that cell
+    error: str = ""
+    last_lines: list[str] = field(default_factory=list)
+    left_running: list[str] = field(default_factory=list)
+
+
+def execute(
+    folder: Path,
+    log: Path,
+    parameters: dict[str, Any],
+    environment: dict[str, str],
+    limits: tuple[float, float],
+    pipe: Connection,
+) -> None:
+    """Entry of the forked process. Sends ("cell", n) as it goes and ("done", outcome) last."""
+    os.setsid()  # a terminal's Ctrl-C goes to the runner alone, which then stops everything
+    os.chdir(folder)
+    os.environ.update(environment)
+    with log.open("wb", buffering=0) as sink:
+        os.dup2(sink.fileno(), 1)
+        os.dup2(sink.fileno(), 2)
+    started = time.monotonic()
+    outcome = Outcome(folder.name, "passed")
+    try:
+        notebook = execute_notebook(parameters, limits, pipe, outcome)
+        describe(notebook, outcome)
+    except Exception:
+        outcome.status, outcome.error = "error", traceback.format_exc(limit=-1).strip()
+        traceback.print_exc()
+    outcome.seconds = round(time.monotonic() - started, 3)
+    pipe.send(("done", asdict(outcome)))
+    pipe.close()
+    sys.stdout.flush()
+    os._exit(0)  # the runner's own handlers and buffers are not this process's to run
+
+
+def execute_notebook(
+    parameters: dict[str, Any], limits: tuple[float, float], pipe: Connection, outcome: Outcome
+) -> Any:
+    import nbformat
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill import PapermillExecutionError
+    from papermill.execute import execute_notebook as papermill_execute
+
+    cell_limit, lesson_limit = limits
+    end = time.monotonic() + lesson_limit
+    live: dict[str, Any] = {"notebook": None, "saved": time.monotonic(), "code": 0}
+
+    def remaining(_cell: Any) -> float:
+        return max(1.0, min(cell_limit, end - time.monotonic()))
+
+    def notebook_started(notebook: Any) -> None:
+        live["notebook"] = notebook
+
+    def cell_started(cell: Any, cell_index: int) -> None:
+        live["code"] += cell.cell_type == "code"
+        pipe.send(("cell", live["code"]))
+        if time.monotonic() - live["saved"] > SAVE_EVERY:
+            nbformat.write(live["notebook"], "lesson.ipynb")
+            live["saved"] = time.monotonic()
+
+    try:
+        return papermill_execute(
+            "lesson.ipynb",
+            "lesson.ipynb",
+            parameters=parameters,
+            progress_bar=False,
+            request_save_on_cell_execute=False,  # twice a cell is a tenth of a short lesson's time
+            autosave_cell_every=0,
+            timeout_func=remaining,
+            on_notebook_start=notebook_started,
+            on_cell_start=cell_started,
+        )
+    except PapermillExecutionError:
+        outcome.status = "failed"
+        return nbformat.read("lesson.ipynb", as_version=4)
+    except CellTimeoutError:
+        whole = time.monotonic() >= end
+        outcome.status = "timed out"
+        outcome.error = (
+            f"the lesson's {lesson_limit:g} s were over (--timeout)"
+            if whole
+            else f"a cell has {cell_limit:g} s (--cell-timeout)"
+        )
+    except DeadKernelError:
+        outcome.status = "failed"
+        outcome.error = "the kernel died: killed for its memory use, or crashed"
+    nbformat.write(live["notebook"], "lesson.ipynb")
+    return live["notebook"]
+
+
+def describe(notebook: Any, outcome: Outcome) -> None:
+    """Fill in the cells' times and, after a failure, where it was and what was printed last."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        facts = cell.metadata.get("papermill", {})
+        if facts.get("start_time"):
+            seconds = facts.get("duration")
+            outcome.cells.append({"cell": number, "id": cell.get("id"), "seconds": seconds})
+    if outcome.status == "passed" or not outcome.cells:
+        return
+    outcome.failed_cell = outcome.cells[-1]["cell"]
+    cell = code[outcome.failed_cell - 1]
+    outcome.failed_line = next((line for line in cell.source.splitlines() if line.strip()), "")
+    printed = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            printed += output.text.splitlines()
+        elif output.output_type == "error":
+            outcome.error = outcome.error or f"{output.ename}: {output.evalue}"
+            printed += "\n".join(output.traceback).splitlines()
+    outcome.last_lines = [ESCAPES.sub("", line) for line in printed][-LAST_LINES:]

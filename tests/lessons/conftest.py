@@ -1,0 +1,52 @@
+"""A small course of one lesson, and the command that works on it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from lessons.cli import main
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    root = tmp_path / "course"
+    shutil.copytree(FIXTURES / "course", root, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setenv("COURSE_ROOT", str(root))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return root
+
+
+@pytest.fixture
+def lessons_command():
+    """`lessons …` in this process: quick, for commands that start nothing."""
+
+    def call(*arguments):
+        return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+    return call
+
+
+@pytest.fixture
+def lessons_process():
+    """Start `lessons …` as a user does, in a process of its own."""
+
+    def start(*arguments, **options):
+        command = [sys.executable, "-c", "from lessons.cli import main; main()"]
+        return subprocess.Popen(
+            [*command, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=dict(os.environ),
+            **options,
+        )
+
+    return start
