@@ -1,0 +1,65 @@
+"""The course's data sets: found, verified, fetched once, or replaced by a stand-in that says so.
+
+from lessons.toolkit import data
+
+mnist = data.load("mnist", train_samples=12800)
+mnist.x_train, mnist.y_train, mnist.x_test, mnist.y_test, mnist.facts
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.data.batches import batches, resized, scaled
+from lessons.toolkit.data.errors import DataError, end_with_the_sentence
+
+__all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled"]
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Images and labels for training and test, and the facts for a run's record."""
+
+    x_train: np.ndarray
+    y_train: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    facts: dict[str, Any]
+
+
+def load(
+    name: str,
+    train_samples: int | None = None,
+    test_samples: int | None = None,
+    as_float: bool = True,
+    stand_in: bool | None = None,
+) -> DataSet:
+    """The data set `name`, or its first samples.
+
+    Images are float32 in 0…1, or uint8 with as_float=False (a quarter of the memory; scale and
+    resize in the pipeline). Labels are int64. A synthetic stand-in takes the place of data that
+    cannot be had, unless stand_in=False or COURSE_DATA_STRICT=1; stand_in=True asks for it.
+
+    DataError is one sentence; a program that does not catch it ends with it and exit code 1.
+    """
+    from lessons.toolkit.data import loading
+
+    try:
+        entry = loading.catalogue.entry(name)
+        counts = loading.counts(entry, train_samples, test_samples)
+        arrays, real = loading.arrays_of(entry, counts, stand_in)
+    except DataError:
+        end_with_the_sentence()
+        raise
+    facts = {
+        "name": entry.name,
+        "sha256": entry.sha256 if real else loading.standin.checksum(arrays),
+        "synthetic": not real,
+        "train_samples": counts["train"],
+        "test_samples": counts["test"],
+    }
+    if as_float:
+        for images in ("x_train", "x_test"):
+            arrays[images] = scaled(arrays[images])
+    return DataSet(**arrays, facts=facts)

@@ -1,0 +1,48 @@
+"""Batches of images, resized and scaled one batch at a time, so that no large float copy exists."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+def batches(
+    x: np.ndarray, y: np.ndarray, batch: int, size: int | None = None, seed: int | None = None
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """One epoch: images as float32 in 0…1, `size` by `size` if asked, and their labels.
+
+    `seed` shuffles; give another one for each epoch. The last batch holds what is left.
+    """
+    order = np.arange(len(x)) if seed is None else np.random.default_rng(seed).permutation(len(x))
+    for start in range(0, len(x), batch):
+        chosen = order[start : start + batch]
+        images = scaled(x[chosen])
+        yield (images if size is None else resized(images, size)), y[chosen]
+
+
+def scaled(images: np.ndarray) -> np.ndarray:
+    """Bytes 0…255 as float32 0…1; floats stay as they are."""
+    if images.dtype != np.uint8:
+        return images
+    return np.divide(images, np.float32(255), dtype=np.float32)
+
+
+def resized(images: np.ndarray, size: int) -> np.ndarray:
+    """Bilinear, as tf.image.resize does it: (n, h, w, …) → (n, size, size, …).
+
+    Each axis is one product with a small matrix.
+    """
+    rows = _weights(images.shape[1], size)
+    columns = _weights(images.shape[2], size)
+    narrow = np.tensordot(rows, images, (1, 1))  # (size, n, w, …)
+    wide = np.tensordot(columns, narrow, (1, 2))  # (size, size, n, …)
+    return np.ascontiguousarray(np.moveaxis(wide, (0, 1, 2), (2, 1, 0)))
+
+
+def _weights(old: int, new: int) -> np.ndarray:
+    """Row i says of which old pixels the new pixel i is made; centres at half integers."""
+    at = np.clip((np.arange(new) + 0.5) * old / new - 0.5, 0, old - 1)
+    left = np.floor(at).astype(int)
+    weights = np.zeros((new, old), np.float32)
+    weights[np.arange(new), left] += 1 - (at - left)
+    weights[np.arange(new), np.minimum(left + 1, old - 1)] += at - left
+    return weights

@@ -1,0 +1,137 @@
+"""`lessons data`: fetch, verify and list the data sets."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lessons.toolkit.data import catalogue, fetch, inspection, places
+from lessons.toolkit.data.catalogue import Entry
+from lessons.toolkit.data.download import AT_LEISURE
+from lessons.toolkit.data.errors import DataError
+from lessons.toolkit.data.inspection import State
+from lessons.toolkit.data.places import Place
+
+COLUMNS = ("data set", "file", "size", "state", "where")
+
+
+class Sentences(click.Group):
+    """Ends with the sentence of a DataError."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DataError as error:
+            raise click.ClickException(str(error)) from error
+
+
+@click.group(cls=Sentences, name="data")
+def data_group() -> None:
+    """Fetch, verify and list the data sets.
+
+    They are looked for in the folder that COURSE_DATA names, then in a cache folder
+    (COURSE_DATA_CACHE, else ~/.cache/dl-course/data).
+    """
+
+
+@data_group.command("fetch")
+@click.argument("names", nargs=-1)
+@click.option(
+    "--to", "folder", type=click.Path(path_type=Path), help="Fill this folder, for COURSE_DATA."
+)
+def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
+    """Make the data sets complete on this machine: all, or those named."""
+    where = [Place("--to", folder.absolute())] if folder else places.places()
+    target = folder.absolute() if folder else places.cache_folder()
+    problems: list[str] = []
+    for entry in _entries(names):
+        fetch.fetch(entry, target, where, AT_LEISURE, mend=True)
+        try:
+            fetch.unpack(entry, target, where)
+        except OSError as error:
+            raise fetch.cannot_write(target, error) from error
+        states = inspection.inspect(entry, where, open_archives=True)
+        bad = _problems(entry, states)
+        problems += bad
+        if not bad:
+            folders = dict.fromkeys(str(state.path.parent) for state in states if state.path)
+            click.echo(f"{entry.title} is complete and verified in {', '.join(folders)}")
+    _end(problems)
+
+
+@data_group.command("status")
+@click.argument("names", nargs=-1)
+def status_command(names: tuple[str, ...]) -> None:
+    """Show which files are here, where, and whether they are right."""
+    rows = []
+    for entry in _entries(names):
+        states = inspection.inspect(entry, places.places(), open_archives=False)
+        rows += _rows(entry, states)
+    _show(rows)
+
+
+@data_group.command("verify")
+@click.argument("names", nargs=-1)
+def verify_command(names: tuple[str, ...]) -> None:
+    """Compare every file with its checksum; exit 1 if one is missing or broken."""
+    rows = []
+    problems: list[str] = []
+    for entry in _entries(names):
+        states = inspection.inspect(entry, places.places(), open_archives=True)
+        rows += _rows(entry, states)
+        problems += _problems(entry, states)
+    _show(rows)
+    _end(problems)
+
+
+def _entries(names: tuple[str, ...]) -> list[Entry]:
+    return [catalogue.entry(name) for name in names or catalogue.catalogue()]
+
+
+def _problems(entry: Entry, states: list[State]) -> list[str]:
+    problems = list(dict.fromkeys(state.problem for state in states if state.problem))
+    missing = [state.file.name for state in states if state.state == inspection.MISSING]
+    if missing:
+        problems.append(
+            f"{entry.title} is not complete: {len(missing)} of {len(entry.files)} files are "
+            f"missing ({', '.join(missing)}). Run `lessons data fetch {entry.name}` where there is "
+            "internet."
+        )
+    return problems
+
+
+def _rows(entry: Entry, states: list[State]) -> list[tuple[str, ...]]:
+    return [
+        (
+            entry.name,
+            state.file.name,
+            f"{state.file.bytes / 1e6:.2f} MB",
+            state.state,
+            str(state.path or "-"),
+        )
+        for state in states
+    ]
+
+
+def _show(rows: list[tuple[str, ...]]) -> None:
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        table = Table(*COLUMNS, box=None)
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table)
+        return
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
+    for row in (COLUMNS, *rows):
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        click.echo(line.rstrip())
+
+
+def _end(problems: list[str]) -> None:
+    for problem in problems:
+        click.echo(f"Error: {problem}", err=True)
+    if problems:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,65 @@
+"""Where data may lie: the folder COURSE_DATA, then a cache folder."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from lessons.toolkit.data.catalogue import Entry, File
+
+ARCHIVES = (".tar", ".tar.gz", ".tar.xz")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder to look in, and the reason why."""
+
+    why: str
+    folder: Path
+
+
+def cache_folder() -> Path:
+    """COURSE_DATA_CACHE, else dl-course/data in the user's cache folder."""
+    if chosen := os.environ.get("COURSE_DATA_CACHE"):
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dl-course" / "data"
+
+
+def places() -> list[Place]:
+    """Every folder to look in, in this order."""
+    cache = Place("cache", cache_folder())
+    if given := os.environ.get("COURSE_DATA"):
+        return [Place("COURSE_DATA", Path(given).expanduser()), cache]
+    return [cache]
+
+
+def find(entry: Entry, where: list[Place]) -> dict[File, Path]:
+    """The first copy of each file, as it is or packed; files that are nowhere are left out.
+
+    A single file anywhere goes before an archive anywhere, for it opens at once.
+    """
+    folders = [place.folder / folder for place in where for folder in entry.folders]
+    found = {}
+    for file in entry.files:
+        names = [file.name, f"{file.name}.gz"]
+        candidates = [folder / name for folder in folders for name in names]
+        candidates += [folder / name for folder in folders for name in archive_names(entry)]
+        for path in candidates:
+            if path.is_file():
+                found[file] = path
+                break
+    return found
+
+
+def archive_names(entry: Entry) -> list[str]:
+    """What an archive of the data set may be called: the catalogued name, packed in any way."""
+    stems = {pack.name.split(".tar")[0]: None for pack in entry.packs if pack.is_archive}
+    return [stem + suffix for stem in stems for suffix in ARCHIVES]
+
+
+def is_archive(path: Path) -> bool:
+    return path.name.endswith(ARCHIVES)
+
+
+def home(entry: Entry, folder: Path) -> Path:
+    """The folder inside a cache where this data set is kept."""
+    return folder / entry.folders[0]
