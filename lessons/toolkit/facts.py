@@ -1,0 +1,232 @@
+"""Where a program runs and who started it: what the run record says beside the training itself."""
+
+import hashlib
+import multiprocessing
+import os
+import platform
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+Environ = Mapping[str, str]
+
+LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "horovod", "mpi4py")
+
+
+def launcher(environ: Environ) -> str:
+    """Who started this process as one of several: the innermost of nested launchers."""
+    if "TORCHELASTIC_RUN_ID" in environ:
+        return "torchrun"
+    if "HOROVOD_GLOO_RENDEZVOUS_PORT" in environ:
+        return "horovodrun"
+    if "OMPI_COMM_WORLD_SIZE" in environ:
+        return "mpirun"
+    # Slurm numbers the steps from 0; the batch script itself and a shell inside `salloc` have
+    # numbers at the end of the range.
+    if environ.get("SLURM_STEP_ID", "").isdigit() and int(environ["SLURM_STEP_ID"]) < 2**32 - 16:
+        return "srun"
+    if "PALS_APID" in environ or "PMI_SIZE" in environ:
+        return "mpiexec"
+    return "none"
+
+
+def scheduler(environ: Environ) -> str:
+    if name := environ.get("COURSE_SCHEDULER"):
+        return name
+    if "SLURM_JOB_ID" in environ:
+        return "slurm"
+    return "pbs" if "PBS_JOBID" in environ else "none"
+
+
+def ranks_asked(environ: Environ) -> int | None:
+    """How many ranks the launcher, or without one the scheduler, was asked for."""
+    names = {
+        "torchrun": ("WORLD_SIZE",),
+        "horovodrun": ("HOROVOD_SIZE",),
+        "mpirun": ("OMPI_COMM_WORLD_SIZE",),
+        "mpiexec": ("PMI_SIZE", "PALS_SIZE"),
+        "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"),
+        "none": ("SLURM_NTASKS", "SLURM_NPROCS"),
+    }[launcher(environ)]
+    found = [int(environ[name]) for name in names if environ.get(name, "").isdigit()]
+    return found[0] if found else None
+
+
+def launch_id(environ: Environ) -> str:
+    """Eight hex digits: the same in all processes of a launch, another for each launch.
+
+    No message is exchanged: the parts are what each launcher gives to all of its processes.
+    """
+    job = [environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""]
+    kind = launcher(environ)
+    if kind == "torchrun":
+        names = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
+        parts = [environ.get(name, "") for name in (*names, "SLURM_STEP_ID")]
+        if environ.get("GROUP_WORLD_SIZE") == "1":  # one node: torchrun is everybody's parent
+            parts.append(birth(os.getppid()))
+    elif kind == "horovodrun":
+        parts = [environ[f"HOROVOD_GLOO_RENDEZVOUS_{part}"] for part in ("ADDR", "PORT")]
+    elif kind == "mpirun":
+        parts = [environ.get("PMIX_NAMESPACE") or environ.get("OMPI_MCA_ess_base_jobid", "")]
+        if environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == environ["OMPI_COMM_WORLD_SIZE"]:
+            # The name holds mpirun's process id, which comes again; its time of birth does not.
+            parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", parts[0])]
+    elif kind == "srun" and environ.get("SLURM_STEP_NUM_TASKS") != "1":
+        parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
+    elif kind == "mpiexec" and environ.get("PALS_APID"):
+        parts = [environ["PALS_APID"]]
+    elif (parent := multiprocessing.parent_process()) and parent.pid:
+        parts = [birth(parent.pid)]
+    else:  # one process: whatever is unlike anything else
+        parts = [os.urandom(8).hex()]
+    return hashlib.blake2b("\0".join([kind, *job, *parts]).encode()).hexdigest()[:8]
+
+
+def birth(pid: int) -> str:
+    """Process id, start in clock ticks since boot, and the boot: no two processes share them."""
+    try:
+        ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{pid} {ticks} {boot}"
+    except (OSError, IndexError):
+        return str(pid)
+
+
+def hosts(environ: Environ) -> list[str]:
+    """Names of the nodes as the scheduler tells them, else only this one."""
+    if nodes := environ.get("SLURM_STEP_NODELIST") or environ.get("SLURM_JOB_NODELIST"):
+        return expand(nodes)
+    try:
+        return sorted(set(Path(environ["PBS_NODEFILE"]).read_text().split()))
+    except (KeyError, OSError):
+        return [socket.gethostname()]
+
+
+def expand(nodelist: str) -> list[str]:
+    """Slurm's short form of node names: a[1-2,5],b -> a1 a2 a5 b."""
+    names: list[str] = []
+    for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
+        stems = [""]
+        for text, ranges in re.findall(r"([^\[]*)(?:\[([^\]]*)\])?", entry):
+            numbers = [number for part in ranges.split(",") if part for number in span(part)]
+            stems = [stem + text + number for stem in stems for number in numbers or [""]]
+        names += stems
+    return names
+
+
+def span(part: str) -> list[str]:
+    first, _, last = part.partition("-")
+    if not last:
+        return [first]
+    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
+
+
+def framework(source: str) -> str:
+    """The framework in use, as far as loaded; `source` decides where both are."""
+    loaded = [name for name in ("tensorflow", "torch") if name in sys.modules]
+    if len(loaded) == 2:
+        return "torch" if "torch" in source else "tensorflow"
+    if loaded:
+        return loaded[0]
+    return "numpy" if "numpy" in sys.modules else "python"
+
+
+def versions(environ: Environ) -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        if version := getattr(sys.modules.get(name), "__version__", None):
+            found[name] = str(version)
+    if mpi := sys.modules.get("mpi4py.MPI"):
+        found["mpi"] = re.split(r"[,\n]", mpi.Get_library_version())[0][:40]
+    elif version := environ.get("OMPI_VERSION"):
+        found["mpi"] = f"Open MPI {version}"
+    if cuda := getattr(getattr(sys.modules.get("torch"), "version", None), "cuda", None):
+        found["cuda"] = str(cuda)
+    return found
+
+
+def device(which: str) -> str:
+    """Name of the device that the framework uses in this process."""
+    if which == "torch":
+        cuda = sys.modules["torch"].cuda
+        if cuda.is_available():
+            return str(cuda.get_device_name(cuda.current_device()))
+    if which == "tensorflow":
+        config = sys.modules["tensorflow"].config
+        if gpus := config.get_visible_devices("GPU"):
+            details = config.experimental.get_device_details(gpus[0])
+            return str(details.get("device_name", "GPU"))
+    return f"CPU {processor()}"
+
+
+def device_number(which: str, environ: Environ) -> str:
+    """Which of its node's GPUs: an identity that masks such as CUDA_VISIBLE_DEVICES do not hide."""
+    if which == "torch":
+        cuda = sys.modules["torch"].cuda
+        if not cuda.is_available():
+            return ""
+        index = cuda.current_device()
+        if uuid := getattr(cuda.get_device_properties(index), "uuid", None):
+            return str(uuid)[:8]
+    elif which == "tensorflow":
+        gpus = sys.modules["tensorflow"].config.get_visible_devices("GPU")
+        if not gpus:
+            return ""
+        index = int(gpus[0].name.rpartition(":")[2])
+    else:
+        return ""
+    visible = environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    return visible[index] if visible[0] and index < len(visible) else str(index)
+
+
+def processor() -> str:
+    try:
+        match = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        match = None
+    return " ".join(match[1].split()) if match else platform.machine()
+
+
+def threads(which: str, environ: Environ) -> int:
+    """Threads that one operation of this process may use."""
+    if which == "torch":
+        return int(sys.modules["torch"].get_num_threads())
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if which == "tensorflow":
+        asked = sys.modules["tensorflow"].config.threading.get_intra_op_parallelism_threads()
+        return int(asked) or int(environ.get("TF_NUM_INTRAOP_THREADS") or 0) or cores or 1
+    asked = environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdigit() else cores or 1
+
+
+def git_revision(environ: Environ) -> str | None:
+    """Revision of the course, with a + if files were changed; None where git cannot say at once."""
+    if known := environ.get("COURSE_GIT"):
+        return known
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty=+"]
+    try:
+        done = subprocess.run(
+            [*command, "--abbrev=10", "--exclude=*"], capture_output=True, text=True, timeout=2
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def machine(which: str, environ: Environ) -> dict[str, Any]:
+    """The facts of one launch that do not depend on the training."""
+    return {
+        "versions": versions(environ),
+        "launcher": launcher(environ),
+        "scheduler": scheduler(environ),
+        "site": environ.get("COURSE_SITE_NAME"),
+        "job_id": environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID"),
+        "hosts": hosts(environ),
+        "device": device(which),
+        "threads": threads(which, environ),
+        "git": git_revision(environ),
+    }
