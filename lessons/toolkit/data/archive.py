@@ -5,7 +5,7 @@ import lzma
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lessons.toolkit.data.catalogue import Entry, File
 
@@ -24,7 +24,7 @@ def members(entry: Entry, path: Path) -> Iterator[tuple[File, bytes]]:
     largest = max(file.bytes for file in entry.files)
     limit = sum(file.bytes for file in entry.files) * 5 // 4 + 16 * PIECE
     with path.open("rb") as raw:
-        stream = _Bounded(_unpacked(raw), limit)
+        stream: Any = _Bounded(_unpacked(raw), limit)
         try:
             with tarfile.open(None, "r|", stream, PIECE) as archive:
                 for member in archive:

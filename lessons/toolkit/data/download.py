@@ -44,8 +44,8 @@ def download(
 ) -> None:
     """Fill `part` with the pack from `url`, from where an earlier try ended.
 
-    The file is complete and has the right checksum on return. On UnavailableError what has come so far
-    is kept, unless it is wrong.
+    The file is complete and has the right checksum on return. On UnavailableError what has come so
+    far is kept, unless it is wrong.
     """
     from_the_start = not part.exists()
     for attempt in range(patience.tries):

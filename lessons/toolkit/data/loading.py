@@ -46,8 +46,8 @@ def arrays_of(
     if strict:
         raise DataError(
             f"{entry.title} is not on this machine and a stand-in is forbidden. Looked in "
-            f"{', '.join(_looked())}; download {reason}. Run `lessons data fetch {entry.name}` where there "
-            "is internet (on a cluster: a login node)."
+            f"{', '.join(_looked())}; download {reason.rstrip('.')}. Run `lessons data fetch "
+            f"{entry.name}` where there is internet (on a cluster: a login node)."
         )
     if launch.local_rank() == 0:
         say(_announcement(entry, reason, forced))
