@@ -1,0 +1,271 @@
+"""Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+
+from autograder import collect, evidence, judge, measure
+from autograder.answers import Given, read_answers
+from autograder.collect import Folder, Student
+from autograder.harmless import printable
+from autograder.measure import Measure
+from autograder.read import read_files
+from autograder.records import Problem, Run, Where
+from autograder.rubric import Profile, Rubric
+from autograder.verdict import (
+    BORDERLINE,
+    GRADER_ERROR,
+    NOT_MEASURED,
+    Finding,
+    Grade,
+    Point,
+    RunSummary,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all students of a class are graded by."""
+
+    rubrics: dict[str, Rubric]
+    expected: dict[str, dict]
+    profile: Profile = "full"
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
+    jobs: dict[str, "evidence.Job"] | None = None  # the scheduler's accounting, by job id
+
+
+def mark_student(student: Student, settings: Settings) -> list[Grade]:
+    """All lessons that a student handed in, in the order of the lessons."""
+    grades = []
+    with collect.opened(student) as folders:
+        for folder in folders:
+            try:
+                grades.append(mark_folder(student.name, folder, settings))
+            except Exception as error:  # ours, not the student's: say so and grade the rest
+                grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
+    return grades
+
+
+def grader_error(student: str, lesson: str, settings: Settings, error: Exception) -> Grade:
+    rubric = settings.rubrics.get(lesson)
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    finding = Finding(
+        "grader",
+        "The grader failed on this submission. This is not the student's fault",
+        expected="a grade",
+        found=f"{type(error).__name__} in {place}: {printable(error, 160)}",
+        try_="instructor: report it with the submission; grade by hand with an override",
+        look=True,
+    )
+    return Grade(
+        student=printable(student),
+        lesson=lesson,
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status=GRADER_ERROR,
+        score=None,
+        max_score=rubric.points if rubric else 0,
+        findings=(finding,),
+        look=(GRADER_ERROR,),
+    )
+
+
+def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
+    runs = [shorten(run, folder.outputs) for run in read_files(folder.outputs)]
+    lesson = folder.lesson or lesson_said(runs)
+    rubric = settings.rubrics.get(lesson or "")
+    if lesson is None or rubric is None:
+        return no_rubric(student, lesson, folder, settings)
+    given: dict[str, Given] = {}
+    findings = list(folder.findings)
+    if folder.answers:
+        given, more = read_answers(*folder.answers)
+        findings += more
+    case = judge.Case(
+        rubric=rubric,
+        runs=runs,
+        answers=given,
+        answers_file=folder.answers[1] if folder.answers else None,
+        profile=settings.profile,
+        expected=settings.expected.get(lesson, {}),
+        references=settings.references.get(lesson, {}),
+    )
+    judged = judge.judge(case)
+    counted = [r for r in (judge.chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
+    seen = evidence.examine(runs, counted, settings.jobs)
+    findings += [*judged.findings, *seen.findings]
+    grade = Grade(
+        student=printable(student),
+        lesson=lesson,
+        title=rubric.title,
+        profile=settings.profile,
+        status="graded",
+        score=judged.score,
+        max_score=judged.max_score,
+        tier=seen.tier,
+        tier_reason=seen.reason,
+        checks=judged.checks,
+        findings=tuple(findings),
+        runs=summaries(case, runs, counted),
+        handed_in=folder.handed_in,
+    )
+    return replace(grade, look=reasons_to_look(grade))
+
+
+def lesson_said(runs: Sequence[Run]) -> str | None:
+    """The lesson that the outputs name, when the folder does not."""
+    said = {r.header.get("lesson") for r in runs}
+    names = {s for s in said if isinstance(s, str)}
+    return names.pop() if len(names) == 1 else None
+
+
+def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settings) -> Grade:
+    there = ", ".join(sorted(settings.rubrics))
+    finding = Finding(
+        "collect",
+        "It is not clear which lesson this is",
+        expected=f"a folder named after one of the lessons {there}",
+        found=printable(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
+        where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
+        try_="name the folder like `02_serial`, or give --lesson",
+        look=True,
+    )
+    return Grade(
+        student=printable(student),
+        lesson=printable(lesson) if lesson else "?",
+        title="",
+        profile=settings.profile,
+        status="no rubric",
+        score=None,
+        max_score=0,
+        findings=(*folder.findings, finding),
+        look=(finding.title,),
+    )
+
+
+def reasons_to_look(grade: Grade) -> tuple[str, ...]:
+    reasons = [f.title for f in grade.findings if f.look]
+    reasons += [
+        f"{check.id} is {check.status}"
+        for check in grade.checks
+        if check.status in (BORDERLINE, NOT_MEASURED, GRADER_ERROR)
+    ]
+    return tuple(dict.fromkeys(reasons))
+
+
+# --- what reports say of the runs -------------------------------------------------------------
+
+
+def shorten(run: Run, names: dict[Path, str]) -> Run:
+    """The same run with its files named as the student knows them."""
+    known = {str(path): name for path, name in names.items()}
+
+    def place(where):
+        return where and Where(known.get(where.file, where.file), where.line)
+
+    def number(value):
+        return value and replace(value, where=place(value.where))
+
+    numbers = ("seconds", "throughput", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
+    return replace(
+        run,
+        files=tuple(known.get(f, f) for f in run.files),
+        epochs=tuple(
+            replace(
+                epoch,
+                where=place(epoch.where),
+                **{name: number(getattr(epoch, name)) for name in numbers},
+            )
+            for epoch in run.epochs
+        ),
+        ranks=tuple(replace(rank, where=place(rank.where)) for rank in run.ranks),
+        problems=tuple(replace(p, where=place(p.where)) for p in run.problems),
+        test_accuracy=number(run.test_accuracy),
+        test_loss=number(run.test_loss),
+        throughput=number(run.throughput),
+        total_seconds=number(run.total_seconds),
+    )
+
+
+def point(result: measure.Result) -> Point | None:
+    if not isinstance(result, Measure):
+        return None
+    return Point(round(result.value, 6), round(result.low, 6), round(result.high, 6))
+
+
+def summaries(
+    case: judge.Case, runs: Sequence[Run], counted: Sequence[Run]
+) -> tuple[RunSummary, ...]:
+    names = {
+        id(run): name
+        for name in reversed(case.rubric.runs)
+        for run in judge.matching(runs, case.rubric, name)
+    }
+    found = []
+    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), judge.by_time(r))):
+        name = names.get(id(run), run.format)
+        base = baseline(run, runs)
+        dataset = run.header.get("dataset")
+        accuracy = run.test_accuracy.value if run.test_accuracy else None
+        found.append(
+            RunSummary(
+                name=name,
+                outcome=run.outcome,
+                counted=any(run is c for c in counted),
+                files=run.files,
+                job_id=run.job_id and printable(run.job_id, 40),
+                workers=measure.workers(run),
+                device=printable(run.header.get("device") or "", 80),
+                started=printable(run.header.get("started") or "", 40),
+                synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
+                epoch_seconds=tuple(
+                    e.seconds.value if e.seconds else None for e in run.epochs[:1000]
+                ),
+                epoch_s=point(measure.epoch_time(run)),
+                throughput=point(measure.throughput(run)),
+                test_accuracy=accuracy,
+                fingerprint=fingerprint(run),
+                speedup=point(measure.speedup(base, run)) if base else None,
+                problems=tuple(problem_finding(p) for p in run.problems[:10]),
+            )
+        )
+    return tuple(found)
+
+
+def baseline(run: Run, runs: Sequence[Run]) -> Run | None:
+    """The finished run of the same program on the fewest workers, if that is another size."""
+    same = [
+        other
+        for other in runs
+        if other.outcome == "completed"
+        and other.header.get("source") == run.header.get("source")
+        and measure.workers(other) is not None
+    ]
+    smallest = min(same, key=lambda r: measure.workers(r) or 0, default=None)
+    return smallest if smallest is not None and smallest is not run else None
+
+
+def problem_finding(problem: Problem) -> Finding:
+    return Finding(
+        "read",
+        printable(problem.reason, 120),
+        found=printable(problem.text, 200),
+        where=(problem.where,),
+    )
+
+
+def fingerprint(run: Run) -> str:
+    """The same for two copies of one run, whatever the files are called."""
+    facts = {key: run.header.get(key) for key in ("started", "job_id", "hosts", "seed", "source")}
+    numbers = [
+        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
+        for e in run.epochs
+    ]
+    text = json.dumps([facts, numbers, run.end], sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -1,0 +1,142 @@
+"""Pictures as inline SVG: no script, no font, no file; colours come from the page's style."""
+
+import math
+from collections.abc import Sequence
+
+from markupsafe import Markup, escape
+
+from autograder.judge import shown
+from autograder.verdict import Point, RunSummary
+
+WIDTH, HEIGHT = 340, 190
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 34
+
+
+def _frame(title: str, body: Sequence[str], height: int = HEIGHT) -> Markup:
+    return Markup(
+        f'<svg class="picture" viewBox="0 0 {WIDTH} {height}" role="img">'
+        f"<title>{escape(title)}</title>{''.join(body)}</svg>"
+    )
+
+
+def _text(x: float, y: float, text: object, anchor: str = "middle", kind: str = "") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(text)}</text>'
+    )
+
+
+def _nice(largest: float) -> list[float]:
+    """Round ticks from 0 to at least the largest value."""
+    if not largest > 0:
+        return [0, 1]
+    raw = largest / 4
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= raw * 0.999)
+    return [i * step for i in range(math.ceil(largest / step - 1e-9) + 1)]
+
+
+def _vertical_axis(ticks: Sequence[float], place, unit: str) -> list[str]:
+    lines = []
+    for tick in ticks:
+        y = place(tick)
+        lines.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        lines.append(_text(LEFT - 6, y + 4, shown(tick), "end"))
+    lines.append(_text(4, 10, unit, "start", "unit"))
+    return lines
+
+
+def epoch_bars(run: RunSummary) -> Markup:
+    """Seconds of every epoch; the first is hatched, because it holds the start-up."""
+    seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
+    ticks = _nice(max(seconds, default=0.0))
+    bottom = HEIGHT - BOTTOM
+
+    def place(value: float) -> float:
+        return bottom - (bottom - TOP) * value / ticks[-1]
+
+    body = _vertical_axis(ticks, place, "s an epoch")
+    slot = (WIDTH - LEFT - RIGHT) / max(len(seconds), 1)
+    width = min(0.7 * slot, 48)
+    every = math.ceil(len(seconds) / 12)
+    for index, value in enumerate(seconds):
+        x = LEFT + slot * (index + 0.5)
+        kind = "bar first" if index == 0 else "bar"
+        y = place(value)
+        body.append(
+            f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
+            f'height="{bottom - y:.1f}"/>'
+        )
+        if index % every == 0:
+            body.append(_text(x, bottom + 15, index + 1))
+    if run.epoch_s:
+        y = place(min(run.epoch_s.value, ticks[-1]))
+        body.append(
+            f'<line class="mark" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+    body.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "epoch", kind="unit"))
+    return _frame(f"Seconds of each epoch of {run.name}; the first is hatched", body)
+
+
+def speedup_curve(
+    points: Sequence[tuple[int, Point]], reference: Sequence[tuple[int, float]] = ()
+) -> Markup:
+    """Speedup over workers with intervals; ideal dashed, the site's reference dotted."""
+    most = max([workers for workers, _ in points] + [workers for workers, _ in reference] + [2])
+    highest = max([p.high for _, p in points] + [float(most)])
+    ticks = _nice(min(highest, 4.0 * most))
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+
+    def x_of(workers: int) -> float:
+        return LEFT + 10 + (right - LEFT - 20) * math.log2(workers) / math.log2(most)
+
+    def y_of(value: float) -> float:
+        return bottom - (bottom - TOP) * min(value, ticks[-1]) / ticks[-1]
+
+    body = _vertical_axis(ticks, y_of, "speedup")
+    sizes = [2**i for i in range(int(math.log2(most)) + 1)]
+    steps = [most ** (i / 24) for i in range(25)]
+    ideal = " ".join(
+        f"{LEFT + 10 + (right - LEFT - 20) * i / 24:.1f},{y_of(s):.1f}" for i, s in enumerate(steps)
+    )
+    body.append(f'<polyline class="ideal" points="{ideal}"/>')
+    if reference:
+        line = " ".join(f"{x_of(w):.1f},{y_of(v):.1f}" for w, v in sorted(reference))
+        body.append(f'<polyline class="reference" points="{line}"/>')
+    for size in sizes[:: math.ceil(len(sizes) / 8)]:
+        body.append(_text(x_of(size), bottom + 15, size))
+    for workers, p in sorted(points, key=lambda item: item[0]):
+        x = x_of(max(workers, 1))
+        body.append(
+            f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" '
+            f'y1="{y_of(p.low):.1f}" y2="{y_of(p.high):.1f}"/>'
+            f'<circle class="dot" cx="{x:.1f}" cy="{y_of(p.value):.1f}" r="4"/>'
+        )
+    body.append(_text((LEFT + right) / 2, HEIGHT - 4, "workers", kind="unit"))
+    return _frame("Speedup over workers; the ideal is dashed", body)
+
+
+def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
+    """How many submissions lie in each of ten steps between 0 and `most`."""
+    counts = [0] * 10
+    for value in values:
+        counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1
+    ticks = _nice(max(max(counts), 1))
+    bottom = HEIGHT - BOTTOM
+
+    def place(value: float) -> float:
+        return bottom - (bottom - TOP) * value / ticks[-1]
+
+    body = _vertical_axis([t for t in ticks if t == int(t)], place, "submissions")
+    slot = (WIDTH - LEFT - RIGHT) / 10
+    for index, count in enumerate(counts):
+        x, y = LEFT + slot * index, place(count)
+        body.append(
+            f'<rect class="bar" x="{x + 1.5:.1f}" y="{y:.1f}" width="{slot - 3:.1f}" '
+            f'height="{bottom - y:.1f}"/>'
+        )
+    for index in range(0, 11, 2):
+        body.append(_text(LEFT + slot * index, bottom + 15, shown(most * index / 10)))
+    body.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, unit, kind="unit"))
+    return _frame(f"Distribution of {unit}", body)

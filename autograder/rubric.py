@@ -1,0 +1,316 @@
+"""Rubrics: YAML files that say what each lesson asks. Data only; a typo is an error with its line.
+
+docs/rubrics.md describes every field. `autograder rubric check` reads rubrics as grading does.
+"""
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import click
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from autograder.metrics import METRICS
+
+FOLDER = Path(__file__).parent / "rubrics"
+Profile = Literal["smoke", "full"]
+Scalar = str | int | float | bool
+
+
+class RubricError(click.ClickException):
+    """A rubric that cannot be used: exit code 2, because nothing was graded."""
+
+    exit_code = 2
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Threshold(Strict):
+    """A number or word; or one for each profile; or relative to the calibration or a metric."""
+
+    value: float | str | None = None
+    smoke: float | str | None = None
+    full: float | str | None = None
+    ref: str | None = None  # a name in the calibration file
+    metric: str | None = None  # of the run `of`, else of the same run
+    of: str | None = None
+    factor: float = 1.0
+    plus: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, given: Any) -> Any:
+        return given if isinstance(given, dict) else {"value": given}
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        kinds = [
+            self.value is not None,
+            self.smoke is not None or self.full is not None,
+            self.ref is not None,
+            self.metric is not None,
+        ]
+        if sum(kinds) != 1:
+            raise ValueError("give one of: a value, smoke and full, ref, metric")
+        if (self.smoke is None) != (self.full is None):
+            raise ValueError("give both smoke and full")
+        _known_metric(self.metric)
+        return self
+
+
+def _known_metric(name: str | None) -> None:
+    if name is not None and name not in METRICS and not name.startswith("measure:"):
+        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(sorted(METRICS))}")
+
+
+class Condition(Strict):
+    """What has to hold: a metric of one or more runs against a threshold."""
+
+    metric: str
+    of: list[str] = Field(min_length=1)
+    at: dict[str, Scalar] = {}  # which point of a `measure:NAME`
+    minus: str | None = None  # compare the distance to this run's value
+    over: str | None = None  # compare the ratio to this run's value
+    take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
+    at_least: Threshold | None = None
+    at_most: Threshold | None = None
+    above: Threshold | None = None
+    below: Threshold | None = None
+    equal: Threshold | None = None
+    tolerance: str | float = 0.0
+    half_from: Threshold | None = None  # half the points here, all at the threshold, linear between
+    zero_from: Threshold | None = None  # no points here, all at the threshold, linear between
+    only: Profile | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_run(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("of"), str):
+            return given | {"of": [given["of"]]}
+        return given
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _known_metric(self.metric)
+        operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
+        if sum(o is not None for o in operators) != 1:
+            raise ValueError("give one of: at_least, at_most, above, below, equal")
+        if self.half_from and self.zero_from:
+            raise ValueError("give half_from or zero_from, not both")
+        if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
+            raise ValueError("half_from and zero_from go with at_least or at_most")
+        if self.minus and self.over:
+            raise ValueError("give minus or over, not both")
+        tolerance(self.tolerance)
+        return self
+
+    @cached_property
+    def operator(self) -> str:
+        names = ("at_least", "at_most", "above", "below", "equal")
+        return next(name for name in names if getattr(self, name) is not None)
+
+    @cached_property
+    def threshold(self) -> Threshold:
+        return getattr(self, self.operator)
+
+
+class RubricCheck(Strict):
+    """One line of the grade: conditions on runs, or a share of right answers."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    title: str
+    points: float = Field(ge=0)
+    require: list[Condition] = []
+    answers: list[str] = []
+    hidden: bool = False  # counts, but students are not told about it
+    only: Profile | None = None
+    if_present: bool = False  # left out when none of its runs was handed in
+    try_: str = Field("", alias="try")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if bool(self.require) == bool(self.answers):
+            raise ValueError("give either require (conditions) or answers (ids)")
+        return self
+
+
+class Answer(Strict):
+    """One question of answers.txt."""
+
+    ask: str
+    kind: Literal["prediction", "number", "word"]
+    unit: str = ""
+    metric: str | None = None  # of the student's own run `of`
+    of: str | None = None
+    at: dict[str, Scalar] = {}
+    tolerance: str | float = 0.0
+    choices: list[str] = []
+    try_: str = Field("", alias="try")
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _known_metric(self.metric)
+        if (self.metric is None) != (self.of is None):
+            raise ValueError("metric and of go together")
+        if self.metric and self.kind != "number":
+            raise ValueError("only a number can be compared with a metric")
+        tolerance(self.tolerance)
+        return self
+
+
+class Run(Strict):
+    """Which runs of a submission go by a name: those whose header says all of this."""
+
+    where: dict[str, Scalar] = Field(min_length=1)
+    smallest: str | None = None  # of those, the ones with the smallest value of a metric
+    largest: str | None = None
+
+
+class Rubric(Strict):
+    lesson: str = Field(pattern=r"^[0-9]{2}$")
+    title: str
+    points: float = Field(gt=0)
+    train_samples: Threshold | None = None  # the size of run that was asked for
+    runs: dict[str, Run] = {}
+    curves: list[str] = []  # pictures: runs drawn as speedup over workers
+    checks: list[RubricCheck] = Field(min_length=1)
+    answers: dict[str, Answer] = {}
+
+    @model_validator(mode="after")
+    def _refers_to_what_exists(self) -> Self:
+        for check in self.checks:
+            for condition in check.require:
+                names = [*condition.of, condition.minus, condition.over, condition.threshold.of]
+                for name in names:
+                    if name is not None and name not in self.runs:
+                        raise ValueError(f"check {check.id!r} speaks of a run {name!r} not in runs")
+            for answer in check.answers:
+                if answer not in self.answers:
+                    raise ValueError(f"check {check.id!r} asks for {answer!r} not in answers")
+        for key, question in self.answers.items():
+            if question.of is not None and question.of not in self.runs:
+                raise ValueError(f"answer {key!r} speaks of a run {question.of!r} not in runs")
+        ids = [check.id for check in self.checks]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two checks have the same id")
+        for profile in ("smoke", "full"):
+            total = sum(c.points for c in self.checks if c.only in (None, profile))
+            if abs(total - self.points) > 1e-9:
+                raise ValueError(
+                    f"the checks of profile {profile} sum to {total:g} points, not {self.points:g}"
+                )
+        return self
+
+
+def tolerance(given: str | float) -> tuple[float, float]:
+    """(relative, absolute) from "2%" or 0.01."""
+    if isinstance(given, str):
+        percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", given)
+        if not percent:
+            raise ValueError(f"a tolerance is a number or a percentage, not {given!r}")
+        return float(percent[1]) / 100, 0.0
+    if given < 0:
+        raise ValueError("a tolerance is not negative")
+    return 0.0, float(given)
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def load_rubric(path: Path) -> Rubric:
+    data, lines = read_yaml(path)
+    try:
+        return Rubric.model_validate(data)
+    except ValidationError as error:
+        raise RubricError(explain(error, path, lines)) from None
+
+
+def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
+    """The answers kept apart from the public rubric; none when the file is not there."""
+    if not path.exists():
+        return {}
+    data, lines = read_yaml(path)
+    if not isinstance(data, dict):
+        raise RubricError(f"{path}:1: expected `id: value` lines")
+    for key, value in data.items():
+        line = lines.get((key,), 1)
+        if key not in rubric.answers:
+            raise RubricError(f"{path}:{line}: the rubric has no answer {key!r}")
+        question = rubric.answers[key]
+        wrong_kind = isinstance(value, str) != (question.kind == "word")
+        if isinstance(value, dict | list | bool) or value is None or wrong_kind:
+            raise RubricError(f"{path}:{line}: {key!r} needs a {question.kind}, found {value!r}")
+        if question.choices and value not in question.choices:
+            raise RubricError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
+    needed = {k for k, q in rubric.answers.items() if q.kind != "prediction" and not q.metric}
+    for key in sorted(needed - set(data)):
+        raise RubricError(f"{path}:1: no value for {key!r}, which the rubric asks")
+    return data
+
+
+def explain(error: ValidationError, path: Path, lines: dict[tuple, int]) -> str:
+    """Every mistake as `file:line: field: what is wrong`."""
+    found = []
+    for mistake in error.errors(include_url=False):
+        place = tuple(mistake["loc"])
+        line = next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
+        name = ".".join(str(part) for part in place) or "rubric"
+        text = mistake["msg"].removeprefix("Value error, ")
+        if mistake["type"] == "extra_forbidden":
+            text = "no such field; check the spelling"
+        found.append(f"{path}:{line}: {name}: {text}")
+    return "\n".join(found)
+
+
+def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
+    """Plain data and the line of every part of it. No tags, no anchors' tricks, no double keys."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise RubricError(f"{path}: cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 1
+        what = getattr(error, "problem", None) or "not valid YAML"
+        raise RubricError(f"{path}:{line}: {what}") from None
+    lines: dict[tuple, int] = {(): 1}
+    if node is None:
+        return None, lines
+    return _plain(node, (), lines, path), lines
+
+
+def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
+    line = node.start_mark.line + 1
+    lines[place] = line
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(n, (*place, i), lines, path) for i, n in enumerate(node.value)]
+    if isinstance(node, yaml.MappingNode):
+        data: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            if key in data:
+                raise RubricError(f"{path}:{key_node.start_mark.line + 1}: {key!r} is there twice")
+            data[key] = _plain(value_node, (*place, key), lines, path)
+            lines[(*place, key)] = key_node.start_mark.line + 1
+        return data
+    return _scalar(node.value, node.tag, getattr(node, "style", None))
+
+
+def _scalar(text: str, tag: str, style: str | None) -> Any:
+    """`no` is a word and `02` is a name here; YAML 1.1 would make False and 2 of them."""
+    if style in ("'", '"', "|", ">"):
+        return text
+    if text in ("true", "false"):
+        return text == "true"
+    if tag.endswith(":null"):
+        return None
+    if re.fullmatch(r"-?(0|[1-9][0-9_]*)", text):
+        return int(text)
+    if re.fullmatch(r"-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text) and text != "-":
+        return float(text)
+    return text

@@ -1,0 +1,107 @@
+"""What grading says: frozen records from the judge to the reports. All of it becomes JSON."""
+
+from dataclasses import dataclass
+
+from autograder.records import Where
+
+PASSED, PARTIAL, FAILED = "passed", "partial", "failed"
+BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit, and a flag
+NOT_MEASURED = "not measured"
+GRADER_ERROR = "grader error"
+
+# Evidence is a tier, not a verdict; worst first.
+TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something a person should know: what was expected, what was found, where, what to try."""
+
+    kind: str  # collect, read, evidence, answers, lateness, class
+    title: str
+    expected: str = ""
+    found: str = ""
+    where: tuple[Where, ...] = ()
+    try_: str = ""
+    look: bool = False  # an instructor should look at it
+    private: bool = False  # never shown to the student
+    contradicts: bool = False  # parts of the record cannot both be true
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the rubric, judged."""
+
+    id: str
+    title: str
+    points: float
+    score: float
+    status: str
+    expected: str
+    found: str
+    where: tuple[Where, ...] = ()
+    try_: str = ""
+    hidden: bool = False
+    detail: tuple[str, ...] = ()  # every measure, interval and threshold, for `explain`
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the judge says of one student's lesson, before late days and overrides."""
+
+    score: float
+    max_score: float
+    checks: tuple[Check, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A measured value with its interval, for pictures and tables."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """What a report says of one run."""
+
+    name: str  # its name in the rubric, else its format
+    outcome: str
+    counted: bool  # this is the run that the checks speak of
+    files: tuple[str, ...]
+    job_id: str | None
+    workers: int | None
+    device: str
+    started: str
+    synthetic: bool
+    epoch_seconds: tuple[float | None, ...]
+    epoch_s: Point | None
+    throughput: Point | None
+    test_accuracy: float | None
+    fingerprint: str  # the same for two copies of one run
+    speedup: Point | None = None  # against the same program's run on the fewest workers
+    problems: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """One student's lesson: everything that reports show. Written as JSON, read back as it was."""
+
+    student: str
+    lesson: str
+    title: str
+    profile: str
+    status: str  # graded, missing, excused, no rubric, grader error
+    score: float | None
+    max_score: float
+    tier: str = "unverified"
+    tier_reason: str = ""
+    checks: tuple[Check, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    runs: tuple[RunSummary, ...] = ()
+    look: tuple[str, ...] = ()  # why an instructor should look at it
+    handed_in: str | None = None
+    adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
