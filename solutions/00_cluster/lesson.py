@@ -108,6 +108,7 @@ check.check_0_1(Path("job.sbatch"))
 # **Exercise 0.2.** What `squeue` tells. Write `expand`, which turns Slurm's short node list into
 # names (`jwc09n[006,009]`, and `n[01-03,07]` too), and `read_squeue` for one line of its table.
 
+
 # %% tags=["exercise"]
 def expand(nodelist):
     """["jwc09n006", "jwc09n009"] from "jwc09n[006,009]"; ["login1"] from "login1"."""

@@ -1,7 +1,7 @@
 """Say where this program runs: one line for each task, then two seconds of matrix products.
 
-    python train.py            one task, here
-    mpirun -np 2 python train.py
+python train.py            one task, here
+mpirun -np 2 python train.py
 """
 
 import argparse
@@ -14,7 +14,7 @@ import numpy as np
 
 from lessons.toolkit.record import Record
 
-# The same three facts under the names that Open MPI, Slurm and PBS/Cray MPICH give them. Slurm comes
+# The same three facts under the names that Open MPI, Slurm and Cray MPICH give them. Slurm comes
 # after Open MPI: inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
 NAMES = {
     "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),

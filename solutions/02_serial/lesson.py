@@ -222,6 +222,7 @@ check.check_2_3(epoch_time, throughput, speedup, efficiency)
 # Return the smallest and the largest ratio that whole seconds *a* and *b* can mean; and the
 # smallest and largest throughput that whole seconds can mean.
 
+
 # %% tags=["exercise"]
 def interval(a, b):
     """(low, high) of a / b, both printed in whole seconds."""
@@ -250,6 +251,7 @@ check.check_2_4(interval, throughput_interval)
 #
 # How many seconds did the epochs take, from the microseconds a sample? `119us` is uncertain by
 # 0.4 %, `7s` by 7 %.
+
 
 # %% tags=["exercise"]
 def seconds_from_us(us_per_sample, samples):

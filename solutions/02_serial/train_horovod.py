@@ -11,6 +11,7 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod ca
 import horovod.tensorflow.keras as hvd
 import numpy as np
 import tensorflow as tf
+from horovod.tensorflow import broadcast_variables
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
@@ -48,7 +49,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    hvd.broadcast_variables(model.variables, root_rank=0)
+    broadcast_variables(model.variables, root_rank=0)
 
     record = Record(
         "02",
