@@ -100,6 +100,12 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
     launch.header = value
 
 
+def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    """The header's facts about the place, in a line of their own; the header itself wins."""
+    if launch.header:
+        launch.header = {**value, **launch.header}
+
+
 def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if whole(value.get("rank")) != rank:
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
@@ -207,6 +213,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 HANDLERS = {
     "header": on_header,
+    "machine": on_machine,
     "rank": on_rank,
     "epoch_start": on_epoch_start,
     "epoch_stop": on_epoch_stop,
