@@ -70,6 +70,7 @@ def student_page(student: str, grades: Sequence[Grade]) -> str:
             grades=grades,
             total=sum(g.score or 0 for g in grades),
             most=sum(g.max_score for g in grades),
+            smoke=any(g.profile == "smoke" for g in grades),
         )
     )
 
