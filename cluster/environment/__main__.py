@@ -16,8 +16,10 @@ def main() -> int:
     if up_to_date(ROOT):
         return 0
     if not sys.platform.startswith("linux"):
-        print("make: this course runs on Linux; elsewhere use a Linux container or WSL.",
-              file=sys.stderr)
+        print(
+            "make: this course runs on Linux; elsewhere use a Linux container or WSL.",
+            file=sys.stderr,
+        )
         return 1
     try:
         from cluster.environment.python311 import find

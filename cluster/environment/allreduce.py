@@ -1,6 +1,6 @@
 """One allreduce: every rank gives its number, every rank must get the average of all.
 
-    mpirun -np 2 python allreduce.py tensorflow|torch
+mpirun -np 2 python allreduce.py tensorflow|torch
 """
 
 import os

@@ -8,9 +8,7 @@ import os
 import re
 import shutil
 
-DISK_FULL = (
-    "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on a larger disk"
-)
+DISK_FULL = "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on a larger disk"
 NO_NETWORK = (
     "the package index cannot be reached; check the network (a proxy goes into HTTPS_PROXY, "
     "an index of your own into `pip config`)"

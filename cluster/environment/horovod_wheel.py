@@ -152,7 +152,9 @@ def check_compiler(folder: Path) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "compiler.cc"
-    source.write_text("#include <filesystem>\nint main() { return std::filesystem::path().empty() - 1; }\n")
+    source.write_text(
+        "#include <filesystem>\nint main() { return std::filesystem::path().empty() - 1; }\n"
+    )
     command = [compiler, "-std=c++17", str(source), "-o", str(folder / "compiler")]
     tried = subprocess.run(command, capture_output=True, text=True)
     if tried.returncode:
@@ -185,7 +187,9 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
             build(shelf, kept, values, gpu or {}, logs)
         found = intact(kept)
         if found is None:
-            raise SetUpFailed(f"{kept} does not hold what was just written there; is the disk sound?")
+            raise SetUpFailed(
+                f"{kept} does not hold what was just written there; is the disk sound?"
+            )
         return found
 
 
@@ -260,8 +264,12 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 def gpu_environment(nccl_home: str | None) -> dict[str, str]:
     """Return what Horovod's build wants to know for NCCL."""
-    for home in (nccl_home, os.environ.get("NCCL_HOME"), os.environ.get("EBROOTNCCL"),
-                 os.environ.get("CONDA_PREFIX")):
+    for home in (
+        nccl_home,
+        os.environ.get("NCCL_HOME"),
+        os.environ.get("EBROOTNCCL"),
+        os.environ.get("CONDA_PREFIX"),
+    ):
         if home and (Path(home) / "include" / "nccl.h").is_file():
             return {
                 "HOROVOD_GPU_OPERATIONS": "NCCL",

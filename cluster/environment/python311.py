@@ -74,8 +74,10 @@ def find(say=print):
     try:
         return fetch()
     except SetUpFailed as failed:
-        raise SetUpFailed("{}, and it cannot be fetched: {}".format(why_fetch(incomplete), failed)
-                          + way_out(incomplete)) from None
+        raise SetUpFailed(
+            "{}, and it cannot be fetched: {}".format(why_fetch(incomplete), failed)
+            + way_out(incomplete)
+        ) from None
 
 
 def why_fetch(incomplete):

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 import tomllib
 from pathlib import Path
 
@@ -26,13 +25,12 @@ PYTHON = VENV / "bin" / "python"
 LOGS = ROOT / "build" / "set-up"
 LOCKED = ROOT / "cluster" / "environment" / "locked.txt"
 STAMPS = Stamps(VENV / ".set-up")
-EXTRAS = ("lessons", "cpu", "test", "lint")
+EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint")
 GIGABYTES_FREE = 5
 PIP = [PYTHON, "-m", "pip", "install", "--quiet"]
 
 
 def main() -> int:
-    started = time.monotonic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with lock(LOGS / "lock", "another set-up is at work in this folder"):
@@ -41,7 +39,7 @@ def main() -> int:
             if in_venv():
                 fill()
             else:
-                print("Setting up .venv (this happens once)", flush=True)
+                print("Setting up .venv", flush=True)
                 make_venv()
         if not in_venv():
             os.execv(PYTHON, [str(PYTHON), "-m", "cluster.environment.set_up"])
@@ -117,11 +115,11 @@ def fill() -> None:
 
 def requirements(pyproject: dict) -> tuple[list[str], list[str]]:
     """Return the pins to install with what they need, and those to install alone."""
-    extras, groups = pyproject["project"]["optional-dependencies"], pyproject["dependency-groups"]
-    pins = pyproject["project"]["dependencies"] + groups["horovod-build"]
+    project = pyproject["project"]
+    extras = [pin for extra in EXTRAS for pin in project["optional-dependencies"][extra]]
     return (
-        sorted({*pins, *(pin for extra in EXTRAS for pin in extras[extra])}),
-        groups["without-dependencies"],
+        sorted({*project["dependencies"], *extras}),
+        pyproject["dependency-groups"]["without-dependencies"],
     )
 
 

@@ -1,0 +1,43 @@
+# Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
+PYTHON ?= python3
+PYTEST = .venv/bin/pytest -m
+CODE = autograder cluster lessons solutions tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv
+
+demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
+	@.venv/bin/lessons demo
+
+lab: .venv        ## open the lessons in JupyterLab
+	@.venv/bin/jupyter lab lessons
+
+test: .venv       ## the tests (minutes)
+	@$(PYTEST) "not slow and not slurm and not browser"
+
+test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (make box-up), a real browser
+	@$(PYTEST) "slow or slurm or browser"
+
+lint: .venv       ## formatting, lint and types
+	@.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy autograder cluster lessons
+
+lessons: .venv    ## make the students' edition from solutions/
+	@.venv/bin/lessons build
+
+bench: .venv      ## measure what we claim about speed
+	@for file in benchmarks/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
+
+box-up:           ## start a real Slurm on this machine (root)
+	@cluster/box/box up
+
+box-down:         ## stop it
+	@cluster/box/box down
+
+.venv:            ## only the set-up
+	@$(PYTHON) -m cluster.environment
+
+clean:            ## delete .venv and all that was built here; the cached Horovod wheel stays
+	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+help:
+	@sed -n 's/^\([a-z.-]*\):.*## */make \1\t/p' Makefile | expand -t 18
