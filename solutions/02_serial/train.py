@@ -61,7 +61,14 @@ def main():
         metrics=["accuracy"],
     )
 
-    record = Record("02", args, source="keras", params=model.count_params(), dataset=mnist.facts)
+    record = Record(
+        "02",
+        args,
+        source="keras",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=mnist.facts,
+    )
     model.fit(
         mnist.x_train,
         mnist.y_train,

@@ -56,6 +56,7 @@ def main():
         args,
         source="keras-horovod",
         params=model.count_params(),
+        optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
         size=size,

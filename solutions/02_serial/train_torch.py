@@ -73,7 +73,9 @@ def main():
     loss_function = nn.CrossEntropyLoss()
 
     params = sum(p.numel() for p in model.parameters())
-    record = Record("02", args, source="torch", params=params, dataset=mnist.facts)
+    record = Record(
+        "02", args, source="torch", params=params, optimizer="adam", dataset=mnist.facts
+    )
     for number in range(1, args.epochs + 1):
         loss_sum = correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
@@ -83,7 +85,7 @@ def main():
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
-        print(f"Epoch {number}/{args.epochs}: {epoch}")
+        print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

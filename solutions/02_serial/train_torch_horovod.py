@@ -50,6 +50,7 @@ def main():
         args,
         source="torch-horovod",
         params=params,
+        optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
         size=size,
@@ -68,7 +69,7 @@ def main():
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
         if rank == 0:
-            print(f"Epoch {number}/{args.epochs}: {epoch}")
+            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
