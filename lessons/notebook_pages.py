@@ -93,11 +93,11 @@ def lint_pages(text: str, notebook: Any, file: str, lesson: str) -> Iterator[str
     """Sentences about what the rules for a lesson's notebook do not allow."""
     cells, starts = notebook.cells, first_lines(text)
     if not cells or cells[0].cell_type != "markdown" or not cells[0].source.startswith("# "):
-        yield f"{file}:{starts[0] if starts else 1}: the first cell is the title, a markdown cell that begins with `# `."
+        line = starts[0] if starts else 1
+        yield f"{file}:{line}: the first cell is the title, a markdown cell that begins with `# `."
     if len(cells) < 2 or "parameters" not in cells[1].metadata.get("tags", []):
-        yield f"{file}:{starts[1] if len(starts) > 1 else 1}: the cell after the title is " + (
-            '`# %% tags=["parameters"]`.'
-        )
+        line = starts[1] if len(starts) > 1 else 1
+        yield f'{file}:{line}: the cell after the title is `# %% tags=["parameters"]`.'
     code = [cell for cell in cells if cell.cell_type == "code"]
     if len(code) > MOST_CODE_CELLS:
         yield f"{file}:1: {len(code)} code cells; a lesson has at most {MOST_CODE_CELLS}."

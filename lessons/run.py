@@ -44,7 +44,7 @@ def run_command(
     given = dict(parse_parameter(text) for text in parameters)
     if given.get("profile", profile) != profile:
         raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
-    environment = run_environment(root, site)
+    environment = run_environment(site)
     plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
     limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
     where = (out or new_folder(root)).resolve()
@@ -77,15 +77,24 @@ def run_command(
     sys.exit(0 if passed == len(plans) else 1)
 
 
-def run_environment(root: Path, site: str | None) -> dict[str, str]:
+def run_environment(site: str | None) -> dict[str, str]:
     """What a lesson's kernel finds besides the user's own environment."""
     from cluster.site import current
 
-    path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return current(site).exports | {
-        "PYTHONPATH": path,  # this course, whatever is installed
+    try:
+        exports = current(site).exports
+    except click.ClickException as error:
+        raise click.UsageError(error.message) from error
+    course = str(Path(__file__).parent.parent)
+    return exports | {
+        "PYTHONPATH": first_in("PYTHONPATH", course),  # this course, whatever is installed
+        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # its python and mpirun
         "JUPYTER_PREFER_ENV_PATH": "1",  # this Python's kernel, not one that the user registered
     }
+
+
+def first_in(variable: str, folder: str) -> str:
+    return os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
 
 
 def new_folder(root: Path) -> Path:

@@ -34,19 +34,19 @@ def lessons_command():
     return call
 
 
-@pytest.fixture
-def lessons_process():
+def start_lessons(*arguments, **options):
     """Start `lessons …` as a user does, in a process of its own."""
+    command = [sys.executable, "-c", "from lessons.cli import main; main()"]
+    options = {"env": dict(os.environ)} | options
+    return subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
 
-    def start(*arguments, **options):
-        command = [sys.executable, "-c", "from lessons.cli import main; main()"]
-        return subprocess.Popen(
-            [*command, *map(str, arguments)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=dict(os.environ),
-            **options,
-        )
 
-    return start
+@pytest.fixture(scope="session")
+def lessons_process():
+    return start_lessons

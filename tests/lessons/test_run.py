@@ -1,0 +1,291 @@
+"""`lessons run`: real kernels, real failures, and nothing left behind."""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import time
+import uuid
+from pathlib import Path
+from xml.etree import ElementTree
+
+import nbformat
+import psutil
+import pytest
+
+SMALL = Path(__file__).parent / "fixtures" / "course"
+PARAMETERS = '\n# %% tags=["parameters"]\nprofile = "smoke"\nrepeats = 2\n'
+
+
+def write_lesson(course, name, *cells, parameters=PARAMETERS):
+    folder = course / "solutions" / name
+    folder.mkdir()
+    pages = [f"# %% [markdown]\n# # {name}\n", parameters, *(f"\n# %%\n{c}\n" for c in cells)]
+    (folder / "lesson.py").write_text("".join(pages))
+    return folder
+
+
+def fingerprint(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def processes_with(word):
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        if word in " ".join(process.info["cmdline"] or []) and process.pid != os.getpid():
+            found.append(process)
+    return found
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.fixture(scope="module")
+def mixed_run(tmp_path_factory, lessons_process):
+    """One run of lessons that pass, fail, hang, die and leave processes behind."""
+    root = tmp_path_factory.mktemp("run") / "course"
+    shutil.copytree(SMALL, root, ignore=shutil.ignore_patterns("__pycache__"))
+    word = f"left-{uuid.uuid4().hex}"
+    write_lesson(root, "02_fails", "print('before the fault')", "x = 1\n1 / (x - 1)", "print(2)")
+    write_lesson(root, "03_hangs", "print('long', flush=True)\nimport time\ntime.sleep(600)")
+    write_lesson(root, "04_dies", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    sleeper = f"['python', '-c', 'import time; time.sleep(600)', '{word}']"
+    write_lesson(
+        root,
+        "05_leaves",
+        f"import subprocess\nsubprocess.Popen({sleeper}, start_new_session=True)\nprint('left')",
+    )
+    write_lesson(root, "06_exits", "import sys\nprint(profile, repeats)\nsys.exit(0)", "print(2)")
+    before = fingerprint(root / "solutions")
+    environment = os.environ | {"COURSE_ROOT": str(root), "HOME": str(root)}
+    out = root / "out"
+    process = lessons_process(
+        *("run", "--jobs", 3, "--cell-timeout", 6, "-p", "repeats=7", "--out", out),
+        env=environment,
+    )
+    output, _ = process.communicate(timeout=200)
+    return {
+        "code": process.returncode,
+        "output": output,
+        "out": out,
+        "untouched": before == fingerprint(root / "solutions"),
+        "word": word,
+        "lessons": {
+            lesson["lesson"]: lesson
+            for lesson in json.loads((out / "summary.json").read_text())["lessons"]
+        },
+    }
+
+
+def test_each_lesson_gets_its_own_verdict(mixed_run):
+    assert mixed_run["code"] == 1, mixed_run["output"]
+    assert {name: lesson["status"] for name, lesson in mixed_run["lessons"].items()} == {
+        "01_small": "passed",
+        "02_fails": "failed",
+        "03_hangs": "timed out",
+        "04_dies": "failed",
+        "05_leaves": "passed",
+        "06_exits": "passed",
+    }
+    assert "3 of 6 lessons passed" in mixed_run["output"]
+
+
+def test_the_source_stays_clean(mixed_run):
+    assert mixed_run["untouched"]
+
+
+def test_a_failure_names_cell_error_and_last_lines(mixed_run):
+    lesson = mixed_run["lessons"]["02_fails"]
+    assert lesson["failed_cell"] == 4  # parameters, the injected ones, print, this one
+    assert lesson["failed_line"] == "x = 1"
+    assert lesson["error"] == "ZeroDivisionError: division by zero"
+    assert any("----> 2" in line for line in lesson["last_lines"])
+    assert not any("\x1b" in line for line in lesson["last_lines"])
+    for part in ("cell 4: x = 1", "ZeroDivisionError: division by zero", "| "):
+        assert part in mixed_run["output"]
+
+
+def test_a_limit_and_a_dead_kernel_say_so(mixed_run):
+    assert "a cell has 6 s (--cell-timeout)" in mixed_run["lessons"]["03_hangs"]["error"]
+    assert mixed_run["lessons"]["03_hangs"]["last_lines"][0] == "long"
+    assert "the kernel died" in mixed_run["lessons"]["04_dies"]["error"]
+
+
+def test_executed_notebooks_are_kept_also_of_failures(mixed_run):
+    out = mixed_run["out"]
+    for name in mixed_run["lessons"]:
+        notebook = nbformat.read(out / name / "lesson.ipynb", as_version=4)
+        assert any(cell.get("outputs") for cell in notebook.cells) or name == "04_dies"
+        assert "<html" in (out / f"{name}.html").read_text()[:200]
+    assert "before the fault" in (out / "02_fails.html").read_text()
+    assert {path.name for path in (out / "01_small").iterdir() if path.is_file()} == {
+        *("lesson.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv")
+    }
+
+
+def test_parameters_are_injected(mixed_run):
+    small = (mixed_run["out"] / "01_small" / "lesson.ipynb").read_text()
+    assert "profile smoke repeats 7 guess 4" in small
+
+
+def test_processes_left_behind_are_stopped_and_named(mixed_run):
+    assert mixed_run["lessons"]["05_leaves"]["left_running"]
+    assert "05_leaves: left processes behind" in mixed_run["output"]
+    assert processes_with(mixed_run["word"]) == []
+
+
+def test_junit(mixed_run):
+    suites = ElementTree.parse(mixed_run["out"] / "junit.xml").getroot()
+    [suite] = suites
+    assert suites.tag == "testsuites"
+    counts = {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "6", "failures": "3", "errors": "0", "skipped": "0"}
+    failed = {
+        case.get("name"): case[0].get("message") for case in suite.iter("testcase") if len(case)
+    }
+    assert failed["02_fails"] == "ZeroDivisionError: division by zero"
+    assert set(failed) == {"02_fails", "03_hangs", "04_dies"}
+    assert all(float(case.get("time")) > 0 for case in suite.iter("testcase"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-p", "repeat=3"], "there is no parameter repeat"),
+        (["-p", "repeats"], "write name=value"),
+        (["-p", "profile=full"], "disagree"),
+        (["77"], "There is no lesson 77"),
+        (["01_other"], "There is no lesson 01_other"),
+        (["--site", "nowhere"], "there is no site nowhere"),
+        (["--profile", "tiny"], "tiny"),
+        (["--jobs", "0"], "--jobs"),
+        (["--edition", "lessons"], "There are no lessons"),
+    ],
+)
+def test_usage_errors_start_nothing(course, lessons_command, arguments, words):
+    done = lessons_command("run", *arguments, "--out", course / "out")
+    assert done.exit_code == 2, done.output
+    assert words in done.output
+    assert not (course / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ("\n# %%\nprofile = 'smoke'\n", "02_other: no cell is tagged `parameters`"),
+        ('\n# %% tags=["parameters"]\nrepeats = 1\n', "02_other: there is no parameter profile"),
+    ],
+)
+def test_a_lesson_that_cannot_be_set_stops_all(course, lessons_command, parameters, words):
+    write_lesson(course, "02_other", "print(1)", parameters=parameters)
+    done = lessons_command("run", "--out", course / "out")
+    assert done.exit_code == 2
+    assert words in done.output
+    assert not (course / "out").exists()
+
+
+def test_a_broken_notebook_is_a_usage_error(course, lessons_command):
+    lessons_command("build")
+    (course / "lessons" / "01_small" / "lesson.ipynb").write_text('{"cells": ')
+    done = lessons_command("run", "--edition", "lessons", "--out", course / "out")
+    assert done.exit_code == 2
+    assert "this is not a notebook" in done.output
+
+
+def test_an_earlier_run_is_not_overwritten(course, lessons_command):
+    (course / "out" / "01_small").mkdir(parents=True)
+    done = lessons_command("run", "--out", course / "out")
+    assert done.exit_code == 2
+    assert "from an earlier run" in done.output
+
+
+def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_process):
+    """Each of two waits for the other; the third never ends by itself."""
+    for name, mine, other in (("02_a", "a", "b"), ("03_b", "b", "a")):
+        write_lesson(
+            course,
+            name,
+            f"import pathlib, time\npathlib.Path('../{mine}').touch()\n"
+            f"while not pathlib.Path('../{other}').exists():\n    time.sleep(0.05)",
+        )
+    write_lesson(course, "04_slow", *["import time\ntime.sleep(3)"] * 20)
+    process = lessons_process(
+        *("run", "2", "3", "4", "--jobs", 3, "--timeout", 12, "--out", course / "out")
+    )
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "02_a: passed" in output
+    assert "03_b: passed" in output
+    assert "04_slow: timed out" in output
+    assert "the lesson's 12 s were over (--timeout)" in output
+
+
+def test_the_students_edition_stops_at_its_first_gap(course, lessons_command, lessons_process):
+    lessons_command("build")
+    process = lessons_process("run", "--edition", "lessons", "--out", course / "out")
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "NotImplementedError: Predict: set guess to a number" in output
+
+
+SLEEPERS = """
+import subprocess, sys
+sleep = [sys.executable, "-c", "import time; time.sleep(600)", "{word}"]
+subprocess.Popen(sleep)
+subprocess.Popen(sleep, start_new_session=True)
+subprocess.Popen(["bash", "-c", "trap '' TERM INT; while :; do sleep 1; done", "{word}"])
+subprocess.run(sleep)
+"""
+
+RANKS = """
+import os, subprocess, sys
+root = ["--allow-run-as-root"] if os.getuid() == 0 else []
+sleep = [sys.executable, "-c", "import time; time.sleep(600)", "{word}"]
+subprocess.run(["mpirun", *root, "--oversubscribe", "-np", "2", *sleep])
+"""
+
+
+def interrupted(course, lessons_process, cell, count, signum, whole_group):
+    word = uuid.uuid4().hex
+    write_lesson(course, "02_sleeps", cell.strip().replace("{word}", word))
+    write_lesson(course, "03_waits", "print(1)")
+    process = lessons_process("run", "02", "03", "--out", course / "out", start_new_session=True)
+    try:
+        assert wait_until(lambda: len(processes_with(word)) >= count or process.poll() is not None)
+        (os.killpg if whole_group else os.kill)(process.pid, signum)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + signum, output
+    assert wait_until(lambda: processes_with(word) == [], 5), processes_with(word)
+    kernels = [p for p in processes_with("ipykernel") if str(course) in str(p.environ())]
+    assert kernels == []
+    summary = json.loads((course / "out" / "summary.json").read_text())
+    assert [lesson["status"] for lesson in summary["lessons"]] == ["stopped", "stopped"]
+    assert (course / "out" / "02_sleeps" / "lesson.ipynb").exists()
+
+
+@pytest.mark.parametrize(
+    ("signum", "whole_group"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False)],
+    ids=["ctrl-c", "sigterm"],
+)
+def test_stopping_leaves_no_kernel_and_no_child(course, lessons_process, signum, whole_group):
+    """Also not a detached child, and not one that ignores being asked."""
+    interrupted(course, lessons_process, SLEEPERS, 4, signum, whole_group)
+
+
+@pytest.mark.ranks
+def test_stopping_leaves_no_rank(course, lessons_process):
+    interrupted(course, lessons_process, RANKS, 3, signal.SIGINT, True)
