@@ -6,18 +6,18 @@ Runs on any Python 3.6 or newer and hands over to Python 3.11 when there is work
 import os
 import sys
 
-from cluster.environment.failure import SetUpFailed, explain_os_error
+from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.fingerprint import up_to_date
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
-def main() -> int:
+def main() -> int:  # noqa: RET503 - execv does not return
     if up_to_date(ROOT):
         return 0
     if not sys.platform.startswith("linux"):
         print(
-            "make: this course runs on Linux; elsewhere use a Linux container or WSL.",
+            "Set-up stopped: this course runs on Linux; elsewhere use a Linux container or WSL.",
             file=sys.stderr,
         )
         return 1
@@ -25,9 +25,9 @@ def main() -> int:
         from cluster.environment.python311 import find
 
         python = find()
-    except (SetUpFailed, OSError) as error:
+    except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
-        print("Set-up stopped: {}.".format(sentence), file=sys.stderr)
+        print(f"Set-up stopped: {sentence}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nSet-up interrupted; run it again and it goes on from here.", file=sys.stderr)

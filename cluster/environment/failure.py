@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 
-DISK_FULL = "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on a larger disk"
+DISK_FULL = (
+    "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
+)
 NO_NETWORK = (
     "the package index cannot be reached; check the network (a proxy goes into HTTPS_PROXY, "
     "an index of your own into `pip config`)"
@@ -25,7 +27,7 @@ CAUSES = (
     ),
     (
         r"CERTIFICATE_VERIFY_FAILED|invalid peer certificate",
-        "the package index's certificate is not trusted; set PIP_CERT to your site's certificate file",
+        "the package index's certificate is not trusted; set PIP_CERT to your site's certificates",
     ),
     (
         r"No matching distribution found for (?P<what>\S+)",
@@ -49,7 +51,7 @@ CAUSES = (
 )
 
 
-class SetUpFailed(Exception):
+class SetUpError(Exception):
     """One sentence for the person who waits."""
 
 
@@ -73,7 +75,7 @@ def explain_os_error(error):
     where = error.filename or "a file"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return (
-            "{} cannot be written by user {}; make it writable, or set XDG_CACHE_HOME to a folder "
-            "of your own".format(where, os.geteuid())
+            f"{where} cannot be written by user {os.geteuid()}; make it writable, "
+            "or set XDG_CACHE_HOME to a folder of your own"
         )
-    return "{}: {}".format(where, error.strerror or error)
+    return f"{where}: {error.strerror or error}"

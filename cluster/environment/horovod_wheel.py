@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from cluster.environment.failure import SetUpFailed, explain_os_error
+from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.python311 import cache_folder
 from cluster.environment.stage import lock, progress, run, text
 
@@ -94,9 +94,9 @@ def patch(tree: Path) -> None:
         file = tree / change.file
         source = file.read_text() if file.is_file() else ""
         if source.count(change.old) != 1:
-            raise SetUpFailed(
+            raise SetUpError(
                 f"Horovod's {change.file} does not look as in version {VERSION} "
-                f"(`{change.old.strip()}` stands there {source.count(change.old)} times, not once); "
+                f"(`{change.old.strip()}` is there {source.count(change.old)} times, not once); "
                 "the recipe in cluster/environment/horovod_wheel.py is for that version only"
             )
         file.write_text(source.replace(change.old, change.new))
@@ -145,7 +145,7 @@ def check_compiler(folder: Path) -> None:
     compiler = os.environ.get("CXX", "c++")
     missing = [tool for tool in (compiler, "make") if shutil.which(tool) is None]
     if missing:
-        raise SetUpFailed(
+        raise SetUpError(
             f"no {' and no '.join(missing)} on PATH, and Horovod must be compiled; install a C++ "
             "compiler and make (Debian: `sudo apt install build-essential`; "
             "on a cluster: `module load gcc`)"
@@ -159,7 +159,7 @@ def check_compiler(folder: Path) -> None:
     tried = subprocess.run(command, capture_output=True, text=True)
     if tried.returncode:
         (folder / "compiler.log").write_text(f"$ {' '.join(command)}\n{tried.stderr}")
-        raise SetUpFailed(
+        raise SetUpError(
             f"the C++ compiler `{compiler}` ({first_line(compiler, '--version')}) cannot compile a "
             "C++17 program; install g++ 9 or newer, or name another one in CXX; "
             f"the log is {folder / 'compiler.log'}"
@@ -171,7 +171,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
     values = inputs(gpu)
     for what in ("torch", "tensorflow", "mpi"):
         if values[what] is None:
-            raise SetUpFailed(
+            raise SetUpError(
                 f"Horovod is compiled against {what}, which {sys.executable} does not find; "
                 "install it first (docs/install.md)"
             )
@@ -187,7 +187,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
             build(shelf, kept, values, gpu or {}, logs)
         found = intact(kept)
         if found is None:
-            raise SetUpFailed(
+            raise SetUpError(
                 f"{kept} does not hold what was just written there; is the disk sound?"
             )
         return found
@@ -253,7 +253,7 @@ def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
 
 def unpack(archive: Path, folder: Path) -> Path:
     if hashlib.sha256(archive.read_bytes()).hexdigest() != SOURCE_SHA256:
-        raise SetUpFailed(
+        raise SetUpError(
             f"the package index gave another {archive.name} than the one this recipe is for; "
             "look at the index in `pip config list`"
         )
@@ -276,7 +276,7 @@ def gpu_environment(nccl_home: str | None) -> dict[str, str]:
                 "HOROVOD_NCCL_HOME": home,
                 "HOROVOD_NCCL_LINK": "SHARED",
             }
-    raise SetUpFailed(
+    raise SetUpError(
         f"no include/nccl.h in {nccl_home or 'NCCL_HOME or CONDA_PREFIX'}; name the folder that "
         "holds NCCL's include and lib with --nccl-home (docs/install.md)"
     )
@@ -295,7 +295,7 @@ def main() -> int:
         check_compiler(logs)
         install(wheel(logs, gpu), logs)
         verify(logs, gpu=gpu is not None)
-    except (SetUpFailed, OSError) as error:
+    except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
         print(f"Horovod's build stopped: {sentence}.", file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from cluster.environment.failure import SetUpFailed, explain
+from cluster.environment.failure import SetUpError, explain
 
 UV = "uv==0.13.8"
 
@@ -19,8 +19,9 @@ UV = "uv==0.13.8"
 # (Debian packs them apart) and the headers that Horovod is compiled against.
 PROBE = """
 import importlib.util, os, sys, sysconfig
+assert sys.version_info[:2] == (3, 11)
 header = os.path.join(sysconfig.get_path("include"), "Python.h")
-print("%d.%d" % sys.version_info[:2], sys.executable)
+print(sys._base_executable)
 print(*[name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None],
       *([] if os.path.exists(header) else ["Python.h"]))
 """
@@ -55,10 +56,10 @@ def probe(python):
         output = subprocess.check_output(
             [python, "-I", "-c", PROBE], stderr=subprocess.DEVNULL, universal_newlines=True
         )
-        (version, path), lacks = output.splitlines()[0].split(" ", 1), output.splitlines()[1]
-    except (OSError, subprocess.CalledProcessError, IndexError, ValueError):
+        path, lacks = output.splitlines()
+    except (OSError, subprocess.CalledProcessError, ValueError):
         return None
-    return (path, lacks.split()) if version == "3.11" else None
+    return path, lacks.split()
 
 
 def find(say=print):
@@ -70,13 +71,12 @@ def find(say=print):
             return seen[0]
         if seen:
             incomplete.append(seen)
-    say("  Python 3.11: {}; fetching it ...".format(why_fetch(incomplete)))
+    say(f"  Python 3.11: {why_fetch(incomplete)}; fetching it ...")
     try:
         return fetch()
-    except SetUpFailed as failed:
-        raise SetUpFailed(
-            "{}, and it cannot be fetched: {}".format(why_fetch(incomplete), failed)
-            + way_out(incomplete)
+    except SetUpError as failed:
+        raise SetUpError(
+            f"{why_fetch(incomplete)}, and it cannot be fetched: {failed}" + way_out(incomplete)
         ) from None
 
 
@@ -106,22 +106,22 @@ def fetch():
         seen = probe(python)
         if seen and not seen[1]:
             return seen[0]
-    raise SetUpFailed("uv left no usable Python 3.11 in " + folder)
+    raise SetUpError("uv left no usable Python 3.11 in " + folder)
 
 
 def install_uv(python, folder):
     """Install uv by pip into a throw-away folder and return the path of the command."""
     pip = [python, "-m", "pip"]
-    if subprocess.call(pip + ["--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+    if subprocess.call([*pip, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         venv = os.path.join(folder, "venv")
         if subprocess.call([python, "-m", "venv", venv], stdout=subprocess.DEVNULL):
-            raise SetUpFailed(
-                "{} has neither pip nor a working venv module; "
-                "on Debian or Ubuntu `sudo apt install python3-venv` gives both".format(python)
+            raise SetUpError(
+                f"{python} has neither pip nor a working venv module; "
+                "on Debian or Ubuntu `sudo apt install python3-venv` gives both"
             )
         pip = [os.path.join(venv, "bin", "python"), "-m", "pip"]
     # --target works where pip may not touch the system's own packages.
-    call(pip + ["install", "--quiet", "--no-deps", "--target", os.path.join(folder, "uv"), UV])
+    call([*pip, "install", "--quiet", "--no-deps", "--target", os.path.join(folder, "uv"), UV])
     return os.path.join(folder, "uv", "bin", "uv")
 
 
@@ -134,4 +134,4 @@ def call(command):
     output = process.communicate()[0]
     if process.returncode:
         last = (output.strip().splitlines() or ["no output"])[-1]
-        raise SetUpFailed(explain(output) or "`{}`: {}".format(" ".join(command[:3]), last))
+        raise SetUpError(explain(output) or "`{}`: {}".format(" ".join(command[:3]), last))

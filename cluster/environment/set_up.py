@@ -13,9 +13,9 @@ import tomllib
 from pathlib import Path
 
 from cluster.environment import horovod_wheel
-from cluster.environment.failure import SetUpFailed, explain_os_error
+from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.fingerprint import fingerprint, up_to_date
-from cluster.environment.python311 import cache_folder, install_uv
+from cluster.environment.python311 import install_uv
 from cluster.environment.stage import Stamps, lock, progress, run
 from cluster.environment.verify import verify
 
@@ -27,7 +27,7 @@ LOCKED = ROOT / "cluster" / "environment" / "locked.txt"
 STAMPS = Stamps(VENV / ".set-up")
 EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint")
 GIGABYTES_FREE = 5
-PIP = [PYTHON, "-m", "pip", "install", "--quiet"]
+PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet"]
 
 
 def main() -> int:
@@ -46,7 +46,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\nSet-up interrupted; run it again and it goes on from here.", file=sys.stderr)
         return 130
-    except (SetUpFailed, OSError) as error:
+    except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
         print(f"Set-up stopped: {sentence}.", file=sys.stderr)
         return 1
@@ -66,7 +66,7 @@ def make_venv() -> None:
         return
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < GIGABYTES_FREE:
-        raise SetUpFailed(
+        raise SetUpError(
             f"{free:.1f} GB are free where {ROOT} lies and the course needs about "
             f"{GIGABYTES_FREE}; free some, or clone it to another disk"
         )

@@ -1,4 +1,4 @@
-"""The parts every stage of the set-up is made of: its line, its commands and log, its stamp, its lock."""
+"""What every stage of the set-up is made of: a line, commands with a log, a stamp, a lock."""
 
 import contextlib
 import fcntl
@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cluster.environment.failure import SetUpFailed, explain
+from cluster.environment.failure import SetUpError, explain
 
 
 @contextlib.contextmanager
@@ -69,7 +69,7 @@ def run(
         try:
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
-            raise SetUpFailed(
+            raise SetUpError(
                 f"{log.stem}: no end after {timeout:.0f} seconds; the log is {log}"
             ) from None
         finally:
@@ -82,7 +82,7 @@ def run(
         cause = explain(output, folders) or f"`{Path(command[0]).name}` ended with {status}: " + (
             last_words(output)
         )
-        raise SetUpFailed(f"{log.stem}: {cause}; the log is {log}")
+        raise SetUpError(f"{log.stem}: {cause}; the log is {log}")
     return output
 
 
