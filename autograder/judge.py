@@ -23,6 +23,7 @@ from autograder.verdict import (
     Check,
     Finding,
     Judged,
+    Part,
 )
 
 SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<", "equal": "="}
@@ -39,17 +40,6 @@ class Case:
     profile: Profile
     expected: dict = field(default_factory=dict)
     references: dict[str, Measure] = field(default_factory=dict)  # from the calibration
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    credit: float
-    status: str
-    expected: str
-    found: str
-    where: tuple[Where, ...] = ()
-    try_: str = ""
-    detail: str = ""
 
 
 # --- which runs -----------------------------------------------------------------------------
@@ -172,43 +162,35 @@ def threshold_value(given: Case, threshold: Threshold, name: str) -> Value:
     )
 
 
-def judge_run(given: Case, condition: Condition, name: str) -> Outcome:
+def judge_run(given: Case, condition: Condition, name: str) -> Part:
     """One condition on one run."""
-    label = condition.metric.removeprefix("measure:")
+    label = condition.metric.removeprefix("measure:").replace("_", " ")
+    title = f"{label} of {name}"
     if condition.minus:
-        label = f"difference in {label} to {condition.minus}"
+        title = f"difference in {label} between {name} and {condition.minus}"
     if condition.over:
-        label = f"{label} over that of {condition.over}"
+        title = f"{label} of {name} over that of {condition.over}"
     limit = threshold_value(given, condition.threshold, name)
     value = value_of(given, condition, name)
-    symbol = SYMBOLS[condition.operator]
-    goal = limit if isinstance(limit, str) else "?"
-    if isinstance(limit, Measure):
-        goal = shown(limit.value)
-        if condition.threshold.ref:
-            goal += f" ({condition.threshold.factor:g} × the reference)"
-    expected = f"{label} of {name} {symbol} {goal}"
+    goal = as_text(limit) if not isinstance(limit, Missing) else "a threshold that is missing"
+    if isinstance(limit, Measure) and condition.threshold.ref:
+        goal += f" ({condition.threshold.factor:g} of the reference)"
+    expected = f"{title} {SYMBOLS[condition.operator]} {goal}"
     for missing in (value, limit):
         if isinstance(missing, Missing):
-            run = chosen(given, name)
-            status = FAILED if isinstance(run, Missing) else NOT_MEASURED
-            detail = f"{expected}: {missing.reason}"
-            return Outcome(0, status, expected, missing.reason, missing.where, missing.try_, detail)
+            status = FAILED if isinstance(chosen(given, name), Missing) else NOT_MEASURED
+            return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
     if isinstance(value, str) or isinstance(limit, str):
         same = value == limit
-        found = f"{label} of {name} is {as_text(value)}"
-        status = PASSED if same else FAILED
-        return Outcome(float(same), status, expected, printable(found), detail=found)
+        found = printable(f"{title}: {as_text(value)}")
+        return Part(title, PASSED if same else FAILED, float(same), expected, found)
     assert isinstance(value, Measure)
     assert isinstance(limit, Measure)
     credit, status = compare(value, limit, condition)
-    if credit == 0 or status == FAILED:
+    if status == FAILED:
         credit, status = partial(given, value, limit, condition, name)
-    found = f"{label} of {name} is {shown_measure(value)}"
-    if value.basis:
-        found += f", {value.basis}"
-    detail = f"{expected}: {found} -> {status}, credit {credit:.3f}"
-    return Outcome(credit, status, expected, found, value.where[:4], "", detail)
+    found = f"{title}: {shown_measure(value)}" + (f", {value.basis}" if value.basis else "")
+    return Part(title, status, credit, expected, found, value.where[:4])
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, str]:
@@ -251,180 +233,142 @@ def partial(
     return min(1.0, floor + (1 - floor) * way), PARTIAL
 
 
-def judge_condition(given: Case, condition: Condition) -> Outcome:
-    """A condition on all its runs; `take` says how many of them have to satisfy it."""
-    outcomes = [judge_run(given, condition, name) for name in condition.of]
-    ranked = sorted(outcomes, key=lambda o: (-o.credit, o.status == BORDERLINE))
-    count = {"best": 1, "each": len(ranked)}.get(str(condition.take), condition.take)
-    place = min(int(count), len(ranked)) - 1
-    decisive = ranked[place]
-    if place < len(ranked) - 1 or len(ranked) == 1:
-        found = decisive.found
-    else:
-        found = "; ".join(o.found for o in outcomes)
-    detail = "\n".join(o.detail for o in outcomes)
-    return Outcome(
-        decisive.credit,
-        decisive.status,
-        " and ".join(o.expected for o in outcomes)
-        if condition.take == "each"
-        else decisive.expected,
-        found,
-        decisive.where,
-        decisive.try_,
-        detail,
-    )
+def judge_condition(given: Case, condition: Condition) -> list[Part]:
+    """A condition on its runs: those that decide. `take` says how many have to satisfy it."""
+    parts = [judge_run(given, condition, name) for name in condition.of]
+    if condition.take == "each":
+        return parts
+    ranked = sorted(parts, key=lambda p: (-p.credit, p.status != PASSED))
+    needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
+    if ranked[needed - 1].credit == 0:
+        return ranked[needed - 1 :]  # too few satisfy it: all of these could have
+    return ranked[:needed]
 
 
 # --- a check --------------------------------------------------------------------------------
 
-ORDER = {FAILED: 0, NOT_MEASURED: 1, PARTIAL: 2, BORDERLINE: 3, PASSED: 4}
+ORDER = (FAILED, NOT_MEASURED, PARTIAL, BORDERLINE, PASSED)
 
 
 def judge_check(given: Case, check: RubricCheck) -> Check:
     if check.answers:
-        return judge_answers(given, check)
+        parts = tuple(judge_answer(given, key) for key in check.answers)
+        credit = sum(p.credit for p in parts) / len(parts)
+        status = FAILED
+        if credit > 0 or any(p.status == NOT_MEASURED for p in parts):
+            unclear = all(p.status in (NOT_MEASURED, PASSED) for p in parts)
+            status = PASSED if credit == 1 else NOT_MEASURED if unclear else PARTIAL
+        return _check(check, parts, credit, status)
     conditions = [c for c in check.require if c.only in (None, given.profile)]
-    judged = [judge_condition(given, c) for c in conditions if not uncalibrated(given, c)]
-    skipped = [c for c in conditions if uncalibrated(given, c)]
-    notes = tuple(f"{c.metric}: no calibration of `{c.threshold.ref}`, left out" for c in skipped)
-    outcomes = judged or [judge_condition(given, c) for c in skipped]
-    worst = min(outcomes, key=lambda o: (o.credit, ORDER[o.status]))
-    status = min((o.status for o in outcomes), key=ORDER.__getitem__)
-    credit = min(o.credit for o in outcomes)
-    speaking = outcomes if status == PASSED else [o for o in outcomes if o.status != PASSED]
+    # What is relative to a reference that nobody measured on this site is left out, unless
+    # nothing else would be left.
+    calibrated = [c for c in conditions if c.threshold.ref in (None, *given.references)]
+    parts = tuple(p for c in calibrated or conditions for p in judge_condition(given, c))
+    credit = min((p.credit for p in parts), default=1.0)
+    status = min((p.status for p in parts), key=ORDER.index, default=PASSED)
+    return _check(check, parts, credit, status)
+
+
+def _check(check: RubricCheck, parts: tuple[Part, ...], credit: float, status: str) -> Check:
+    speaking = [p for p in parts if p.status != PASSED] or list(parts)
+    hints = dict.fromkeys(p.try_ for p in speaking if p.try_)
+    found = "; ".join(dict.fromkeys(p.found for p in speaking))
+    if check.answers and status == PASSED:
+        found = f"all {len(parts)} answers count"
     return Check(
         id=check.id,
         title=check.title,
         points=check.points,
         score=round(check.points * credit, 4),
         status=status,
-        expected="; ".join(o.expected for o in speaking),
-        found="; ".join(dict.fromkeys(o.found for o in speaking)),
-        where=tuple(dict.fromkeys(w for o in speaking for w in o.where))[:6],
-        try_="" if status == PASSED else worst.try_ or check.try_,
+        expected="; ".join(dict.fromkeys(p.expected for p in speaking)),
+        found=found,
+        where=tuple(dict.fromkeys(w for p in speaking for w in p.where))[:6],
+        try_="" if status == PASSED else "; ".join(hints) or check.try_,
         hidden=check.hidden,
-        detail=tuple(line for o in outcomes for line in o.detail.split("\n")) + notes,
+        parts=parts,
     )
 
 
-def uncalibrated(given: Case, condition: Condition) -> bool:
-    """Relative to a reference that nobody has measured on this site."""
-    ref = condition.threshold.ref
-    return ref is not None and ref not in given.references
-
-
-def judge_answers(given: Case, check: RubricCheck) -> Check:
-    """Each answer is worth the same share of the points."""
-    outcomes = {key: judge_answer(given, key) for key in check.answers}
-    right = sum(o.credit for o in outcomes.values())
-    credit = right / len(outcomes)
-    states = {o.status for o in outcomes.values()}
-    if credit == 1:
-        status = PASSED
-    elif NOT_MEASURED in states and states <= {NOT_MEASURED, PASSED}:
-        status = NOT_MEASURED
-    else:
-        status = PARTIAL if credit else FAILED
-    wrong = {key: o for key, o in outcomes.items() if o.credit < 1}
-    return Check(
-        id=check.id,
-        title=check.title,
-        points=check.points,
-        score=round(check.points * credit, 4),
-        status=status,
-        expected="; ".join(f"{key}: {o.expected}" for key, o in wrong.items())
-        or f"{len(outcomes)} answers",
-        found="; ".join(f"{key}: {o.found}" for key, o in wrong.items())
-        or f"{right:g} of {len(outcomes)} answers count",
-        where=tuple(w for o in wrong.values() for w in o.where)[:6],
-        try_="; ".join(dict.fromkeys(o.try_ for o in wrong.values() if o.try_))
-        or ("" if status == PASSED else check.try_),
-        hidden=check.hidden,
-        detail=tuple(f"{key}: {o.detail or o.found}" for key, o in outcomes.items()),
-    )
-
-
-def judge_answer(given: Case, key: str) -> Outcome:
+def judge_answer(given: Case, key: str) -> Part:
     question = given.rubric.answers[key]
     answer = given.answers.get(key)
     if answer is None or not answer.text:
         near = difflib.get_close_matches(key, set(given.answers) - set(given.rubric.answers), 1)
-        where = (
-            given.answers[near[0]].where if near else Where(given.answers_file or "answers.txt", 1)
-        )
-        hint = f"is `{near[0]}` meant? The id is `{key}`" if near else f"write `{key} = …`"
-        found = "no answer" if given.answers_file else "no answers.txt"
-        return Outcome(0, FAILED, f"a {question.kind}", found, (where,), hint)
+        if near:
+            where: tuple[Where, ...] = (given.answers[near[0]].where,)
+            hint = f"is `{near[0]}` meant? The id is `{key}`"
+        else:
+            where = (Where(given.answers_file, 0),) if given.answers_file else ()
+            hint = f"write a line `{key} = …` into answers.txt"
+        found = "no answer" if given.answers_file else "no answers.txt was handed in"
+        return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
+    places: tuple[Where, ...] = (answer.where,)
     if question.kind == "prediction":
-        return Outcome(1, PASSED, "a prediction", "made", (answer.where,))
-    if question.kind == "word":
-        return _judge_word(given, key, question, answer)
-    return _judge_number(given, key, question, answer)
-
-
-def _judge_word(given: Case, key: str, question: Answer, answer: Given) -> Outcome:
-    where = (answer.where,)
+        return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", places)
     said = printable(answer.text, 40)
-    choices = " or ".join(question.choices)
+    if question.kind == "number":
+        return _judge_number(given, key, question, answer, said)
+    choices = [as_word(c) for c in question.choices]
+    if choices and as_word(answer.text) not in choices:
+        expected = f"{key}: {' or '.join(question.choices)}"
+        return Part(key, FAILED, 0, expected, f"{key}: {said}", places, "answer with one word")
     if key not in given.expected:
-        return Outcome(
-            0, NOT_MEASURED, "a word", f"`{said}`; the expected answer is not here", where
-        )
-    if question.choices and as_word(answer.text) not in map(as_word, question.choices):
-        hint = f"answer {choices}"
-        return Outcome(0, FAILED, choices, f"`{said}`", where, hint)
+        return _not_here(key, said, places)
     right = as_word(answer.text) == as_word(str(given.expected[key]))
-    status = PASSED if right else FAILED
-    return Outcome(
-        float(right), status, "the right word", f"`{said}`", where, "" if right else question.try_
-    )
+    found = f"{key}: {said}" + ("" if right else ", which is not it")
+    expected = f"{key}: the right word"
+    hint = "" if right else question.try_
+    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
 
 
-def _judge_number(given: Case, key: str, question: Answer, answer: Given) -> Outcome:
-    where = (answer.where,)
+def _not_here(key: str, said: str, places: tuple[Where, ...]) -> Part:
+    found = f"{key}: {said}; the expected answer is kept elsewhere"
+    return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, places)
+
+
+def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: str) -> Part:
+    """A number against a constant, or against what the student's own finished runs say."""
+    places: tuple[Where, ...] = (answer.where,)
     number = as_number(answer.text, question.unit)
-    said = printable(answer.text, 40)
     if number is None:
         hint = "write digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
-        return Outcome(0, FAILED, "a number", f"`{said}` is no number", where, hint)
+        return Part(key, FAILED, 0, f"{key}: a number", f"{key}: {said}", places, hint)
     relative, absolute = tolerance(question.tolerance)
 
     def near(value: float) -> bool:
         return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
 
+    if question.metric is None and key not in given.expected:
+        return _not_here(key, said, places)
     if question.metric is None:
-        if key not in given.expected:
-            found = f"{said}; the expected answer is not here"
-            return Outcome(0, NOT_MEASURED, "a number", found, where)
         right = near(float(given.expected[key]))
-        status = PASSED if right else FAILED
-        found = f"{said}" + ("" if right else ", which is not it")
-        expected = f"a number within {question.tolerance} of the right one"
-        return Outcome(float(right), status, expected, found, where, "" if right else question.try_)
-    return _judge_own_number(given, question, said, where, near)
-
-
-def _judge_own_number(given: Case, question: Answer, said: str, where: tuple, near) -> Outcome:
-    """A number about the student's own runs: right if any finished run of that name says so."""
-    name = question.of or ""
-    last = chosen(given, name)
-    if isinstance(last, Missing):
-        return Outcome(0, FAILED, "a number from your own run", last.reason, last.where, last.try_)
-    runs = [r for r in matching(given.runs, given.rubric, name) if r.outcome == "completed"]
-    values = [metric_value(question.metric or "", run, question.at) for run in [last, *runs]]
-    usable = [v for v in values if isinstance(v, Measure)]
-    if not usable:
-        reason = next((v.reason for v in values if isinstance(v, Missing)), "not a number")
-        return Outcome(0, NOT_MEASURED, "a number from your own run", reason, where)
-    match = next((v for v in usable if near(v.value)), None)
-    truth = match or usable[0]
-    expected = f"{shown_measure(truth)} ± {question.tolerance}, from your own record"
-    status = PASSED if match else FAILED
-    places = where + truth.where[:2]
-    return Outcome(
-        float(match is not None), status, expected, said, places, "" if match else question.try_
-    )
+        expected = f"{key}: a number within {question.tolerance} of the right one"
+        found = f"{key}: {said}" + ("" if right else ", which is not it")
+    else:
+        name = question.of or ""
+        last = chosen(given, name)
+        if isinstance(last, Missing):
+            expected = f"{key}: a number from your own run"
+            return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
+        finished = [r for r in matching(given.runs, given.rubric, name) if r is not last]
+        values = [
+            metric_value(question.metric, run, question.at)
+            for run in [last, *(r for r in finished if r.outcome == "completed")]
+        ]
+        usable = [v for v in values if isinstance(v, Measure)]
+        if not usable:
+            reason = next((v.reason for v in values if isinstance(v, Missing)), "a word")
+            expected = f"{key}: a number from your own run"
+            return Part(key, NOT_MEASURED, 0, expected, reason, places)
+        match = next((v for v in usable if near(v.value)), None)
+        right, truth = match is not None, match or usable[0]
+        unit = f" {truth.unit}" if truth.unit else ""
+        expected = f"{key}: {shown(truth.value)}{unit} ± {question.tolerance}, from your own record"
+        found = f"{key}: {said}"
+        places += truth.where[:2]
+    hint = "" if right else question.try_
+    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
 
 
 # --- the whole ------------------------------------------------------------------------------

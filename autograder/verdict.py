@@ -29,6 +29,19 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One answer or one condition on one run: what a check is put together from."""
+
+    name: str
+    status: str
+    credit: float  # share of the full points, 0 to 1
+    expected: str
+    found: str
+    where: tuple[Where, ...] = ()
+    try_: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One line of the rubric, judged."""
 
@@ -42,7 +55,7 @@ class Check:
     where: tuple[Where, ...] = ()
     try_: str = ""
     hidden: bool = False
-    detail: tuple[str, ...] = ()  # every measure, interval and threshold, for `explain`
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from markupsafe import Markup, escape
 from autograder.judge import shown
 from autograder.verdict import Point, RunSummary
 
-WIDTH, HEIGHT = 340, 190
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 14, 34
+WIDTH, HEIGHT = 340, 200
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 34
 
 
 def _frame(title: str, body: Sequence[str], height: int = HEIGHT) -> Markup:
