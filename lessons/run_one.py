@@ -93,6 +93,8 @@ def execute_notebook(
             "lesson.ipynb",
             "lesson.ipynb",
             parameters=parameters,
+            kernel_name="python3",  # this Python, whatever kernel the notebook was last saved with
+            language="python",
             progress_bar=False,
             request_save_on_cell_execute=False,  # twice a cell is a tenth of a short lesson's time
             autosave_cell_every=0,

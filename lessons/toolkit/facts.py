@@ -56,13 +56,14 @@ def ranks_asked(environ: Environ) -> int | None:
     return found[0] if found else None
 
 
-def launch_id(environ: Environ) -> str:
-    """Eight hex digits: the same in all processes of a launch, another for each launch.
+def launch_id(environ: Environ, size: int) -> str:
+    """Eight hex digits: the same in all ranks of a launch, another for each launch.
 
-    No message is exchanged: the parts are what each launcher gives to all of its processes.
+    No message is exchanged: the parts are what each launcher gives to all of its processes. A
+    program that believes to be alone is a run of its own, even if a launcher started it N times.
     """
     job = [environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""]
-    kind = launcher(environ)
+    kind = launcher(environ) if size > 1 else "none"
     if kind == "torchrun":
         names = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
         parts = [environ.get(name, "") for name in (*names, "SLURM_STEP_ID")]
@@ -75,11 +76,11 @@ def launch_id(environ: Environ) -> str:
         if environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == environ["OMPI_COMM_WORLD_SIZE"]:
             # The name holds mpirun's process id, which comes again; its time of birth does not.
             parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", parts[0])]
-    elif kind == "srun" and environ.get("SLURM_STEP_NUM_TASKS") != "1":
+    elif kind == "srun":
         parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
     elif kind == "mpiexec" and environ.get("PALS_APID"):
         parts = [environ["PALS_APID"]]
-    elif (parent := multiprocessing.parent_process()) and parent.pid:
+    elif size > 1 and (parent := multiprocessing.parent_process()) and parent.pid:
         parts = [birth(parent.pid)]
     else:  # one process: whatever is unlike anything else
         parts = [os.urandom(8).hex()]

@@ -86,7 +86,7 @@ class Record:
         self.lr = known["lr"]
 
         number = next(NUMBERS)
-        run = facts.launch_id(os.environ)
+        run = facts.launch_id(os.environ, self.size)
         if number:
             run = hashlib.blake2b(f"{run} {number}".encode()).hexdigest()[:8]
         self.chain = mllog.Chain(run, self.rank)

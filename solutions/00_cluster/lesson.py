@@ -194,8 +194,8 @@ check.check_0_5()
 # %%
 from cluster.submit import submit_once
 
-big = ["--nodes=2", "--ntasks=8", "--ntasks-per-node=4"] if profile == "full" else []
-files = submit_once("job.sbatch", sbatch_options=big)
+options = {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4"} if profile == "full" else {}
+files = submit_once("job.sbatch", options=options)
 print(Path(files[0]).read_text())
 
 # %%

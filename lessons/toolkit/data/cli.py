@@ -46,14 +46,16 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
     target = folder.absolute() if folder else places.cache_folder()
     problems: list[str] = []
     for entry in _entries(names):
-        fetch.fetch(entry, target, where, AT_LEISURE, mend=True)
         try:
+            fetch.fetch(entry, target, where, AT_LEISURE, mend=True)
             fetch.unpack(entry, target, where)
+        except DataError as error:
+            problems.append(str(error))
+            continue
         except OSError as error:
             raise fetch.cannot_write(target, error) from error
         states = inspection.inspect(entry, where, open_archives=True)
-        bad = _problems(entry, states)
-        problems += bad
+        problems += (bad := _problems(entry, states))
         if not bad:
             folders = dict.fromkeys(str(state.path.parent) for state in states if state.path)
             click.echo(f"{entry.title} is complete and verified in {', '.join(folders)}")

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lessons.toolkit.data import contents, places
 from lessons.toolkit.data.catalogue import Entry, File, Pack
@@ -92,8 +93,9 @@ def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> N
         left -= set(entry.inside(pack))
     if left:
         raise DataError(
-            f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Try again later, let "
-            "COURSE_MIRRORS name another mirror, or let COURSE_DATA name a folder with a copy."
+            f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Try again where there is "
+            "internet (on a cluster: a login node), let COURSE_MIRRORS name another mirror, or let "
+            "COURSE_DATA name a folder with a copy."
         )
 
 
@@ -110,9 +112,10 @@ def _ask_mirrors(
                 download(pack, url, part, patience, update)
         except UnavailableError as error:
             say(f"  {error}")
-            reasons.append(f"{url} {error}")
             if isinstance(error, UnreachableError):
                 addresses.remove(address)
+                url = urlsplit(url).netloc
+            reasons.append(f"{url} {error}")
         else:
             os.replace(part, home / pack.name)
             return home / pack.name

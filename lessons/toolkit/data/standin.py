@@ -6,6 +6,7 @@ learn it, a better one learns more, and none reaches 1.0.
 """
 
 import hashlib
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +15,22 @@ from lessons.toolkit.data.catalogue import Entry
 
 SEED = 20200101
 CLASSES = 10
-PATTERNS = 4
 SHIFT = 2
 CHUNK = 1000
-# Grey digits are easy, small photographs are not: share of another class, of noise, wrong labels.
-GREY = (0.45, 0.45, 0.01)
-COLOUR = (0.6, 0.5, 0.08)
+
+
+class Difficulty(NamedTuple):
+    """Patterns a class; shares of another class's pattern (at most) and of noise; wrong labels."""
+
+    patterns: int
+    blend: float
+    noise: float
+    wrong: float
+
+
+# Grey digits are easy, small photographs are not.
+GREY = Difficulty(patterns=4, blend=0.35, noise=0.4, wrong=0.01)
+COLOUR = Difficulty(patterns=6, blend=0.8, noise=0.7, wrong=0.08)
 
 
 def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
@@ -27,17 +38,18 @@ def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:
 
     The first n samples are the same however many are asked for.
     """
-    patterns = _patterns(entry.image)
+    difficulty = COLOUR if len(entry.image) == 3 else GREY
+    patterns = _patterns(entry.image, difficulty.patterns)
     arrays: dict[str, np.ndarray] = {}
     for stream, (split, count) in enumerate(counts.items()):
         x = np.empty((count, *entry.image), np.uint8)
         y = np.empty(count, np.int64)
         for start in range(0, count, CHUNK):
-            images, labels = _chunk(
-                patterns, entry.image, np.random.default_rng([SEED, stream, start])
-            )
+            rng = np.random.default_rng([SEED, stream, start])
+            images, labels = _chunk(patterns, difficulty, rng)
             stop = min(start + CHUNK, count)
-            x[start:stop], y[start:stop] = images[: stop - start], labels[: stop - start]
+            x[start:stop] = images[: stop - start].reshape(-1, *entry.image)
+            y[start:stop] = labels[: stop - start]
         arrays |= {f"x_{split}": x, f"y_{split}": y}
     return arrays
 
@@ -50,31 +62,31 @@ def checksum(arrays: dict[str, np.ndarray]) -> str:
     return digest.hexdigest()
 
 
-def _patterns(image: tuple[int, ...]) -> np.ndarray:
+def _patterns(image: tuple[int, ...], number: int) -> np.ndarray:
     """Smooth blobs, for which small shifts matter little: (class, pattern, shift, pixel), 0…255."""
     rng = np.random.default_rng([SEED, 99])
     colours = image[2] if len(image) == 3 else 1
-    coarse = rng.standard_normal((CLASSES * PATTERNS, 6, 6, colours), np.float32)
-    smooth = 255 / (1 + np.exp(-4 * resized(coarse, image[0])))
+    coarse = rng.standard_normal((CLASSES * number, 6, 6, colours))
+    # Whole numbers, so that the last bit of another machine's exp() changes nothing.
+    smooth = np.rint(255 / (1 + np.exp(-4 * resized(coarse, image[0]))))
     shifts = range(-SHIFT, SHIFT + 1)
     moved = [np.roll(smooth, (down, right), (1, 2)) for down in shifts for right in shifts]
-    return np.stack(moved, 1).reshape(CLASSES, PATTERNS, len(moved), -1).astype(np.float32)
+    return np.stack(moved, 1).reshape(CLASSES, number, len(moved), -1).astype(np.float32)
 
 
 def _chunk(
-    patterns: np.ndarray, image: tuple[int, ...], rng: np.random.Generator
+    patterns: np.ndarray, difficulty: Difficulty, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    blend, noise, wrong = COLOUR if len(image) == 3 else GREY
     truth = rng.integers(CLASSES, size=CHUNK)
     other = rng.integers(CLASSES, size=CHUNK)
-    share = rng.uniform(0, blend, (CHUNK, 1)).astype(np.float32)
+    share = rng.uniform(0, difficulty.blend, (CHUNK, 1)).astype(np.float32)
     images = (1 - share) * patterns[truth, *_which(patterns, rng)]
     images += share * patterns[other, *_which(patterns, rng)]
-    images *= 1 - noise
-    images += noise * rng.integers(256, size=images.shape, dtype=np.uint8)
-    mistaken = rng.random(CHUNK) < wrong
+    images *= 1 - difficulty.noise
+    images += difficulty.noise * rng.integers(256, size=images.shape, dtype=np.uint8)
+    mistaken = rng.random(CHUNK) < difficulty.wrong
     labels = np.where(mistaken, rng.integers(CLASSES, size=CHUNK), truth)
-    return images.astype(np.uint8).reshape(CHUNK, *image), labels
+    return images.astype(np.uint8), labels
 
 
 def _which(patterns: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,62 @@
+"""Say where this program runs: one line for each task, then two seconds of matrix products.
+
+python train.py            one task, here
+mpirun -np 2 python train.py
+"""
+
+import argparse
+import os
+import socket
+import sys
+import time
+
+import numpy as np
+
+from lessons.toolkit.record import Record
+
+# The same three facts under the names that Open MPI, Slurm and Cray MPICH give them. Slurm comes
+# after Open MPI: inside `sbatch`, an `mpirun` leaves SLURM_PROCID at 0 in every process.
+NAMES = {
+    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PMI_RANK"),
+    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS", "PMI_SIZE"),
+    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "PMI_LOCAL_RANK"),
+}
+
+
+def facts(environ):
+    """rank, size and local_rank of this task; 0, 1 and 0 when nobody launched it."""
+    found = {"rank": 0, "size": 1, "local_rank": 0}
+    raise NotImplementedError(
+        "Exercise 0.3: for each fact take the first name that is in environ, as an int"
+    )
+    return found
+
+
+def gflops(seconds, n=512):
+    """Floating-point operations a second (in billions) of n x n matrix products in float32."""
+    a = np.ones((n, n), dtype=np.float32)
+    a @ a  # the first product starts threads
+    products, start = 0, time.monotonic()
+    while time.monotonic() - start < seconds:
+        a @ a
+        products += 1
+    return products * 2 * n**3 / (time.monotonic() - start) / 1e9
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=2.0, help="of matrix products")
+    args = parser.parse_args()
+
+    me = facts(os.environ)
+    cores = len(os.sched_getaffinity(0))
+    record = Record("00", args, source="facts", **me)
+    print(f"task {me['rank']} of {me['size']} on {socket.gethostname()}, {cores} cores", flush=True)
+    if me["rank"] == 0:
+        print("This line is a warning: it belongs to the error stream.", file=sys.stderr)
+    record.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
+    record.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Train a small network on MNIST with Keras, on one device.
+
+python train.py --epochs 4 --batch_size 32
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    if name == "cnn":
+        return keras.Sequential(
+            [
+                keras.layers.Reshape((28, 28, 1), input_shape=(28, 28)),
+                keras.layers.Conv2D(32, 3, activation="relu"),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    raise NotImplementedError(
+        "Exercise 2.1: flatten 28x28, 512 units with relu, 10 units with softmax"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.001)
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    keras.utils.set_random_seed(args.seed)
+    mnist = data.load("mnist", train_samples=args.train_samples)
+
+    model = build_model(args.model)
+    model.compile(
+        optimizer=keras.optimizers.Adam(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+
+    record = Record(
+        "02",
+        args,
+        source="keras",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=mnist.facts,
+    )
+    model.fit(
+        mnist.x_train,
+        mnist.y_train,
+        batch_size=args.batch_size,
+        epochs=args.epochs,
+        verbose=2,
+        callbacks=[record.keras_callback()],
+    )
+    loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+
+
+if __name__ == "__main__":
+    main()

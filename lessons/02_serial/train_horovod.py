@@ -1,0 +1,88 @@
+"""train.py on any number of ranks, with Horovod: a look ahead at lesson 07.
+
+mpirun -np 2 python train_horovod.py --epochs 4 --batch_size 32
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import horovod.tensorflow.keras as hvd
+import numpy as np
+import tensorflow as tf
+from horovod.tensorflow import broadcast_variables
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from train import build_model
+
+keras = tf.keras
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.001)
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    hvd.init()
+    rank, size = hvd.rank(), hvd.size()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:  # one GPU for each rank of a node
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+    keras.utils.set_random_seed(args.seed)
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
+    x_train, y_train = mnist.x_train[rank:n:size], mnist.y_train[rank:n:size]
+
+    lr = args.lr * size
+    model = build_model(args.model)
+    model.compile(
+        optimizer=hvd.DistributedOptimizer(keras.optimizers.Adam(lr)),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    broadcast_variables(model.variables, root_rank=0)
+
+    record = Record(
+        "02",
+        args,
+        source="keras-horovod",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        shard=(rank, n, size),
+        lr=lr,
+        scaling="epoch",
+    )
+    model.fit(
+        x_train,
+        y_train,
+        batch_size=args.batch_size,
+        epochs=args.epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[record.keras_callback()],
+    )
+    loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    # Every rank's parameters, side by side: after training they must be the same.
+    weights = np.concatenate([w.ravel() for w in model.get_weights()])
+    spread = float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max())
+    record.end(
+        test_loss=loss, test_accuracy=accuracy, params=model.get_weights(), param_spread=spread
+    )
+
+
+if __name__ == "__main__":
+    main()

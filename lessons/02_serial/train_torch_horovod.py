@@ -1,0 +1,87 @@
+"""train_torch.py on any number of ranks, with Horovod: a look ahead at lesson 07.
+
+mpirun -np 2 python train_torch_horovod.py --epochs 4 --batch_size 32
+"""
+
+import argparse
+import math
+
+import horovod.torch as hvd
+import torch
+from torch import nn
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from train_torch import build_model, evaluate, train_step
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.001)
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    hvd.init()
+    rank, size = hvd.rank(), hvd.size()
+    torch.manual_seed(args.seed)
+    # one GPU for each rank of a node
+    device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
+    x = torch.tensor(mnist.x_train[rank:n:size])
+    y = torch.tensor(mnist.y_train[rank:n:size], dtype=torch.long)
+    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+
+    model = build_model(args.model).to(device)
+    lr = args.lr * size
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    loss_function = nn.CrossEntropyLoss()
+
+    params = sum(p.numel() for p in model.parameters())
+    record = Record(
+        "02",
+        args,
+        source="torch-horovod",
+        params=params,
+        optimizer="adam",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        shard=(rank, n, size),
+        lr=lr,
+        scaling="epoch",
+    )
+    for number in range(1, args.epochs + 1):
+        loss_sum = correct = 0
+        with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
+            for batch in torch.randperm(len(x)).split(args.batch_size):
+                xb, yb = x[batch].to(device), y[batch].to(device)
+                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
+                loss_sum += loss.detach() * len(batch)
+                correct += (outputs.argmax(1) == yb).sum()
+            epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
+        if rank == 0:
+            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+
+    loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    # Every rank's parameters, side by side: after training they must be the same.
+    weights = torch.cat([p.detach().flatten() for p in model.parameters()])
+    every = hvd.allgather(weights.unsqueeze(0).cpu())
+    spread = (every.max(0).values - every.min(0).values).max().item()
+    record.end(
+        test_loss=loss, test_accuracy=accuracy, params=model.state_dict(), param_spread=spread
+    )
+
+
+if __name__ == "__main__":
+    main()
