@@ -11,6 +11,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cancel": ("cluster.jobs:cancel_command", "End a job (scancel)."),
     "logs": ("cluster.logs:logs_command", "Print or follow a job's output (tail -f)."),
     "accounting": ("cluster.jobs:accounting_command", "What is on record about jobs (sacct)."),
+    "use": ("cluster.site_use:use_command", "Choose the computer that jobs go to."),
+    "sites": ("cluster.site_use:sites_command", "The computers there are."),
+    "site": ("cluster.site_check:site_group", "Find what is wrong with a site file."),
 }
 
 

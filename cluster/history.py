@@ -1,7 +1,6 @@
 """What was submitted from here, one JSON line a job: where its output is, and what it was."""
 
 import json
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,7 +12,8 @@ class Submission:
     job_file: str  # absolute
     options: dict[str, str]
     arguments: list[str]
-    output: str  # absolute pattern, with the job's name filled in by the scheduler or us
+    output: str  # absolute; %j and other numbers are still to be filled in
+    error: str | None
     submitted: float
 
     def asked_the_same(self, options: dict[str, str], arguments: list[str]) -> bool:
@@ -24,22 +24,25 @@ def file() -> Path:
     return Path.home() / ".dl-course" / "submitted.jsonl"
 
 
-def remember(
-    job_id: str, site: str, job: Path, options: dict, arguments: list[str], output: str
-) -> None:
-    submission = Submission(
-        job_id, site, str(job.resolve()), options, arguments, output, time.time()
-    )
+def remember(submission: Submission) -> None:
     file().parent.mkdir(parents=True, exist_ok=True)
     with open(file(), "a") as opened:
         opened.write(json.dumps(asdict(submission)) + "\n")
 
 
-def of(job: Path) -> list[Submission]:
-    """What was submitted of this job file, oldest first."""
+def everything() -> list[Submission]:
     if not file().is_file():
         return []
-    wanted = json.dumps(str(job.resolve()))
-    return [
-        Submission(**json.loads(line)) for line in file().read_text().splitlines() if wanted in line
-    ]
+    return [Submission(**json.loads(line)) for line in file().read_text().splitlines()]
+
+
+def of(job: Path) -> list[Submission]:
+    """What was submitted of this job file, oldest first."""
+    wanted = str(job.resolve())
+    return [submission for submission in everything() if submission.job_file == wanted]
+
+
+def with_id(job_id: str) -> Submission | None:
+    """The latest submission with this id; ids of different sites may be the same."""
+    found = [submission for submission in everything() if submission.job_id == job_id]
+    return found[-1] if found else None

@@ -6,6 +6,12 @@ from pathlib import Path
 WAITING = {"PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SUSPENDED"}
 ONGOING = {"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING"}
 
+# The first line of `sacct -X -P` with the course's --format.
+ACCOUNTING = (
+    "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
+    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine"
+)
+
 
 @dataclass(frozen=True)
 class Status:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent / "sites"
-NOT_SITES = {"job", "template"}  # shell files beside the sites: the shared part, and the pattern
+NOT_SITES = {"job", "pbs_job", "template"}  # beside the sites: the shared parts, the pattern
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,10 @@ class Site:
     @property
     def scheduler(self) -> str:
         return self.settings.get("SITE_SCHEDULER", "")
+
+    def variable(self, name: str) -> str:
+        """A variable as the batch system will see it."""
+        return self.exports.get(name) or os.environ.get(name, "")
 
 
 def personal_file() -> Path:
@@ -63,16 +67,17 @@ def current(name: str | None = None) -> Site:
     return load(chosen_file(name))
 
 
+def environment_outside_jobs() -> dict[str, str]:
+    """Site files load modules and the like only inside a job."""
+    inside = ("SLURM_", "SITE_", "PBS_")
+    return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
+
+
 def load(file: Path) -> Site:
     """Run the site file in a shell, outside any job, and read what it sets."""
-    clean = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("SLURM_", "SITE_", "PBS_"))
-    }
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],
-        env=clean,
+        env=environment_outside_jobs(),
         capture_output=True,
         timeout=30,
     )

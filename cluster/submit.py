@@ -1,12 +1,14 @@
 """`cluster submit`: hand a job file to the site's batch system; the same from a notebook."""
 
 import shlex
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from cluster import history, jobfile, schedulers, site
+from cluster.history import Submission
 from cluster.jobfile import JobFile
 from cluster.sbatch_options import OptionError, take_options
 from cluster.site import Site
@@ -104,10 +106,27 @@ def submit(
         show_on(note)
     check_output_folder(job, options)
     job_id = schedulers.of(where).submit(job, options, arguments, where, show_on)
-    pattern = str(Path.cwd() / jobfile.request(job, options).output)
-    history.remember(job_id, where.name, path, options, arguments, pattern)
+    history.remember(submission_of(job, job_id, options, arguments, where))
     click.echo(job_id if "parsable" in options else f"Submitted batch job {job_id}")
     return job_id
+
+
+def submission_of(
+    job: JobFile, job_id: str, options: dict[str, str], arguments: list[str], where: Site
+) -> Submission:
+    asked = jobfile.request(job, options)
+    folder = Path.cwd() / (asked.folder or "")
+    known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
+    return Submission(
+        job_id=job_id,
+        site=where.name,
+        job_file=str(job.path.resolve()),
+        options=options,
+        arguments=arguments,
+        output=str(folder / jobfile.fill(asked.output, known)),
+        error=asked.error and str(folder / jobfile.fill(asked.error, known)),
+        submitted=time.time(),
+    )
 
 
 def check_output_folder(job: JobFile, options: dict[str, str]) -> None:

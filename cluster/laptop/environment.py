@@ -7,7 +7,7 @@ from pathlib import Path
 from cluster.laptop.processes import MARKER, cores
 from cluster.laptop.store import Job, job_folder
 
-THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
+THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
 
 def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
@@ -81,7 +81,7 @@ def of_job(job: Job, submitter: dict[str, str]) -> dict[str, str]:
     path = [programs, *(part for part in kept.get("PATH", os.defpath).split(":") if part)]
     enough = job.ntasks * job.cpus_per_task <= len(job.cores)
     threads = job.cpus_per_task if enough else 1
-    kept |= dict.fromkeys(THREADS, str(threads))
+    kept |= dict.fromkeys(THREADS, str(threads)) | {"TF_NUM_INTEROP_THREADS": "1"}
     return kept | {
         "PATH": ":".join(dict.fromkeys(path)),
         "COURSE_SCHEDULER": "laptop",

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from cluster import jobfile
-from cluster.job_status import Status
+from cluster.job_status import ACCOUNTING, Status
 from cluster.jobfile import JobFile
 from cluster.laptop import environment, scheduler, store
 from cluster.laptop.store import Job
@@ -20,11 +20,6 @@ from cluster.sbatch_options import as_words
 from cluster.site import Site
 
 DEFAULT_SECONDS = 3600  # a job without --time; one that hangs shall not hold the queue for ever
-
-ACCOUNTING = (
-    "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
-    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine"
-)
 
 
 def submit(

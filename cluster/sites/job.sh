@@ -4,8 +4,7 @@ export COURSE_SITE_NAME=$SITE_NAME COURSE_SCHEDULER=$SITE_SCHEDULER
 
 # One line a fact, so that a reader of the output knows where and how the job ran.
 facts() {
-    local folder=${SLURM_SUBMIT_DIR:-$PWD}
-    local revision changed
+    local folder=${SLURM_SUBMIT_DIR:-$PWD} revision changed
     revision=$(git -C "$folder" rev-parse --short HEAD 2>/dev/null || echo none)
     changed=$(git -C "$folder" status --porcelain --untracked-files=no 2>/dev/null || true)
     echo "site: $SITE_NAME ($SITE_SCHEDULER)"
@@ -13,51 +12,108 @@ facts() {
     echo "nodes: ${SLURM_NNODES:-1} (${SLURM_JOB_NODELIST:-$(hostname)})"
     echo "ranks: ${SLURM_NTASKS:-1}"
     echo "cores a rank: ${SLURM_CPUS_PER_TASK:-1}"
-    echo "gpus on this node: $(site_gpus)"
-    echo "launcher: ${LAUNCHER:-$SITE_LAUNCHER}"
+    echo "gpus on this node: $(gpu_names)"
+    echo "launcher: ${LAUNCHER:-$SITE_LAUNCHER}${COURSE_IMAGE:+ in $COURSE_IMAGE}"
     echo "modules: ${LOADEDMODULES:-none}"
     echo "git: $revision${changed:+ with changes}"
     echo "python: $(command -v python || echo none)"
     echo "started: $(date +%Y-%m-%dT%H:%M:%S%z)"
 }
 
-site_gpus() {
-    if command -v nvidia-smi >/dev/null 2>&1; then
-        nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sort | uniq -c |
-            sed 's/^ *//' | paste -sd ';' - || echo none
-    else
-        echo none
-    fi
+gpu_names() {
+    local names
+    names=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | sort | uniq -c) || true
+    if [ -n "$names" ]; then tr -s '\n ' '; ' <<<"$names" | sed 's/^[; ]*//; s/[; ]*$//'; else echo none; fi
 }
 
-# Runs the program on all ranks of the job. A launcher and an MPI that do not fit start N programs
-# that each believe to be alone, with exit code 0; so the ranks are counted first.
+# launch PROGRAM …: the program on all ranks of the job.
+# LAUNCHER=torchrun or LAUNCHER=horovodrun takes that launcher instead of the site's.
 launch() {
     local ranks=${SLURM_NTASKS:-1} status=0
-    if [ "$ranks" -gt 1 ] && [ "${LAUNCHER:-$SITE_LAUNCHER}" != horovodrun ]; then
-        launch_ranks "$ranks" python -c "$COUNT_RANKS" "$ranks" || {
-            status=$?
-            echo "launch: the program was not started: see above" >&2
-            return $status
-        }
-    fi
-    launch_ranks "$ranks" "$@" || status=$?
+    [ -z "${COURSE_IMAGE:-}" ] || set -- $SITE_CONTAINER "$COURSE_IMAGE" "$@"
+    case ${LAUNCHER:-$SITE_LAUNCHER} in
+        torchrun) with_torchrun "$ranks" "$@" || status=$? ;;
+        horovodrun) with_horovodrun "$ranks" "$@" || status=$? ;;
+        *) ranks_are_one_world "$ranks" && launch_ranks "$ranks" "$@" || status=$? ;;
+    esac
     # The laptop's accounting: the highest exit code of a step, as in Slurm.
-    [ -n "${COURSE_JOB_FOLDER:-}" ] && echo "$status" >>"$COURSE_JOB_FOLDER/steps"
+    [ -z "${COURSE_JOB_FOLDER:-}" ] || echo "$status" >>"$COURSE_JOB_FOLDER/steps"
     return $status
 }
 
-COUNT_RANKS='
+# A launcher and an MPI that do not fit start N programs that each believe to be alone, and end with
+# exit code 0. So the ranks are counted before the program starts.
+ranks_are_one_world() {
+    [ "$1" -gt 1 ] || return 0
+    # shellcheck disable=SC2086 # the container command is several words
+    launch_ranks "$1" ${COURSE_IMAGE:+$SITE_CONTAINER "$COURSE_IMAGE"} python -c '
 import sys
 asked = int(sys.argv[1])
 try:
     from mpi4py import MPI
 except ImportError:
-    sys.exit(0)
-world = MPI.COMM_WORLD
-if world.size != asked:
-    sys.exit(f"launch: {asked} ranks asked for, but MPI has a world of {world.size}: "
-             "launcher and MPI do not fit (srun --mpi=list; cluster doctor)")
-if world.rank == 0:
-    print(f"launch: {world.size} ranks in one MPI world", flush=True)
-'
+    sys.exit(0)  # nothing to count with; the run record still carries the number of ranks
+found = MPI.COMM_WORLD.size
+if found != asked:
+    sys.exit(f"launch: {asked} ranks were asked for, but MPI sees {found}: the launcher and this "
+             "MPI do not fit together (compare `srun --mpi=list`; `cluster doctor` tells more)")
+if MPI.COMM_WORLD.rank == 0:
+    print(f"launch: {found} ranks in one MPI world", flush=True)
+' "$1" || {
+        local status=$?
+        echo "launch: the ranks could not be started together, so the program was not run" >&2
+        return $status
+    }
+}
+
+with_horovodrun() {
+    horovodrun --gloo -np "$1" -H "$(host_slots "$1")" "${@:2}"
+}
+
+host_slots() { # node01:2,node02:2
+    local host nodes=${SLURM_NNODES:-1} slots=()
+    [ "$nodes" -gt 1 ] || { echo "localhost:$1" && return; }
+    for host in $(hosts); do slots+=("$host:$(($1 / nodes))"); done
+    (IFS=, && echo "${slots[*]}")
+}
+
+with_torchrun() {
+    local nodes=${SLURM_NNODES:-1} each=()
+    [ "$nodes" -gt 1 ] && each=(srun --ntasks-per-node=1 --ntasks="$nodes" --kill-on-bad-exit=1)
+    "${each[@]}" torchrun --nnodes="$nodes" --nproc-per-node="$(($1 / nodes))" \
+        --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="${SLURM_JOB_ID:-0}" \
+        --no-python "${@:2}"
+}
+
+hosts() { # the job's nodes, one a line
+    case $SITE_SCHEDULER in
+        slurm) scontrol show hostnames "$SLURM_JOB_NODELIST" ;;
+        pbs) sort -u "$PBS_NODEFILE" ;;
+        *) hostname ;;
+    esac
+}
+
+# Only inside a job: where the ranks meet, the software, the threads, the course's environment.
+if [ -n "${SLURM_JOB_ID:-}" ]; then
+    if [ "${SLURM_NNODES:-1}" -gt 1 ]; then
+        MASTER_ADDR=$(hosts | head -n 1)${SITE_MASTER_SUFFIX:-}
+    else
+        MASTER_ADDR=127.0.0.1
+    fi
+    export MASTER_ADDR MASTER_PORT=$((20000 + ${SLURM_JOB_ID//[!0-9]/} % 20000))
+    if declare -F load_software >/dev/null; then
+        shell_options=$- && set +eu # module systems are not written for `set -eu`
+        load_software || {
+            echo "site $SITE_NAME: the software could not be loaded; which modules clash or have gone: module spider NAME, then $SITE_NAME.sh" >&2
+            exit 1
+        }
+        case $shell_options in *e*) set -e ;; esac
+        case $shell_options in *u*) set -u ;; esac
+    fi
+    # One thread a core, not one for every core of the node in every rank.
+    threads=${OMP_NUM_THREADS:-${SLURM_CPUS_PER_TASK:-1}}
+    export OMP_NUM_THREADS=$threads
+    export TF_NUM_INTRAOP_THREADS=${TF_NUM_INTRAOP_THREADS:-$threads}
+    export TF_NUM_INTEROP_THREADS=${TF_NUM_INTEROP_THREADS:-1}
+    [ -z "${COURSE_ENVIRONMENT:-}" ] || export PATH="$COURSE_ENVIRONMENT/bin:$PATH"
+fi

@@ -1,0 +1,23 @@
+# BioHPC, UT Southwestern. No account; one GPU a job is usual.
+SITE_NAME=biohpc
+SITE_TITLE="BioHPC, UT Southwestern: V100 and A100 nodes"
+SITE_SCHEDULER=slurm
+SITE_LAUNCHER=srun
+SITE_ACCOUNT=none
+SITE_INTERNET=no
+SITE_SCRATCH=/project
+SITE_CONTAINER="singularity exec --nv"
+SITE_TESTED="no: written from user scripts"
+
+export SBATCH_PARTITION=${SBATCH_PARTITION:-GPUv100s}
+export SBATCH_GRES=${SBATCH_GRES:-gpu:1}
+
+load_software() {
+    [ -z "${COURSE_IMAGE:-}" ] || module add singularity/3.5.3
+}
+
+launch_ranks() {
+    srun --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
+}
+
+source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

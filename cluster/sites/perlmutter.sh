@@ -1,0 +1,24 @@
+# Perlmutter, NERSC. There are no partitions to choose: a constraint and a quality of service.
+SITE_NAME=perlmutter
+SITE_TITLE="Perlmutter, NERSC: 4 A100 a node"
+SITE_SCHEDULER=slurm
+SITE_LAUNCHER=srun
+SITE_ACCOUNT=required # GPU projects end in _g
+SITE_GPUS_PER_NODE=4
+SITE_CORES_PER_NODE=64
+SITE_INTERNET=no
+SITE_SCRATCH=${SCRATCH:-/pscratch}
+SITE_CONTAINER="shifter --module=gpu,nccl-plugin --image"
+SITE_TESTED="no: written from course repositories and site pages"
+
+export SBATCH_CONSTRAINT=${SBATCH_CONSTRAINT:-gpu}
+export SBATCH_QOS=${SBATCH_QOS:-debug} # or regular, or shared for less than a node
+export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-4}
+export SBATCH_GPU_BIND=${SBATCH_GPU_BIND:-none} # every rank sees all GPUs and takes its own
+
+launch_ranks() {
+    srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --gpu-bind=none \
+        --kill-on-bad-exit=1 "${@:2}"
+}
+
+source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

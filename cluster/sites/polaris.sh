@@ -1,0 +1,31 @@
+# Polaris, Argonne Leadership Computing Facility. PBS: `cluster submit` turns a job file into qsub.
+SITE_NAME=polaris
+SITE_TITLE="Polaris, ALCF: 4 A100 a node, PBS"
+SITE_SCHEDULER=pbs
+SITE_LAUNCHER=mpiexec
+SITE_ACCOUNT=required
+SITE_GPUS_PER_NODE=4
+SITE_CORES_PER_NODE=32
+SITE_MAX_TIME=01:00:00 # of the queue debug
+SITE_MAX_NODES=2
+SITE_INTERNET=no
+SITE_SCRATCH=${SCRATCH:-/eagle}
+SITE_PBS_SELECT=system=polaris
+SITE_PBS_FILESYSTEMS=home:eagle
+SITE_CONTAINER="apptainer exec --nv"
+SITE_TESTED="no: written from site pages and user scripts"
+
+# The same names as on the other sites; `cluster submit` writes them as qsub's -q and -A.
+export SBATCH_PARTITION=${SBATCH_PARTITION:-debug}
+
+load_software() {
+    module use /soft/modulefiles && module load conda && conda activate
+}
+
+launch_ranks() {
+    local per_node=$(($1 / ${SLURM_NNODES:-1}))
+    [ "$per_node" -gt 0 ] || per_node=1
+    mpiexec -n "$1" --ppn "$per_node" --depth="${SLURM_CPUS_PER_TASK:-1}" --cpu-bind depth "${@:2}"
+}
+
+source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

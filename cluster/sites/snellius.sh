@@ -1,0 +1,25 @@
+# Snellius, SURF. Parts of a node are given: 18 cores for each A100, 16 for each H100.
+SITE_NAME=snellius
+SITE_TITLE="Snellius, SURF: 4 A100 a node (gpu_h100: 4 H100)"
+SITE_SCHEDULER=slurm
+SITE_LAUNCHER=srun
+SITE_ACCOUNT=optional
+SITE_GPUS_PER_NODE=4
+SITE_CORES_PER_NODE=72
+SITE_INTERNET=no
+SITE_SCRATCH=/scratch-shared/$(id -un)
+SITE_CONTAINER="apptainer exec --nv"
+SITE_TESTED="no: written from course repositories and user scripts"
+
+export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu_a100}
+export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-4}
+
+load_software() {
+    module load "${COURSE_SNELLIUS_YEAR:-2024}" # the year first; then versioned modules, as needed
+}
+
+launch_ranks() {
+    srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
+}
+
+source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

@@ -1,0 +1,72 @@
+# A new site: copy this file to cluster/sites/NAME.sh, fill in, then `cluster site check NAME`.
+# Personal parts (your account, your environment) do not belong here: `cluster use NAME --account A`
+# writes them to ~/.dl-course/site.sh, which sources this file. So every SBATCH_ default below
+# yields to what is set already.
+
+# What `cluster sites` shows.
+SITE_NAME=template
+SITE_TITLE="One line: machine, centre, GPUs of a node"
+
+# slurm, pbs or laptop.
+SITE_SCHEDULER=slurm
+
+# How ranks are started, in one word for the output: srun, mpirun or mpiexec. See launch_ranks.
+SITE_LAUNCHER=srun
+
+# Does a job need an account (project)? required, optional or none.
+SITE_ACCOUNT=required
+
+# Of a GPU node, to know when a job asks for too much; leave empty if unknown.
+SITE_GPUS_PER_NODE=4
+SITE_CORES_PER_NODE=48
+
+# The longest job in the partition or queue below, as --time takes it; empty if unknown.
+SITE_MAX_TIME=02:00:00
+
+# The most nodes there; empty if unknown.
+SITE_MAX_NODES=
+
+# Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.
+SITE_INTERNET=no
+
+# A fast, large folder for data and checkpoints; the job's own user may write there.
+SITE_SCRATCH=/scratch/$(id -un)
+
+# What is put between the node's name and the port where ranks meet; for nodes whose fast network
+# has a name of its own (JUWELS: i). Mostly empty.
+SITE_MASTER_SUFFIX=
+
+# Options put on sbatch's command line: what has no SBATCH_ variable. Mostly empty.
+SITE_SUBMIT_OPTIONS=
+
+# PBS only: what follows `-l select=NODES`, and file systems the job needs.
+SITE_PBS_SELECT=
+SITE_PBS_FILESYSTEMS=
+
+# Runs a program inside the image that COURSE_IMAGE names.
+SITE_CONTAINER="apptainer exec --nv"
+
+# Where and when this file was tried, or what it was read from.
+SITE_TESTED="not yet"
+
+# Read by sbatch itself: they override the #SBATCH lines of a job file, so no lesson is edited.
+export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu}
+export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}
+# Others: SBATCH_QOS SBATCH_CONSTRAINT SBATCH_RESERVATION SBATCH_GRES SBATCH_GPUS_PER_TASK
+
+# The network that ranks talk over, where the first one found is the wrong one.
+# export NCCL_SOCKET_IFNAME=ib0 GLOO_SOCKET_IFNAME=ib0
+
+# Runs at the top of every job, not when submitting. Leave out what the course's own environment
+# (COURSE_ENVIRONMENT, written by `cluster use`) brings along.
+load_software() {
+    module load Python CUDA
+}
+
+# launch_ranks N PROGRAM …: N ranks of the program on the job's nodes.
+# --kill-on-bad-exit: when one rank dies, the others end instead of waiting for it for ever.
+launch_ranks() {
+    srun --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" --kill-on-bad-exit=1 "${@:2}"
+}
+
+source "$(dirname "${BASH_SOURCE[0]}")/job.sh"
