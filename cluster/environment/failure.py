@@ -30,6 +30,11 @@ CAUSES = (
         "the package index's certificate is not trusted; set PIP_CERT to your site's certificates",
     ),
     (
+        # So pip speaks of an index that does not answer, when it was told not to try again.
+        r"requirement (?P<what>\S+) .*\(from versions: none\)",
+        "no package index has any {what}: " + NO_NETWORK,
+    ),
+    (
         r"No matching distribution found for (?P<what>\S+)",
         "{what} is not to be had for this Python and machine; "
         "see docs/install.md for other machines",

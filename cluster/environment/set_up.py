@@ -27,7 +27,7 @@ LOCKED = ROOT / "cluster" / "environment" / "locked.txt"
 STAMPS = Stamps(VENV / ".set-up")
 EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint")
 GIGABYTES_FREE = 5
-PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet"]
+PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off"]
 
 
 def main() -> int:
@@ -98,7 +98,7 @@ def fill() -> None:
     if not STAMPS.done("course", course):
         with progress("the course itself: lessons, cluster and autograder"):
             # Not through pip's resolver: tf-keras asks for the full tensorflow package.
-            alone_flags = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
+            alone_flags: list[str | Path] = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
             run([*PIP, *alone_flags, *alone, "--editable", ROOT], LOGS / "course.log")
         STAMPS.write("course", course)
 

@@ -1,0 +1,179 @@
+"""Set-up stages: done once, resumed after an interruption, redone when their inputs change."""
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from cluster.environment import fingerprint, set_up, stage
+from cluster.environment.failure import SetUpError
+
+STAGES = ["packages", "course", "wheel", "install", "verify"]
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A clone whose set-up's commands only say that they ran; `fails` makes one of them fail."""
+    here = tmp_path / "cluster" / "environment"
+    shutil.copytree(
+        set_up.ROOT / "cluster" / "environment",
+        here,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    shutil.copy(set_up.ROOT / "pyproject.toml", tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").touch()
+
+    class Course:
+        root = tmp_path
+
+        def __init__(self):
+            self.ran, self.fails = [], None
+
+        def say(self, name):
+            self.ran.append(name)
+            if self.fails == name:
+                raise SetUpError("the plug was pulled")
+
+        def fill(self):
+            self.ran = []
+            set_up.fill()
+            return self.ran
+
+    made = Course()
+    monkeypatch.setattr(set_up, "ROOT", tmp_path)
+    monkeypatch.setattr(set_up, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(set_up, "LOCKED", here / "locked.txt")
+    monkeypatch.setattr(set_up, "STAMPS", stage.Stamps(tmp_path / ".venv" / ".set-up"))
+    monkeypatch.setattr(set_up, "torch_for_cpus", lambda pin: None)
+    monkeypatch.setattr(set_up, "run", lambda command, log, **_: made.say(log.stem))
+    monkeypatch.setattr(set_up, "verify", lambda logs: made.say("verify"))
+    monkeypatch.setattr(set_up.horovod_wheel, "wheel", lambda logs: made.say("wheel"))
+    monkeypatch.setattr(set_up.horovod_wheel, "install", lambda *_: made.say("install"))
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    return made
+
+
+def test_all_stages_once(course):
+    assert course.fill() == STAGES
+    assert course.fill() == []
+    assert fingerprint.up_to_date(str(course.root))
+
+
+@pytest.mark.parametrize("broken", STAGES)
+def test_an_interrupted_set_up_goes_on_where_it_stopped(course, broken):
+    course.fails = broken
+    with pytest.raises(SetUpError):
+        course.fill()
+    assert not fingerprint.up_to_date(str(course.root))
+    course.fails = None
+    # Horovod counts as installed only when it has been verified, so its three parts go together.
+    first = min(STAGES.index(broken), STAGES.index("wheel"))
+    assert course.fill() == STAGES[first:]
+    assert fingerprint.up_to_date(str(course.root))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "redone"),
+    [
+        ('"rich==15.0.0"', '"rich==15.0.1"', ["packages", "course"]),
+        ('"tf-keras==2.21.0"]\n\n', '"tf-keras==2.22.0"]\n\n', ["course"]),
+        ("lessons.cli:main", "lessons.cli:other", ["course"]),
+        ("line-length = 100", "line-length = 99", []),
+    ],
+)
+def test_only_what_changed_is_redone(course, old, new, redone):
+    course.fill()
+    file = course.root / "pyproject.toml"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    assert not fingerprint.up_to_date(str(course.root))
+    assert course.fill() == redone
+    assert fingerprint.up_to_date(str(course.root))
+
+
+def test_a_moved_clone_is_not_up_to_date(course, tmp_path_factory):
+    course.fill()
+    moved = tmp_path_factory.mktemp("elsewhere") / "course"
+    shutil.copytree(course.root, moved)
+    assert not fingerprint.up_to_date(str(moved))
+
+
+def test_a_vanished_python_is_not_up_to_date(course):
+    course.fill()
+    (course.root / ".venv" / "bin" / "python").unlink()
+    assert not fingerprint.up_to_date(str(course.root))
+
+
+def test_a_half_written_stamp_does_not_count(tmp_path):
+    stamps = stage.Stamps(tmp_path)
+    stamps.write("packages", {"pins": ["a==1"]})
+    assert stamps.done("packages", {"pins": ["a==1"]})
+    (tmp_path / "packages").write_text((tmp_path / "packages").read_text()[:-3])
+    assert not stamps.done("packages", {"pins": ["a==1"]})
+
+
+def test_half_installed_packages_are_installed_again(tmp_path, monkeypatch):
+    packages = tmp_path / "lib" / "python3.11" / "site-packages"
+    for name, files in {"whole-1": ["METADATA", "INSTALLER"], "half-1": ["METADATA"]}.items():
+        (packages / f"{name}.dist-info").mkdir(parents=True)
+        for file in files:
+            (packages / f"{name}.dist-info" / file).touch()
+    (packages / "~umpy").mkdir()
+    monkeypatch.setattr(set_up, "VENV", tmp_path)
+    set_up.drop_half_installed()
+    assert [path.name for path in packages.iterdir()] == ["whole-1.dist-info"]
+
+
+def test_a_command_that_hangs_is_ended_with_its_children(tmp_path):
+    log = tmp_path / "hang.log"
+    script = f"sleep 60 & echo $! >{tmp_path}/child; wait"
+    with pytest.raises(SetUpError, match=rf"hang: no end after 1 seconds; the log is {log}"):
+        stage.run(["sh", "-c", script], log, timeout=1)
+    assert gone(int((tmp_path / "child").read_text()))
+
+
+def gone(pid):
+    for _ in range(50):
+        status = Path(f"/proc/{pid}/status")
+        if not status.exists() or "State:\tZ" in status.read_text():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_a_failure_shows_its_last_words_and_keeps_the_log(tmp_path):
+    log = tmp_path / "logs" / "step.log"
+    script = "echo one; echo 'ERROR: it is Monday'; echo three; exit 7"
+    with pytest.raises(SetUpError, match=r"step: `sh` ended with 7: ERROR: it is Monday; the log"):
+        stage.run(["sh", "-c", script], log)
+    assert log.read_text().endswith("one\nERROR: it is Monday\nthree\n")
+
+
+def test_a_second_set_up_waits_and_says_so(tmp_path, capsys):
+    order = []
+
+    def second():
+        with stage.lock(tmp_path / "lock", "somebody is at work"):
+            order.append("second")
+
+    with stage.lock(tmp_path / "lock", "nobody"):
+        thread = threading.Thread(target=second)
+        thread.start()
+        time.sleep(0.2)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]
+    assert capsys.readouterr().out == "  waiting: somebody is at work\n"
+
+
+def test_a_stages_line_ends_with_its_seconds(capsys):
+    with stage.progress("tea"):
+        time.sleep(0.15)
+    assert capsys.readouterr().out == "  tea ... 0.2 s\n"
+    with pytest.raises(SetUpError), stage.progress("tea"):
+        raise SetUpError("no water")
+    assert capsys.readouterr().out == "  tea ... stopped\n"

