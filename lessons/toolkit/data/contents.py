@@ -27,7 +27,7 @@ def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
 
 def _read_file(entry: Entry, file: File, path: Path) -> bytes:
     # A little more than the largest file: enough to recognise a swapped one, too little to hurt.
-    limit = max(each.bytes for each in entry.files) + 1
+    limit = max(each.bytes for other in catalogue().values() for each in other.files) + 1
     try:
         with path.open("rb") as raw:
             stream = gzip.GzipFile(fileobj=raw) if path.name.endswith(".gz") else raw

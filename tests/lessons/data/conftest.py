@@ -1,0 +1,37 @@
+"""Generated data sets, and an environment in which nothing but them can be found."""
+
+import os
+
+import pytest
+from generated_data import World, make_world
+from local_mirror import Mirror
+
+from lessons.toolkit.data import launch
+
+
+@pytest.fixture(scope="session")
+def generated(tmp_path_factory) -> World:
+    return make_world(tmp_path_factory.mktemp("generated"))
+
+
+@pytest.fixture
+def world(generated, tmp_path, monkeypatch) -> World:
+    """The generated sets are catalogued, but lie nowhere yet; the cache is empty."""
+    for name in list(os.environ):
+        if name.startswith("COURSE_") or name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    for name in (*launch.SIZE, *launch.LOCAL_RANK, *launch.JOB):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("COURSE_CATALOGUE", str(generated.catalogue))
+    monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COURSE_MIRRORS", "none")
+    return generated
+
+
+@pytest.fixture
+def mirror(world, monkeypatch):
+    """A well-behaved mirror of the generated sets, the only one that is asked."""
+    server = Mirror(world.packs())
+    monkeypatch.setenv("COURSE_MIRRORS", server.address)
+    yield server
+    server.close()

@@ -1,0 +1,390 @@
+"""`data.load`: from any packing to the right arrays, or to a sentence that helps."""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import subprocess
+import sys
+import tarfile
+
+import numpy as np
+import pytest
+from generated_data import TRAIN, World, batch, idx_bytes, pack, tar_bytes
+
+from lessons.toolkit import data
+from lessons.toolkit.data import catalogue, launch
+
+TARS = {
+    ".tar": lambda tar: tar,
+    ".tar.gz": pack,
+    ".tar.xz": lzma.compress,
+}
+
+
+def put(root, files: dict[str, bytes]):
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return root
+
+
+def mnist_packings(world: World) -> dict[str, dict[str, bytes]]:
+    packed = {f"{name}.gz": pack(content) for name, content in world.mnist.items()}
+    return {
+        "packed": {f"mnist/{name}": content for name, content in packed.items()},
+        "unpacked": {f"mnist/{name}": content for name, content in world.mnist.items()},
+        "without folder": packed,
+        "as torchvision": {f"MNIST/raw/{name}": content for name, content in packed.items()},
+    }
+
+
+def cifar_packings(world: World) -> dict[str, dict[str, bytes]]:
+    tar = tar_bytes(world.cifar)
+    backwards = tar_bytes(dict(reversed(world.cifar.items())))
+    archives = {f"cifar10/cifar-10-python{suffix}": packed(tar) for suffix, packed in TARS.items()}
+    return {name: {name: content} for name, content in archives.items()} | {
+        "unpacked": {f"cifar10/{name}": content for name, content in world.cifar.items()},
+        "without folder": world.cifar,
+        "archive without folder": {"cifar-10-python.tar.gz": pack(tar)},
+        "other order": {"cifar10/cifar-10-python.tar": backwards},
+    }
+
+
+def assert_right(loaded: data.DataSet, right: dict[str, np.ndarray], divisor: float = 1) -> None:
+    for name, array in right.items():
+        expected = array / np.float32(divisor) if name[0] == "x" else array
+        np.testing.assert_array_equal(getattr(loaded, name), expected)
+
+
+@pytest.mark.parametrize("packing", ["packed", "unpacked", "without folder", "as torchvision"])
+def test_mnist_from_any_packing(world, tmp_path, monkeypatch, packing):
+    monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", mnist_packings(world)[packing])))
+    assert_right(data.load("mnist"), world.arrays["mnist"], 255)
+
+
+@pytest.mark.parametrize(
+    "packing",
+    [
+        *(f"cifar10/cifar-10-python{suffix}" for suffix in TARS),
+        "unpacked",
+        "without folder",
+        "archive without folder",
+        "other order",
+    ],
+)
+@pytest.mark.parametrize("cache", ["writable", "not writable"])
+def test_cifar_from_any_packing(world, tmp_path, monkeypatch, packing, cache):
+    monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", cifar_packings(world)[packing])))
+    if cache == "not writable":
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "file" / "cache"))
+    for _ in range(2):  # the second time from what the first has unpacked
+        assert_right(data.load("cifar10", as_float=False), world.arrays["cifar10"])
+    few = data.load("cifar10", train_samples=30, test_samples=7, as_float=False)
+    right = world.arrays["cifar10"]
+    np.testing.assert_array_equal(few.x_train, right["x_train"][:30])
+    np.testing.assert_array_equal(few.y_test, right["y_test"][:7])
+
+
+def test_an_archive_is_unpacked_once(world, tmp_path, monkeypatch):
+    packing = cifar_packings(world)["cifar10/cifar-10-python.tar.xz"]
+    here = put(tmp_path / "here", packing)
+    monkeypatch.setenv("COURSE_DATA", str(here))
+    data.load("cifar10")
+    (here / "cifar10" / "cifar-10-python.tar.xz").write_bytes(b"not looked at any more")
+    assert_right(data.load("cifar10"), world.arrays["cifar10"], 255)
+
+
+def test_what_a_program_gets(world, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(world.lay_out(tmp_path / "here")))
+    mnist = data.load("mnist", train_samples=50)
+    assert (mnist.x_train.shape, mnist.x_train.dtype) == ((50, 28, 28), np.float32)
+    assert (mnist.y_train.shape, mnist.y_train.dtype) == ((50,), np.int64)
+    assert 0 <= mnist.x_train.min() < 0.01 < 0.99 < mnist.x_train.max() <= 1
+    assert mnist.x_train.flags.writeable  # torch warns of arrays that are not
+    digests = [hashlib.sha256(content).hexdigest() for content in world.mnist.values()]
+    assert mnist.facts == {
+        "name": "mnist",
+        "sha256": hashlib.sha256("".join(digests).encode()).hexdigest(),
+        "synthetic": False,
+        "train_samples": 50,
+        "test_samples": 40,
+    }
+
+
+@pytest.mark.parametrize("number", [0, -1, TRAIN + 1])
+def test_more_samples_than_there_are(world, number):
+    with pytest.raises(data.DataError, match=f"has 120 train samples, so train_samples={number} "):
+        data.load("mnist", train_samples=number)
+
+
+def test_a_name_that_is_not_there(world):
+    with pytest.raises(data.DataError, match=r"no data set 'minst'; did you mean 'mnist'\?"):
+        data.load("minst")
+
+
+def test_course_data_goes_before_the_cache_and_files_are_looked_for_singly(
+    world, tmp_path, monkeypatch
+):
+    files = mnist_packings(world)["unpacked"]
+    names = list(files)
+    put(tmp_path / "cache", {names[0]: files[names[0]], names[1]: b"not looked at"})
+    here = put(tmp_path / "here", {name: files[name] for name in names[1:]})
+    monkeypatch.setenv("COURSE_DATA", str(here))
+    assert_right(data.load("mnist"), world.arrays["mnist"], 255)
+
+
+# ---- broken files ----------------------------------------------------------------------------
+
+IMAGES = "train-images-idx3-ubyte"
+
+
+PACKED = f"{IMAGES}.gz"
+
+# How the sentence goes on after the file's name → the file's name and its bytes.
+BROKEN = {
+    "is empty": lambda world, good: (IMAGES, b""),
+    "is empty.": lambda world, good: (PACKED, b""),
+    "is a web page": lambda world, good: (IMAGES, b"<!DOCTYPE html><title>Sign in</title>"),
+    "is a web page,": lambda world, good: (PACKED, b"<!DOCTYPE html><title>Sign in</title>"),
+    "ends after 500 of": lambda world, good: (IMAGES, good[:500]),
+    "cannot be unpacked (Comp": lambda world, good: (PACKED, pack(good)[:-20]),
+    "cannot be unpacked (Not": lambda world, good: (PACKED, bz2.compress(good)),
+    "is really MNIST's t10k-images": lambda world, good: (
+        IMAGES,
+        world.mnist["t10k-images-idx3-ubyte"],
+    ),
+    "is really MNIST's train-labels": lambda world, good: (
+        IMAGES,
+        world.mnist["train-labels-idx1-ubyte"],
+    ),
+    "is really CIFAR10's": lambda world, good: (
+        IMAGES,
+        world.cifar["cifar-10-batches-py/test_batch"],
+    ),
+    "has the right form but other contents": lambda world, good: (
+        IMAGES,
+        idx_bytes(255 - world.arrays["mnist"]["x_train"]),
+    ),
+    "is not an IDX file": lambda world, good: (IMAGES, b"\x01" + good[1:]),
+    "is longer than": lambda world, good: (IMAGES, good + b"!"),
+    "is longer than the": lambda world, good: (PACKED, pack(bytes(1 << 27))),  # a bomb, 1 : 1000
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("where", ["COURSE_DATA", "cache"])
+def test_a_broken_file_is_named_with_the_way_out(world, tmp_path, monkeypatch, case, where):
+    name, content = BROKEN[case](world, world.mnist[IMAGES])
+    folder = tmp_path / where
+    put(folder, {f"mnist/{file}": good for file, good in world.mnist.items() if file != IMAGES})
+    put(folder, {f"mnist/{name}": content})
+    monkeypatch.setenv(where if where == "COURSE_DATA" else "COURSE_DATA_CACHE", str(folder))
+    with pytest.raises(data.DataError) as error:
+        data.load("mnist")
+    sentence = str(error.value)
+    assert sentence.startswith(f"{folder}/mnist/{name} {case}")
+    assert "`lessons data fetch mnist`" in sentence
+    assert ("unset COURSE_DATA" in sentence) == (where == "COURSE_DATA")
+    assert len(sentence) < 600
+
+
+def xz_that_asks_for_4_gb(tar: bytes) -> bytes:
+    return lzma.compress(
+        tar, filters=[{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": (1 << 30) + (1 << 29)}]
+    )
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def sparse(world: World) -> bytes:
+    """A GNU sparse member that claims to be as large as a thousand disks."""
+    member = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
+    member.pax_headers = {
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.name": member.name,
+        "GNU.sparse.realsize": str(1 << 50),
+    }
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        member.size = 1024
+        archive.addfile(member, io.BytesIO(b"1\n0\n1\n".ljust(1024, b"\0")))
+    return buffer.getvalue()
+
+
+def swapped(world: World) -> bytes:
+    names = list(world.cifar)
+    return tar_bytes(world.cifar | {names[0]: world.cifar[names[1]]})
+
+
+def changed(world: World) -> bytes:
+    arrays = world.arrays["cifar10"] | {"x_train": 255 - world.arrays["cifar10"]["x_train"]}
+    name = "cifar-10-batches-py/data_batch_1"
+    return tar_bytes(world.cifar | {name: batch(arrays, "train", slice(24))})
+
+
+ARCHIVES = {
+    "is empty": lambda world: b"",
+    "is a web page": lambda world: b"<html>",
+    "is not a whole archive": lambda world: cut(pack(tar_bytes(world.cifar))),
+    "is not a whole archive (it ends": lambda world: cut(lzma.compress(tar_bytes(world.cifar))),
+    "is not a whole archive (u": lambda world: cut(tar_bytes(world.cifar)),
+    "is not a whole archive (M": lambda world: xz_that_asks_for_4_gb(tar_bytes(world.cifar)),
+    "unpacks to far more": lambda world: pack(tar_bytes({"zeros": bytes(1 << 26)} | world.cifar)),
+    "does not hold cifar-10-batches-py/data_batch_1": lambda world: tar_bytes(
+        dict(list(world.cifar.items())[1:])
+    ),
+    "holds a cifar-10-batches-py/data_batch_1 of 1,125,": sparse,
+    "holds a cifar-10-batches-py/data_batch_1 that is really": swapped,
+    "holds a cifar-10-batches-py/data_batch_1 that has the right form": changed,
+}
+
+
+@pytest.mark.parametrize("case", ARCHIVES)
+def test_a_broken_archive_is_named_and_nothing_wrong_comes_out(world, tmp_path, monkeypatch, case):
+    archive = tmp_path / "here" / "cifar10" / "cifar-10-python.tar.gz"
+    put(archive.parent, {archive.name: ARCHIVES[case](world)})
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "here"))
+    with pytest.raises(data.DataError) as error:
+        data.load("cifar10")
+    assert str(error.value).startswith(f"{archive} {case}")
+    assert "`lessons data fetch cifar10`" in str(error.value)
+    for path in (tmp_path / "cache").rglob("*batch*"):  # what came before the fault may be kept
+        assert path.is_dir() or path.read_bytes() == world.cifar[f"{path.parent.name}/{path.name}"]
+
+
+def test_an_archive_writes_nothing_but_the_data_set(world, tmp_path, monkeypatch):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for name in ("../../evil", str(tmp_path / "evil"), "cifar-10-batches-py/../../evil"):
+            member = tarfile.TarInfo(name)
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"evil"))
+        link = tarfile.TarInfo("cifar-10-batches-py")
+        link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path)
+        archive.addfile(link)
+    hostile = buffer.getvalue()[: 4 * 1024 - 512] + tar_bytes(world.cifar)
+    here = put(tmp_path / "here", {"cifar10/cifar-10-python.tar.gz": gzip.compress(hostile)})
+    monkeypatch.setenv("COURSE_DATA", str(here))
+    before = set(tmp_path.rglob("*"))
+    assert_right(data.load("cifar10"), world.arrays["cifar10"], 255)
+    new = {path.name for path in set(tmp_path.rglob("*")) - before if path.is_file()}
+    batches = {name.split("/")[1] for name in world.cifar}
+    assert new == batches | {".cifar10.lock"}
+    assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
+
+
+def test_a_broken_catalogue_is_named(world, tmp_path, monkeypatch):
+    (tmp_path / "own.toml").write_text("[mnist]\ntitle = 3\n")
+    monkeypatch.setenv("COURSE_CATALOGUE", str(tmp_path / "own.toml"))
+    with pytest.raises(data.DataError, match=r"own\.toml cannot be read.*COURSE_CATALOGUE"):
+        data.load("mnist")
+
+
+# ---- how a program ends ----------------------------------------------------------------------
+
+PROGRAM = "from lessons.toolkit import data; data.load('mnist'); print('goes on')"
+
+
+def run(*command: str, **extra: str) -> subprocess.CompletedProcess:
+    environ = os.environ | extra
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
+
+
+def test_a_program_ends_with_one_sentence(world, tmp_path):
+    here = put(tmp_path / "here", {f"mnist/{name}": b"" for name in world.mnist})
+    (tmp_path / "train.py").write_text(PROGRAM)
+    done = run(sys.executable, str(tmp_path / "train.py"), COURSE_DATA=str(here))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"train.py: {here}/mnist/train-images-idx3-ubyte is empty. ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_program_may_catch_the_error_and_go_on(world):
+    catch = (
+        "from lessons.toolkit import data\n"
+        "try: data.load('mist')\n"
+        "except data.DataError: print('caught')\n"
+        "1 / 0"
+    )
+    done = run(sys.executable, "-c", catch)
+    assert done.stdout == "caught\n"
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+def test_a_notebook_shows_one_line(world, capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    InteractiveShell().run_cell("from lessons.toolkit import data; data.load('minst')")
+    shown = capsys.readouterr()
+    assert (shown.out + shown.err).strip() == (
+        "DataError: There is no data set 'minst'; did you mean 'mnist'?"
+    )
+
+
+@pytest.mark.ranks
+def test_one_rank_without_data_ends_all_ranks(world, tmp_path):
+    here = world.lay_out(tmp_path / "here")
+    empty = put(tmp_path / "empty", {f"mnist/{name}": b"" for name in world.mnist})
+    (tmp_path / "train.py").write_text(
+        "import os\n"
+        "from mpi4py import MPI\n"
+        f"os.environ['COURSE_DATA'] = [{str(here)!r}, {str(empty)!r}][MPI.COMM_WORLD.rank]\n"
+        "from lessons.toolkit import data\n"
+        "data.load('mnist')\n"
+        "MPI.COMM_WORLD.allreduce(1)\n"
+    )
+    mpirun = [str(os.path.join(os.path.dirname(sys.executable), "mpirun")), "--oversubscribe"]
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    done = run(*mpirun, *root, "-n", "2", sys.executable, str(tmp_path / "train.py"))
+    assert done.returncode != 0
+    assert f"train.py: {empty}/mnist/train-images-idx3-ubyte is empty." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_import_is_light():
+    heavy = "tensorflow torch rich click filelock urllib.request tarfile pickletools"
+    program = (
+        "import sys, lessons.toolkit.data\n"
+        f"print([name for name in {heavy.split()} if name in sys.modules])"
+    )
+    assert run(sys.executable, "-c", program).stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("environ", "size", "local_rank", "on_compute_node"),
+    [
+        ({}, 1, 0, False),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "3"}, 4, 3, False),
+        ({"SLURM_JOB_ID": "7", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}, 8, 1, True),
+        ({"SLURM_JOB_ID": "7", "COURSE_SCHEDULER": "laptop"}, 1, 0, False),
+        ({"PBS_JOBID": "7.host", "PMI_SIZE": "2", "PALS_LOCAL_RANKID": "1"}, 2, 1, True),
+        ({"WORLD_SIZE": "2", "LOCAL_RANK": "1"}, 2, 1, False),
+        ({"HOROVOD_SIZE": "3", "HOROVOD_LOCAL_RANK": "2"}, 3, 2, False),
+        ({"WORLD_SIZE": "nonsense"}, 1, 0, False),
+    ],
+)
+def test_what_the_environment_says(environ, size, local_rank, on_compute_node):
+    assert launch.size(environ) == size
+    assert launch.local_rank(environ) == local_rank
+    assert launch.on_compute_node(environ) == on_compute_node
+
+
+def test_the_courses_own_catalogue_is_whole(monkeypatch):
+    monkeypatch.delenv("COURSE_CATALOGUE", raising=False)
+    sets = catalogue.catalogue()
+    assert set(sets) == {"mnist", "cifar10"}
+    for entry in sets.values():
+        assert {file for pack in entry.packs for file in entry.inside(pack)} == set(entry.files)
+        assert all(address.startswith("https://") for address in entry.mirrors)
+        hashes = [each.sha256 for each in (*entry.files, *entry.packs)]
+        assert all(len(bytes.fromhex(digest)) == 32 for digest in hashes)
