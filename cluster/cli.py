@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "accounting": ("cluster.jobs:accounting_command", "What is on record about jobs (sacct)."),
     "use": ("cluster.site_use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.site_use:sites_command", "The computers there are."),
+    "box": ("cluster.box.command:box_command", "A real Slurm on this machine (root)."),
     "site": ("cluster.site_check:site_group", "Find what is wrong with a site file."),
 }
 

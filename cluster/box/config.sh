@@ -26,7 +26,7 @@ make_folders() {
     install -d -m 700 -o slurm "$STATE/slurmctld" "$STATE/mariadb"
     install -d -m 700 -o munge "$STATE/munge"
     install -d -m 755 -o munge "$RUN/munge"
-    install -d -m 755 -o slurm "$RUN/mariadb"
+    install -d -m 700 -o slurm "$RUN/mariadb"
     local name gpu
     for name in $(node_names); do install -d -m 755 "$STATE/spool/$name"; done
     for gpu in $(seq 0 $((NODE_GPUS - 1))); do
@@ -37,25 +37,28 @@ make_folders() {
 }
 
 write_configuration() {
-    fill slurm.conf | sed "s|@LISTEN@|NoCtldInAddrAny|" >"$ETC/slurm.conf"
+    local next_job=1
+    next_job=$(sql "select ifnull(max(id_job), 0) + 1 from ${CLUSTER}_job_table") || true
     install -d -m 755 "$ETC/node"
-    fill slurm.conf | sed "s|@LISTEN@|NoInAddrAny|" >"$ETC/node/slurm.conf"
-    fill gres.conf >"$ETC/node/gres.conf"
-    fill gres.conf >"$ETC/gres.conf"
+    fill slurm.conf LISTEN=NoCtldInAddrAny NEXT_JOB="${next_job:-1}" >"$ETC/slurm.conf"
+    fill slurm.conf LISTEN=NoInAddrAny NEXT_JOB="${next_job:-1}" >"$ETC/node/slurm.conf"
+    fill gres.conf | tee "$ETC/gres.conf" >"$ETC/node/gres.conf"
     fill slurmdbd.conf | install -m 600 -o slurm /dev/stdin "$ETC/slurmdbd.conf"
     fill profile.sh >"$ETC/profile.sh"
-    fill dl-course.lua >"$STATE/modules/dl-course/1.0.lua"
+    fill dl-course.lua VENV="$(student_venv)" COURSE_DATA="${COURSE_DATA:-}" \
+        >"$STATE/modules/dl-course/1.0.lua"
     install -m 755 "$BOX_CODE"/templates/{epilog,task_prolog}.sh "$ETC"
 }
 
+# fill TEMPLATE [NAME=VALUE…]: replaces @NAME@ by what the setting of that name says.
 fill() {
-    sed -e "s|@STATE@|$STATE|g; s|@LOG@|$LOG|g; s|@RUN@|$RUN|g; s|@ETC@|$ETC|g" \
-        -e "s|@CLUSTER@|$CLUSTER|g; s|@CONTROLLER@|$CONTROLLER|g" \
-        -e "s|@CONTROLLER_ADDRESS@|$CONTROLLER_ADDRESS|g; s|@NET@|$NET|g; s|@NODES@|$NODES|g" \
-        -e "s|@LAST_NODE@|$(printf %02d "$NODES")|g; s|@CPUS@|$NODE_CPUS|g; s|@GPUS@|$NODE_GPUS|g" \
-        -e "s|@LAST_GPU@|$((NODE_GPUS - 1))|g; s|@MEMORY@|$NODE_MEMORY|g" \
-        -e "s|@VENV@|$(student_venv)|g; s|@COURSE@|$COURSE|g; s|@COURSE_DATA@|${COURSE_DATA:-}|g" \
-        "$BOX_CODE/templates/$1"
+    local template=$BOX_CODE/templates/$1 name script=''
+    shift
+    if (($#)); then local "$@"; fi
+    while read -r name; do
+        script+="s|@$name@|${!name}|g;"
+    done < <(grep -oE '@[A-Z_]+@' "$template" | tr -d @ | sort -u)
+    sed "$script" "$template"
 }
 
 # Written in place, not replaced: in a container /etc/hosts is a mount of its own.

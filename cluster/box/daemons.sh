@@ -64,7 +64,12 @@ start_database() {
         --socket="$RUN/mariadb/socket" --pid-file="$RUN/mariadb/pid" \
         --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900
     wait_for mariadbd 60 "The accounting database does not answer" \
-        as_user slurm mariadb --no-defaults --socket="$RUN/mariadb/socket" -e 'select 1'
+        as_user slurm mariadb --no-defaults --socket="$RUN/mariadb/socket" --execute "select 1"
+}
+
+sql() {
+    as_user slurm mariadb --no-defaults --socket="$RUN/mariadb/socket" --skip-column-names \
+        --execute "$1" slurm_accounting 2>/dev/null
 }
 
 start_accounting() {
@@ -88,9 +93,18 @@ start_nodes() {
     local name
     for name in $(node_names); do
         running "$name" && continue
+        report_lost_jobs "$name"
         start "$name" unshare --uts --mount --pid --fork --kill-child --mount-proc \
             bash "$BOX_CODE/node.sh" "$name"
     done
+}
+
+# A node that died took its jobs along. Left alone, Slurm would believe them running for half an
+# hour; told so, it queues them again at once (or ends them as NODE_FAIL if they forbid that).
+report_lost_jobs() {
+    if [ -n "$(timeout 10 squeue -h -w "$1" -t running,completing)" ]; then
+        timeout 10 scontrol update nodename="$1" state=down reason="restarted by box up"
+    fi
 }
 
 stop_nodes() {
@@ -104,7 +118,17 @@ stop_nodes() {
     done
 }
 
-nodes_ready() { [ "$(timeout 5 sinfo -h -N -t idle,mixed,allocated -o %N | sort -u | wc -l)" = "$NODES" ]; }
+# Nodes that somebody drained, or that Slurm did after a fault, serve again after `box up`.
+wait_for_nodes() {
+    local ready=(timeout 5 sinfo -h -N -t "idle,mixed,allocated,completing" -o %N) drained name
+    [ "$("${ready[@]}" | sort -u | wc -l)" != "$NODES" ] || return 0
+    drained=$(timeout 5 sinfo -h -N -t drain -o %N | sort -u | paste -sd,)
+    [ -z "$drained" ] || scontrol update nodename="$drained" state=resume
+    for name in $(node_names); do
+        wait_for "$name" 30 "$name does not register with Slurm" \
+            sh -c "${ready[*]@Q} -n $name | grep -q ."
+    done
+}
 
 # So that the accounting knows how they ended.
 cancel_jobs() {

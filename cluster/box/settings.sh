@@ -5,9 +5,15 @@ CLUSTER=box
 NODES=4
 NODE_CPUS=16
 NODE_GPUS=4
+LAST_NODE=$(printf %02d "$NODES")
+LAST_GPU=$((NODE_GPUS - 1))
 NODE_MEMORY=96000 # MB, pretended like the CPUs and GPUs
 ACCOUNT=course    # the Slurm account that students' jobs are charged to
 FIRST_STUDENTS=(student1 student2)
+
+# What the autograder wants to know of a job (docs/box.md).
+ACCOUNTING=jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end
+ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline
 
 # Everything lies on loopback: the controller on .254, node N on .N
 NET=127.0.66

@@ -32,10 +32,11 @@ add_student() {
 
 home_of() { getent passwd "$1" | cut -d: -f6; }
 
+accounts_made() { cat "$STATE/accounts-made" 2>/dev/null || true; }
+
 delete_students() {
-    [ -e "$STATE/accounts-made" ] || return 0
     local name
-    while read -r name; do
-        userdel --remove "$name" 2>/dev/null || true
-    done <"$STATE/accounts-made"
+    for name in $(accounts_made); do
+        userdel --force --remove "$name" 2>/dev/null || true
+    done
 }
