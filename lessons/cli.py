@@ -1,5 +1,7 @@
 """The `lessons` command. Subcommands live beside what they do, imported when called."""
 
+import sys
+
 import click
 
 from autograder.lazy_group import LazyGroup
@@ -15,3 +17,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
     """Build, run, check and hand in the lessons."""
+    # nbformat imports jsonschema, which compiles a grammar for one kind of address that no notebook
+    # has: most of the second that every command would otherwise need to start. It is optional.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -19,8 +19,9 @@ def page_maker() -> Any:
     import nbformat
     from nbconvert import HTMLExporter
 
-    exporter = HTMLExporter()
-    exporter.from_notebook_node(nbformat.v4.new_notebook())
+    exporter, new = HTMLExporter(), nbformat.v4
+    cells = [new.new_markdown_cell("# warm up"), new.new_code_cell("x = 1")]
+    exporter.from_notebook_node(new.new_notebook(cells=cells))
     return exporter
 
 
