@@ -54,16 +54,17 @@ def by_time(run: Run) -> tuple:
 
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     """All runs that go by this name in the rubric, oldest first."""
-    wanted = rubric.runs[name]
-    found = [
-        run
-        for run in runs
-        if all(
-            (run.format if key == "format" else run.header.get(key)) == value
-            for key, value in wanted.where.items()
-        )
-    ]
+    wanted = {"lesson": rubric.lesson} | rubric.runs[name].where
+    found = [run for run in runs if all(says(run, key, wanted[key]) for key in wanted)]
     return sorted(found, key=by_time)
+
+
+def says(run: Run, key: str, value: object) -> bool:
+    """A run that does not say its lesson may belong to any."""
+    if key == "format":
+        return run.format == value
+    said = run.header.get(key)
+    return said == value or (key == "lesson" and said is None)
 
 
 def chosen(given: Case, name: str) -> Run | Missing:
@@ -399,6 +400,18 @@ def judge(given: Case) -> Judged:
                     try_="submit the job without --train-samples",
                 )
             )
+    strangers = [r for r in given.runs if not says(r, "lesson", given.rubric.lesson)]
+    if strangers:
+        findings.append(
+            Finding(
+                "run",
+                "An output of another lesson lies here",
+                expected=f"outputs of lesson {given.rubric.lesson}",
+                found=printable(", ".join(str(r.header.get("lesson")) for r in strangers[:4])),
+                where=tuple(Where(r.files[0], 0) for r in strangers[:4] if r.files),
+                try_="hand in each lesson's outputs in its own folder",
+            )
+        )
     unknown = sorted(set(given.answers) - set(given.rubric.answers))
     if unknown:
         findings.append(

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from autograder import collect, evidence, judge, measure
+from autograder.accounting import Job
 from autograder.answers import Given, read_answers
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
@@ -33,7 +34,8 @@ class Settings:
     expected: dict[str, dict]
     profile: Profile = "full"
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
-    jobs: dict[str, "evidence.Job"] | None = None  # the scheduler's accounting, by job id
+    jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
+    logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
 
 
 def mark_student(student: Student, settings: Settings) -> list[Grade]:
@@ -98,7 +100,9 @@ def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
     )
     judged = judge.judge(case)
     counted = [r for r in (judge.chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
-    seen = evidence.examine(runs, counted, settings.jobs)
+    seen = evidence.examine(
+        runs, counted, settings.jobs, case.references, settings.logins.get(student)
+    )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
         student=printable(student),

@@ -1,0 +1,155 @@
+"""Run records for tests, written from docs/run-record.md alone and not with the course's writer."""
+
+import json
+from hashlib import blake2b
+from pathlib import Path
+
+DATASET = {"name": "mnist", "sha256": "ab", "synthetic": False, "test_samples": 10000}
+
+
+class Writer:
+    """Lines of one run, each rank with its own chain."""
+
+    def __init__(self, run: str = "5f0c2a91") -> None:
+        self.run, self.lines = run, []
+        self.chains: dict[int, str] = {}
+
+    def add(self, key: str, value, kind: str = "POINT_IN_TIME", rank: int = 0, **metadata) -> None:
+        about = {"file": "train.py", "lineno": 31, "run": self.run, "rank": rank, **metadata}
+        event = {
+            "namespace": "course",
+            "time_ms": 1700000000000 + len(self.lines),
+            "event_type": kind,
+            "key": key,
+            "value": value,
+            "metadata": about,
+        }
+        text = json.dumps(event, separators=(",", ":"))
+        text = text[: -len("}}")]
+        before = self.chains.get(rank, self.run)
+        chain = blake2b((before + text).encode()).hexdigest()[:12]
+        self.chains[rank] = chain
+        self.lines.append(f':::MLLOG {text},"chain":"{chain}"}}}}')
+
+
+def make_record(
+    *,
+    lesson: str = "02",
+    source: str = "keras",
+    run: str = "5f0c2a91",
+    size: int = 1,
+    seconds: tuple[float, ...] = (2.0, 1.0, 1.1),
+    samples: int = 60000,
+    train_samples: int = 60000,
+    batch: int = 32,
+    test_accuracy: object = 0.978,
+    params: int = 407050,
+    shards: list[list] | None = None,
+    hashes: tuple[str, ...] = ("h",),
+    finished: bool = True,
+    total: float | None = None,
+    end: dict | None = None,
+    measures: tuple[dict, ...] = (),
+    first_rank_only: bool = False,
+    **header,
+) -> list[str]:
+    """Lines of a run that everything agrees in, unless the arguments say otherwise."""
+    writer = Writer(run)
+    facts = {
+        "lesson": lesson,
+        "program": "train.py",
+        "source": source,
+        "record_version": 1,
+        "framework": "tensorflow",
+        "model": "mlp512",
+        "params": params,
+        "precision": "float32",
+        "world_size": size,
+        "ranks_asked": size,
+        "scaling": "serial" if size == 1 else "epoch",
+        "global_batch": batch * size,
+        "local_batch": batch,
+        "lr": 0.001 * size,
+        "lr_base": 0.001,
+        "seed": 1,
+        "epochs_asked": len(seconds),
+        "dataset": DATASET | {"train_samples": train_samples},
+        "hosts": ["n1"],
+        "device": "CPU a fast one",
+        "job_id": "1234",
+        "started": "2026-03-02T10:00:00+00:00",
+    } | header
+    writer.add("header", facts)
+    for rank in range(1 if first_rank_only else size):
+        shard = shards[rank] if shards else [rank, None, size]
+        value = {
+            "rank": rank,
+            "local_rank": rank,
+            "host": "n1",
+            "device": f"CPU #{rank}",
+            "samples": samples // size,
+            "shard": shard,
+            "shard_ids_hash": "all" if shard is None else f"s{rank}",
+        }
+        writer.add("rank", value, rank=rank)
+    for number, time in enumerate(seconds, start=1):
+        writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
+        value = {
+            "seconds": time,
+            "steps": -(-samples // (batch * size)),
+            "unique_samples": samples,
+            "loss": 0.5 / number,
+            "accuracy": 0.9 + 0.02 * number,
+            "lr": 0.001,
+        }
+        writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
+    for measure in measures:
+        writer.add("measure", measure)
+    if finished:
+        for rank in range(1 if first_rank_only else size):
+            value = {
+                "rank": rank,
+                "param_hash": hashes[rank % len(hashes)],
+                "samples": samples // size,
+                "files_written": None,
+            }
+            writer.add("rank_end", value, rank=rank)
+        value = {
+            "seconds": sum(seconds) + 2 if total is None else total,
+            "test_accuracy": test_accuracy,
+            "test_loss": 0.08,
+            "param_spread": 0.0 if size > 1 else None,
+            "files_written": 1,
+        }
+        writer.add("run_stop", value | (end or {}), "INTERVAL_END", status="success")
+    return writer.lines
+
+
+RIGHT_ANSWERS = {
+    "predict_accuracy": "0.97",
+    "predict_gpu": "no",
+    "keras_epoch_s": "1.05",
+    "keras_epoch_s_min": "1.0",
+    "keras_epoch_s_max": "1.1",
+    "keras_throughput": "57142.9",
+    "s4_epoch_s": "7.2",
+    "cpu_gpu_is_speedup": "no",
+    "interval_14_5_low": "2.45455",
+    "interval_14_5_high": "3.22222",
+}
+
+
+def write_lines(path: Path, lines: list[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def hand_in(folder: Path, keras=None, torch=None, answers=None) -> Path:
+    """A complete lesson 02 with full marks, unless the arguments change it."""
+    write_lines(folder / "02_serial_1.out", make_record() if keras is None else keras)
+    second = make_record(source="torch", run="77aa77aa", job_id="1235", test_accuracy=0.975)
+    write_lines(folder / "02_torch_2.out", second if torch is None else torch)
+    given = RIGHT_ANSWERS if answers is None else answers
+    write_lines(folder / "answers.txt", [f"{key} = {value}" for key, value in given.items()])
+    return folder

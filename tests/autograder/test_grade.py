@@ -1,0 +1,144 @@
+"""The whole way from a folder of submissions to grades, as an instructor walks it."""
+
+import re
+
+import pytest
+
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
+
+
+def rows(result) -> dict[tuple[str, str], list[str]]:
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    return {(line[0], line[1]): line[2:] for line in lines}
+
+
+def test_full_marks(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][:3] == ["10/10", "graded", "self-consistent"]
+    assert result.exit_code == 0
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "407,050" in page
+
+
+def smaller(**facts):
+    return make_record(samples=12800, train_samples=12800, **facts)
+
+
+# name, what differs, points of the full profile (smoke where it says so), what the page says
+CASES = [
+    ("other network", {"keras": make_record(params=50890), "torch": make_record(
+        source="torch", run="b" * 8, params=50890)}, 9, "params of keras: 50,890"),
+    ("half credit at 0.96", {"keras": make_record(test_accuracy=0.96), "torch": make_record(
+        source="torch", run="b" * 8, test_accuracy=0.955)}, 8.5, "test accuracy of keras"),
+    ("between the thresholds", {"keras": make_record(test_accuracy=0.966), "torch": make_record(
+        source="torch", run="b" * 8, test_accuracy=0.955)}, 9.25, "test accuracy of keras"),
+    ("too low", {"keras": make_record(test_accuracy=0.9), "torch": make_record(
+        source="torch", run="b" * 8, test_accuracy=0.9)}, 7, "test accuracy of keras"),
+    ("programs disagree", {"torch": make_record(
+        source="torch", run="b" * 8, test_accuracy=0.93)}, 9, "difference in test accuracy"),
+    ("two epochs", {"torch": make_record(
+        source="torch", run="b" * 8, seconds=(2.0, 1.0))}, 9, "epochs of torch: 2"),
+    ("torch missing", {"torch": []}, 8, "no run of `torch` was handed in"),
+    ("torch unfinished", {"torch": make_record(
+        source="torch", run="b" * 8, finished=False)}, 8, "did not finish: incomplete"),
+    ("accuracy is nan", {"keras": make_record(test_accuracy="nan"), "torch": []}, 5,
+        "no test accuracy"),
+    ("accuracy above one", {"keras": make_record(test_accuracy=97.8), "torch": []}, 5,
+        "no test accuracy"),
+    ("no answers", {"answers": {}}, 6, "no answer"),
+    ("half of the answers", {"answers": RIGHT_ANSWERS | {
+        "s4_epoch_s": "8", "cpu_gpu_is_speedup": "yes", "interval_14_5_low": "2.8"}}, 9,
+        "which is not it"),
+    ("own numbers with the first epoch", {"answers": RIGHT_ANSWERS | {
+        "keras_epoch_s": "1.37", "keras_throughput": "43902"}}, 9, "from your own record"),
+    ("a number that is none", {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "nan"}}, 9.67,
+        "write digits only"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "score", "says"), CASES, ids=[c[0] for c in CASES])
+def test_each_point_can_be_lost_with_its_reason(tmp_path, grade, name, change, score, says):
+    hand_in(tmp_path / "class" / "ada" / "02_serial", **change)
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == f"{score}/10"
+    assert says in (result.folder / "students" / "ada.html").read_text()
+
+
+def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
+    answers = RIGHT_ANSWERS | {"keras_throughput": "12190.5"}
+    hand_in(
+        tmp_path / "class" / "ada" / "02",
+        keras=smaller(test_accuracy=0.94),
+        torch=smaller(source="torch", run="b" * 8, test_accuracy=0.93),
+        answers=answers,
+    )
+    assert rows(grade(tmp_path / "class", "--profile", "smoke"))["ada", "02"][0] == "10/10"
+    full = grade(tmp_path / "class")
+    assert rows(full)["ada", "02"][0] == "7/10"
+    assert "smaller than asked" in (full.folder / "students" / "ada.html").read_text()
+
+
+def test_the_last_finished_run_counts(tmp_path, grade):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    early = make_record(run="11111111", test_accuracy=0.5, started="2026-03-01T10:00:00+00:00")
+    late = make_record(run="22222222", finished=False, started="2026-03-03T10:00:00+00:00")
+    write_lines(folder / "02_serial_9.out", early)
+    write_lines(folder / "02_serial_8.out", late)
+    assert rows(grade(tmp_path / "class"))["ada", "02"][0] == "10/10"
+
+
+def test_several_runs_in_one_file(tmp_path, grade):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    both = [*make_record(), *make_record(source="torch", run="77aa77aa", test_accuracy=0.975)]
+    for path in folder.glob("*.out"):
+        path.unlink()
+    write_lines(folder / "all.out", both)
+    assert rows(grade(tmp_path / "class"))["ada", "02"][0] == "10/10"
+
+
+def test_output_of_another_lesson_does_not_count(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(lesson="07"))
+    score = rows(grade(tmp_path / "class"))["ada", "02"][0]
+    assert score == "6/10"  # what is left: torch's parameters and accuracy, and the questions
+
+
+def test_horovod_siblings_inform_and_give_no_points(tmp_path, grade):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    equal = make_record(source="keras-horovod", run="c" * 8, size=2)
+    write_lines(folder / "02_horovod_5.out", equal)
+    result = grade(tmp_path / "class")
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert "for information" in page
+    assert "shard overlap of keras-horovod: 0" in page
+    assert "PyTorch and Horovod" not in page
+    unsharded = make_record(source="keras-horovod", run="c" * 8, size=2, shards=[None, None])
+    write_lines(folder / "02_horovod_5.out", unsharded)
+    result = grade(tmp_path / "class")
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "shard overlap of keras-horovod: 60,000" in page
+    assert rows(result)["ada", "02"][0] == "10/10"
+
+
+def test_nothing_there_is_a_usage_error(tmp_path, grade):
+    (tmp_path / "class").mkdir()
+    result = grade(tmp_path / "class")
+    assert result.exit_code == 2
+    assert "no submissions" in result.output
+    assert grade(tmp_path / "nowhere").exit_code == 2
+
+
+def test_one_file_on_the_command_line(tmp_path, grade):
+    path = write_lines(tmp_path / "job.out", make_record())
+    result = grade(path, "--student", "ada")
+    assert rows(result)["ada", "02"][1] == "graded"
+
+
+def test_a_page_needs_nothing_from_elsewhere(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    folder = grade(tmp_path / "class").folder
+    page = (folder / "students" / "ada.html").read_text()
+    assert "<script" not in page
+    for text in (page, (folder / "index.html").read_text()):
+        assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
