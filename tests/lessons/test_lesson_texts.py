@@ -1,0 +1,67 @@
+"""What a lesson must mention, what every lesson must have, and how small a program must stay."""
+
+from pathlib import Path
+
+import pytest
+
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+
+LESSONS = sorted(folder for folder in SOLUTIONS.glob("[0-9]*") if (folder / "lesson.py").exists())
+
+# Items of the course's sources that are told and not exercised.
+MENTIONS = {
+    "00": [
+        "Open OnDemand",
+        "BisQue",
+        "DIGITS",
+        "RStudio",
+        "salloc",
+        "scancel",
+        "squeue",
+        "tail -f",
+        "module load",
+        "conda create",
+        "ipython kernel install",
+        "mpi4py",
+        "MPI tutorial",
+        "support pages",
+    ],
+    "02": ["CNTK", "Theano", "orders of magnitude", "acceleration", "0.9805", "TensorFlow 1.13"],
+}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "term"), [(lesson, term) for lesson, terms in MENTIONS.items() for term in terms]
+)
+def test_the_lesson_mentions(lesson, term):
+    [folder] = SOLUTIONS.glob(f"{lesson}_*")
+    text = (folder / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert term in text
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_the_lesson_has_its_parts(folder):
+    text = (folder / "lesson.py").read_text(encoding="utf-8")
+    for part in ("## Predict", "What you should see", "## Traps", "## Recap", "Hand in"):
+        assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
+
+
+@pytest.mark.parametrize(
+    "program", [p for f in LESSONS for p in sorted(f.glob("train*.py"))], ids=lambda p: p.name
+)
+def test_a_program_stays_short_enough_to_read(program):
+    assert len(program.read_text(encoding="utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize(
+    "job", [job for f in LESSONS for job in sorted(f.glob("*.sbatch"))], ids=lambda job: job.name
+)
+def test_a_job_is_plain(job):
+    lines = job.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 30
+    assert "set -euo pipefail" in lines
+    assert lines[-1].startswith("launch "), "the last line's exit code is the job's"
+    for line in lines:
+        if line.startswith("#SBATCH"):
+            assert line.split()[1].startswith("--"), "long options only"
+        assert "/home/" not in line
