@@ -42,7 +42,9 @@ def plain(value: Any) -> Any:
 
 
 def encode(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    # Readers look for the last tag on a line, so a value must not contain one.
+    return text.replace(TAG[:-1], "\\u003a" + TAG[1:-1])
 
 
 def shortened(value: Any, size: int) -> Any:
@@ -76,13 +78,11 @@ class Chain:
             "metadata": {**caller(), "run": self.run, "rank": self.rank, **plain(metadata)},
         }
         room = LINE_BYTES - len(TAG) - len(',"chain":"0123456789ab"')
-        for size in (256, 128, 64, 32, 16, 8, 4, 2, 1, 0):
-            if len(encode(event)) <= room:
-                break
+        sizes = iter((256, 128, 64, 32, 16, 8, 4, 2, 1, 0))
+        while len(body := encode(event)) > room:
+            size = next(sizes)
             event["value"] = shortened(event["value"], size)
             event["metadata"] |= shortened(plain(metadata), size)
-        # Readers look for the last tag on a line, so a value must not contain one.
-        body = encode(event).replace(TAG[:-1], "\\u003a" + TAG[1:-1])
         body = body[:-2]  # the two closing braces; the chain goes inside them
         self.last = hashlib.blake2b((self.last + body).encode("ascii")).hexdigest()[:12]
         return f'{TAG}{body},"chain":"{self.last}"}}}}'

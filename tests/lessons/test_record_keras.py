@@ -1,0 +1,66 @@
+"""The run record's Keras callback, in both Kerases: what is timed and what is said."""
+
+import pytest
+from record_lines import events, of, run_program
+
+PROGRAM = """
+import os, time
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import numpy as np
+import tensorflow as tf
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+assert keras.Model.__module__.startswith(os.environ["EXPECTED"])
+
+class SlowValidation(keras.callbacks.Callback):
+    def on_test_batch_end(self, batch, logs=None):
+        time.sleep(0.2)
+
+class SlowCheckpoint(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        time.sleep(0.5)
+
+x, y = np.random.rand(64, 8).astype("float32"), np.arange(64) % 10
+model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+rates = keras.optimizers.schedules.ExponentialDecay(0.1, decay_steps=4, decay_rate=0.5)
+model.compile(keras.optimizers.SGD(rates), loss="sparse_categorical_crossentropy",
+              metrics=["accuracy"])
+record = Record("02", {"batch_size": 16, "epochs": 3}, source="keras", samples=64)
+model.fit(x, y, batch_size=16, epochs=3, validation_data=(x, y), validation_batch_size=32,
+          callbacks=[record.keras_callback(), SlowValidation(), SlowCheckpoint()], verbose=VERBOSE)
+model.evaluate(x, y, verbose=0, callbacks=[record.keras_callback()])
+record.end(params=model.get_weights())
+"""
+
+
+@pytest.mark.parametrize(("legacy", "package"), [("1", "tf_keras."), ("0", "keras.")])
+def test_training_alone_is_timed(legacy, package, tmp_path):
+    program = PROGRAM.replace("VERBOSE", "1")
+    environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": package}
+    output = run_program(program, folder=tmp_path, **environ)
+    found = events(output)
+    epochs = [event["value"] for event in of(found, "epoch_stop")]
+    assert len(epochs) == 3
+    # From one epoch's start to the next's, validation sleeps 0.4 s and the checkpoint 0.5 s.
+    starts = [event["time_ms"] / 1000 for event in of(found, "epoch_start")]
+    for epoch, start, following in zip(epochs, starts, starts[1:], strict=False):
+        assert 0 < epoch["seconds"] < following - start - 0.9
+    assert [epoch["steps"] for epoch in epochs] == [4, 4, 4]
+    assert [epoch["unique_samples"] for epoch in epochs] == [64, 64, 64]
+    assert [epoch["lr"] for epoch in epochs] == pytest.approx([0.05, 0.025, 0.0125], rel=0.2)
+    assert all(isinstance(epoch["loss"], float) for epoch in epochs)
+    validations = of(found, "eval_accuracy")
+    assert [event["metadata"]["epoch_num"] for event in validations] == [1, 2, 3]
+    assert {event["metadata"]["split"] for event in validations} == {"validation"}
+    for line in output.splitlines():
+        assert ":::MLLOG" not in line[1:], "a progress bar stands before a line"
+    assert {event["metadata"]["file"] for event in found} == {"train.py"}
+
+
+def test_a_diverged_training_is_still_a_record(tmp_path):
+    program = PROGRAM.replace("VERBOSE", "0").replace("x, y = ", "x, y = np.nan * ")
+    program = program.replace("SlowValidation(), SlowCheckpoint()", "")
+    environ = {"TF_USE_LEGACY_KERAS": "1", "EXPECTED": "tf_keras."}
+    found = events(run_program(program, folder=tmp_path, **environ))
+    assert of(found, "epoch_stop")[0]["value"]["loss"] == "nan"

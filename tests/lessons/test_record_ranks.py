@@ -1,0 +1,132 @@
+"""The run record of several ranks, through real launchers and what they do to an output."""
+
+import itertools
+import os
+
+import pytest
+from record_lines import events, facts, of, run_program, tagged
+
+# The rank as each launcher tells it; half of 1,001 samples each; bars that end without a newline.
+RANKS = """
+import os
+from lessons.toolkit.record import Record
+
+def told(*names):
+    return next(int(os.environ[name]) for name in names if name in os.environ)
+
+rank = told("OMPI_COMM_WORLD_RANK", "HOROVOD_RANK", "RANK", "SLURM_PROCID")
+size = told("OMPI_COMM_WORLD_SIZE", "HOROVOD_SIZE", "WORLD_SIZE", "SLURM_NTASKS")
+mnist = dict(name="mnist", sha256="ab", synthetic=False, train_samples=1001, test_samples=10)
+record = Record("08", {"epochs": 3, "batch_size": 50}, source="mpi", dataset=mnist,
+                rank=rank, size=size, local_rank=rank, shard=(rank, None, size))
+for number in range(3):
+    with record.epoch(steps=11) as epoch:
+        for step in range(100):
+            print(f"\\r{step}/100 [=======>         ] loss: 0.1234", end="", flush=True)
+        epoch.log(loss=1.0, accuracy=0.5)
+record.end(param_spread=0.0)
+"""
+
+# As root Open MPI wants to be told that this is meant.
+ROOT = ("--allow-run-as-root",) if os.geteuid() == 0 else ()
+MPIRUN = ("mpirun", *ROOT, "--oversubscribe", "--bind-to", "none", "-np", "2")
+LAUNCHERS = {
+    "mpirun": MPIRUN,
+    "mpirun, tagged": (*MPIRUN, "--output", "tag"),
+    "mpirun, tagged with times": (*MPIRUN, "--output", "tag,timestamp"),
+    "horovodrun": ("horovodrun", "--gloo", "-np", "2", "-H", "localhost:2"),
+    "torchrun": ("torchrun", "--nproc-per-node=2", "--no-python"),
+}
+
+
+def check(output, ranks=2):
+    found = events(output)
+    assert len({event["metadata"]["run"] for event in found}) == 1
+    header = facts(found)
+    assert (header["world_size"], header["ranks_asked"]) == (ranks, ranks)
+    assert header["global_batch"] == 50 * ranks
+    present = sorted((event["value"] for event in of(found, "rank")), key=lambda v: v["rank"])
+    assert [value["rank"] for value in present] == list(range(ranks))
+    assert sum(value["samples"] for value in present) == 1001
+    assert [value["shard"] for value in present] == [[r, 1001, ranks] for r in range(ranks)]
+    assert len({value["shard_ids_hash"] for value in present}) == ranks
+    assert sorted(e["metadata"]["rank"] for e in of(found, "rank_end")) == list(range(ranks))
+    assert len(of(found, "epoch_stop")) == 3
+    assert of(found, "epoch_stop")[0]["value"]["unique_samples"] == min(1001, 11 * 50 * ranks)
+    assert len(of(found, "run_stop")) == 1
+    return found
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_launchers(name, tmp_path):
+    output = run_program(RANKS, launcher=LAUNCHERS[name], folder=tmp_path)
+    assert facts(check(output))["launcher"] == name.split(",")[0]
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("name", ["mpirun", "torchrun"])
+def test_two_launches_have_different_run_ids(name, tmp_path):
+    text = RANKS.replace("range(3)", "range(1)")
+    outputs = [run_program(text, launcher=LAUNCHERS[name], folder=tmp_path) for _ in range(2)]
+    runs = {event["metadata"]["run"] for output in outputs for event in events(output)}
+    assert len(runs) == 2
+
+
+@pytest.mark.ranks
+def test_ranks_that_each_believe_to_be_alone_are_runs_of_one(tmp_path):
+    alone = "from lessons.toolkit.record import Record\nRecord('00', source='facts').end()\n"
+    found = events(run_program(alone, launcher=MPIRUN, folder=tmp_path))
+    assert len({event["metadata"]["run"] for event in found}) == 2
+    headers = [event["value"] for event in of(found, "header")]
+    assert [(value["world_size"], value["ranks_asked"]) for value in headers] == [(1, 2)] * 2
+
+
+def slurm(outputs, label=True):
+    """The outputs of ranks as srun passes them on: in messages of 1,024 bytes, rank by rank, of
+    whole lines where they fit; `--label` puts a newline where a message ends inside a line."""
+    passed = []
+    rests = [output.encode() for output in outputs]
+    for rank in itertools.cycle(range(len(rests))):
+        if not any(rests):
+            return b"".join(passed).decode()
+        rest = rests[rank]
+        end = rest.rfind(b"\n", 0, 1024) + 1 or 1024
+        message, rests[rank] = rest[:end], rest[end:]
+        for line in message.splitlines(keepends=True):
+            if label and not line.endswith(b"\n"):
+                line += b"\n"
+            passed.append(b"%d: " % rank + line if label else line)
+    return ""
+
+
+@pytest.mark.parametrize("label", [True, False])
+def test_srun_carries_every_line_whole(label, tmp_path):
+    step = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "4"}
+    step |= {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_STEP_NUM_TASKS": "4"}
+    outputs = []
+    for rank in range(4):
+        outputs.append(run_program(RANKS, folder=tmp_path, SLURM_PROCID=str(rank), **step))
+    together = slurm(outputs, label)
+    assert sorted(tagged(together)) == sorted(line for each in outputs for line in tagged(each))
+    assert facts(check(together, ranks=4))["launcher"] == "srun"
+
+
+DIES = """
+import time
+open(f"rank{rank}", "w").close()
+while rank == 0 or not os.path.exists("rank0"):
+    time.sleep(0.01)
+os._exit(9)
+"""
+
+
+@pytest.mark.ranks
+def test_a_rank_that_dies_leaves_whole_lines(tmp_path):
+    text = RANKS.replace("record.end(", DIES + "record.end(")
+    launcher = LAUNCHERS["mpirun, tagged"]
+    found = events(run_program(text, launcher=launcher, folder=tmp_path, fails=True))
+    assert len(of(found, "rank")) == 2
+    assert len(of(found, "epoch_stop")) == 3
+    assert not of(found, "rank_end")
+    assert not of(found, "run_stop")
