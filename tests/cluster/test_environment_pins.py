@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
 from cluster.environment import set_up
 
@@ -55,6 +56,13 @@ def test_everything_that_comes_along_is_locked():
     # pip comes with Python, horovod is built, torch has its own name for its CPU build.
     ours = {"pip", "setuptools", "wheel", "horovod", "torch", "dl-on-supercomputers"}
     assert installed - ours - set(LOCKED) == set()
+
+
+@pytest.mark.parametrize("name", sorted(LOCKED))
+def test_what_is_locked_runs_on_debians_python(name):
+    part = metadata.distribution(name)
+    assert part.version == LOCKED[name]
+    assert "3.11.2" in SpecifierSet(part.metadata.get("Requires-Python", ""))
 
 
 def test_one_version_of_each_package():
