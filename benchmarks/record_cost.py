@@ -1,0 +1,80 @@
+"""What the run record costs a training program: python benchmarks/record_cost.py
+
+Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (with validation
+three), reads two clocks, and in Keras calls one empty hook a batch.
+"""
+
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from lessons.toolkit.record import Record
+from lessons.toolkit.record_keras import CallbackMethods
+
+EPOCHS = 2000
+
+
+def epoch_cost(target: str) -> float:
+    """Median seconds of one epoch that trains nothing, its output going to a file or a pipe."""
+    sys.stdout.flush()
+    saved = os.dup(1)
+    with contextlib.ExitStack() as stack:
+        if target == "file":
+            out = stack.enter_context(tempfile.NamedTemporaryFile())
+            os.dup2(out.fileno(), 1)
+        else:
+            reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            stack.callback(reader.communicate)
+            os.dup2(reader.stdin.fileno(), 1)  # type: ignore[union-attr]
+        record = Record("02", {"epochs": EPOCHS, "batch_size": 32}, source="bench", samples=60000)
+        seconds = []
+        for _ in range(EPOCHS):
+            start = time.perf_counter()
+            with record.epoch(steps=1875) as epoch:
+                epoch.log(loss=0.1234567, accuracy=0.9876543)
+            record.evaluated(0.97, loss=0.1, epoch=record.epochs)
+            seconds.append(time.perf_counter() - start)
+        record.end()
+        os.dup2(saved, 1)
+    os.close(saved)
+    return statistics.median(seconds)
+
+
+def batch_cost(batches: int = 1_000_000) -> float:
+    callback = CallbackMethods(None)
+    start = time.perf_counter()
+    for batch in range(batches):
+        callback.on_train_batch_end(batch)
+    return (time.perf_counter() - start) / batches
+
+
+def start_cost() -> float:
+    """Seconds from making a Record to its first lines being written, git included."""
+    text = (
+        "import os, sys, time; from lessons.toolkit.record import Record\n"
+        "start = time.perf_counter(); Record('02', source='bench')\n"
+        "print(time.perf_counter() - start, file=sys.stderr)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", text], capture_output=True) for _ in range(9)]
+    return statistics.median(float(run.stderr) for run in runs)
+
+
+def main() -> None:
+    hook = batch_cost()
+    for target in ("file", "pipe"):
+        lines = epoch_cost(target)
+        for batches in (0, 1875):
+            share = 100 * (lines + batches * hook)
+            print(
+                f"epoch of 1 s, {batches:4d} Keras batches, output to a {target}: "
+                f"{(lines + batches * hook) * 1e6:6.0f} us = {share:.3f} %"
+            )
+    print(f"first lines: {start_cost() * 1e3:.0f} ms, once a run")
+
+
+if __name__ == "__main__":
+    main()
