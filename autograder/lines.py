@@ -33,6 +33,7 @@ class Block:
 
     data: bytes
     number: int
+    start: int  # place of the first byte in the file, NULs not counted
     cut: int = (
         0  # bytes of one overlong line that were left out; the block then begins with its end
     )
@@ -43,7 +44,7 @@ class Block:
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
     """The stream in whole lines; NULs, which stand for nothing anybody printed, left out."""
-    number, rest, cut = 1, b"", 0
+    number, start, rest, cut = 1, 0, b"", 0
     while chunk := stream.read(size):
         if b"\0" in chunk:
             chunk = chunk.translate(None, b"\0")
@@ -55,10 +56,11 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
                 rest = rest[-longest:]
             continue
         data = rest + chunk[:end]
-        yield Block(data, number, cut)
-        number, rest, cut = number + data.count(b"\n"), chunk[end:], 0
+        yield Block(data, number, start, cut)
+        number, start = number + data.count(b"\n"), start + len(data)
+        rest, cut = chunk[end:], 0
     if rest:
-        yield Block(rest, number, cut, half=True)
+        yield Block(rest, number, start, cut, half=True)
 
 
 def clean(line: bytes) -> str:

@@ -12,6 +12,7 @@ from autograder.records import Number, Where
 
 # At most 30 digits on either side: no measure has more, and no pattern here can run away.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
+VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # what a diverged training prints is told apart later
 PARTS = re.compile(
     r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
 )

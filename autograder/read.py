@@ -1,61 +1,168 @@
 """Read what jobs printed: files of one submission in, runs with located problems out."""
 
 import io
+import json
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from statistics import median
+from typing import Any, BinaryIO
 
-from autograder import lines
-from autograder.readers import mllog, record
-from autograder.records import Problem, Run, Where
+import click
+
+from autograder import filenames, harmless
+from autograder.job import read_job
+from autograder.readers import record
+from autograder.readers.reader import Reader
+from autograder.records import Epoch, Number, Problem, Run, Where
+from autograder.scan import Scanned, scan
 
 
-def read_files(paths: Iterable[Path | str]) -> list[Run]:
-    runs: list[Run] = []
-    streams: list[tuple[str, BinaryIO]] = []
-    for path in paths:
-        path = Path(path)
-        try:
-            if not stat.S_ISREG(path.stat().st_mode):
-                runs.append(unread(path, "this is no regular file"))
-                continue
-            streams.append((str(path), path.open("rb")))
-        except OSError as error:
-            runs.append(unread(path, f"cannot be read: {error.strerror}"))
+def read_files(paths: Iterable[Path | str], formats: Sequence[Reader] = ()) -> list[Run]:
+    """The runs in the outputs of one submission. Nothing in a file makes this raise."""
+    unread: list[Run] = []
+    streams: dict[str, BinaryIO] = {}
     try:
-        return read_streams(streams) + runs
+        for path in map(Path, paths):
+            try:
+                if stat.S_ISREG(path.stat().st_mode):
+                    streams[str(path)] = path.open("rb")
+                    continue
+                reason = "this is no regular file"
+            except OSError as error:
+                reason = f"the file cannot be read: {error.strerror}"
+            unread.append(not_read(str(path), reason))
+        return read_streams(streams, formats) + unread
     finally:
-        for _, stream in streams:
+        for stream in streams.values():
             stream.close()
 
 
-def read_bytes(files: Mapping[str, bytes]) -> list[Run]:
-    return read_streams([(name, io.BytesIO(data)) for name, data in files.items()])
+def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
+    """The same for what is in memory already: name -> what the file holds."""
+    return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats)
 
 
-def unread(path: Path, reason: str) -> Run:
-    where = Where(str(path), 0)
-    return Run((str(path),), "unknown", "empty", problems=(Problem(where, "", reason),))
+def not_read(name: str, reason: str) -> Run:
+    return Run((name,), "unknown", "empty", problems=(Problem(Where(name, 0), "", reason),))
 
 
-def read_streams(streams: list[tuple[str, BinaryIO]]) -> list[Run]:
+def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()) -> list[Run]:
     launches: dict[str, record.Launch] = {}
-    for name, stream in streams:
-        for block in lines.blocks(stream):
-            at, number = 0, block.number
-            data = block.data
-            while (tag := data.find(mllog.TAG, at)) >= 0:
-                number += data.count(b"\n", at, tag)
-                end = data.find(b"\n", tag)
-                end = len(data) if end < 0 else end
-                payload = data[tag + len(mllog.TAG) : end].strip()
-                where = Where(name, number)
-                at = end
-                try:
-                    event = mllog.decode(payload)
-                except mllog.BadLineError:
-                    continue
-                if record.is_ours(event):
-                    record.take(launches, event, payload, where)
-    return [record.to_run(launch) for launch in launches.values()]
+    scanned: dict[str, Scanned] = {}
+    for name, stream in streams.items():
+        try:
+            scanned[name] = scan(name, stream, launches, formats)
+        except OSError as error:
+            scanned[name] = broken = Scanned(name)
+            broken.complain(0, "", f"the file cannot be read to its end: {error.strerror}")
+    runs = []
+    for names in filenames.group(scanned):
+        runs += read_job([scanned[name] for name in names], launches, formats)
+    return runs
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """A run in plain types: what `autograder read --json` prints. Unknown is None."""
+    seconds = [plain_value(epoch.seconds) for epoch in run.epochs]
+    later = [value for value in seconds[1:] if value is not None]
+    checks = [epoch.val_accuracy.value for epoch in run.epochs if epoch.val_accuracy]
+    last = run.unfinished or (run.epochs[-1] if run.epochs else None)
+    final = run.epochs[-1] if run.epochs else None
+    return {
+        "files": list(run.files),
+        "format": run.format,
+        "outcome": run.outcome,
+        "workers": run.workers,
+        "job_id": run.job_id,
+        "epochs": run.epochs_done if run.epochs_done is not None else len(run.epochs) or None,
+        "epoch_seconds": seconds if any(value is not None for value in seconds) else [],
+        "epoch_seconds_median_after_first": median(later) if later else None,
+        "final_train_accuracy": plain_value(final.train_accuracy if final else None),
+        "final_val_accuracy": plain_value(final.val_accuracy if final else None),
+        "best_val_accuracy": max(checks, default=None),
+        "test_accuracy": plain_value(run.test_accuracy),
+        "final_train_loss": plain_value(last.train_loss if last else None),
+        "throughput": throughput(run),
+        "problems": [
+            {
+                "file": problem.where.file,
+                "line": problem.where.line,
+                "text": problem.text,
+                "reason": problem.reason,
+            }
+            for problem in run.problems
+        ],
+    }
+
+
+def plain_value(number: Number | None) -> float | None:
+    return None if number is None else number.value
+
+
+def throughput(run: Run) -> float | None:
+    """What the program printed, else samples by seconds: the median over epochs after the first."""
+    if run.throughput is not None:
+        return run.throughput.value
+    rates = [rate for epoch in run.epochs[1:] if (rate := epoch_rate(epoch)) is not None]
+    return median(rates) if rates else None
+
+
+def epoch_rate(epoch: Epoch) -> float | None:
+    if epoch.throughput is not None:
+        return epoch.throughput.value
+    if epoch.unique_samples is None or epoch.seconds is None or epoch.seconds.value <= 0:
+        return None
+    return epoch.unique_samples / epoch.seconds.value
+
+
+@click.command("read")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list, one object a run.")
+def read_command(files: tuple[Path, ...], as_json: bool) -> None:
+    """Print what output files of jobs say: every run with its outcome, times and accuracies."""
+    for path in files:
+        if not path.exists():
+            raise click.UsageError(f"{path}: there is no such file. Give a job's output files.")
+        if path.is_dir():
+            raise click.UsageError(f"{path} is a folder. Give files, for example {path}/*.out")
+    runs = [summary(run) for run in read_files(files)]
+    if as_json:
+        click.echo(json.dumps(runs, indent=1, allow_nan=False))
+        return
+    click.echo("\n\n".join(describe(run) for run in runs))
+
+
+def describe(run: dict[str, Any]) -> str:
+    """A run for people: a line a fact, what is unknown left out."""
+    rows = [("outcome", run["outcome"]), ("format", run["format"])]
+    rows += [(name, shown(run[name])) for name in SHOWN if run[name] not in (None, [])]
+    text = "\n".join(f"  {name.replace('_', ' '):<34}{value}" for name, value in rows)
+    problems = "".join(
+        f"\n  {problem['file']}:{problem['line']}: {problem['reason']}"
+        + (f"\n      {harmless.printable(problem['text'])}" if problem["text"] else "")
+        for problem in run["problems"]
+    )
+    return ", ".join(run["files"]) + "\n" + text + problems
+
+
+SHOWN = (
+    "job_id",
+    "workers",
+    "epochs",
+    "epoch_seconds",
+    "epoch_seconds_median_after_first",
+    "final_train_loss",
+    "final_train_accuracy",
+    "final_val_accuracy",
+    "best_val_accuracy",
+    "test_accuracy",
+    "throughput",
+)
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, list):
+        cut = value if len(value) <= 12 else [*value[:8], "…", *value[-3:]]
+        return " ".join(shown(item) for item in cut)
+    return f"{value:.6g}" if isinstance(value, float) else "?" if value is None else str(value)

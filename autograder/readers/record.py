@@ -48,8 +48,8 @@ def is_ours(event: dict[str, Any]) -> bool:
     return event.get("namespace") == "course"
 
 
-def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, where: Where) -> None:
-    """Add one decoded line of the record to the launch that it belongs to."""
+def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, where: Where) -> str:
+    """Add one decoded line of the record to the launch that it belongs to; the launch's id."""
     about = event.get("metadata")
     about = about if isinstance(about, dict) else {}
     run = about.get("run")
@@ -65,11 +65,12 @@ def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, whe
     rank = whole(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
         launch.complain(where, shown, "the record line does not say its run, rank or key")
-        return
+        return run
     check_chain(launch, rank, about.get("chain"), payload, where, shown)
     handler = HANDLERS.get(key)
     if handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
+    return run
 
 
 def check_chain(

@@ -1,0 +1,52 @@
+"""Which files belong to one job: by their names."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+# name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and their like
+NUMBERED = re.compile(r"^(?P<stem>.{1,200})\.(?P<kind>[oe])(?P<job>\d{1,12})(?:\.\d{1,6})?$")
+SUFFIX = re.compile(r"\.(?P<kind>out|err|o|e|log|txt|stdout|stderr|output|error)$", re.IGNORECASE)
+ERROR_KINDS = {"e", "err", "stderr", "error"}
+# the last number of four or more digits; an array's task may follow
+JOB = re.compile(r"(?:^|[^\d])(?P<job>\d{4,12})(?P<task>_\d{1,5})?(?:[-_.]?[A-Za-z]{0,20})$")
+DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")
+SLURM = re.compile(r"^slurm-(?P<job>\d{1,12})(?P<task>_\d{1,5})?$")
+
+
+def stem(name: str) -> tuple[str, bool, str | None]:
+    """The part of a name that a job's files share, whether it is its error output, the job's id."""
+    path = PurePath(name)
+    numbered = NUMBERED.match(path.name)
+    if numbered:
+        shared = f"{numbered['stem']}.{numbered['job']}"
+        return str(path.with_name(shared)), numbered["kind"] == "e", numbered["job"]
+    base, is_error = path.name, False
+    while (suffix := SUFFIX.search(base)) and suffix.start() > 0:
+        is_error = is_error or suffix["kind"].lower() in ERROR_KINDS
+        base = base[: suffix.start()]
+    return str(path.with_name(base)), is_error, job_id(base)
+
+
+def job_id(base: str) -> str | None:
+    """The job's id in a file's name, unless it may as well be a date or a time."""
+    found = SLURM.match(base) or JOB.search(base)
+    if found is None:
+        return None
+    job = found["job"]
+    if DATE.match(job) or (
+        len(job) in (4, 6) and DATE.search(base[: found.start("job")].rstrip("-_T"))
+    ):
+        return None
+    return job + (found["task"] or "") if SLURM.match(base) else job
+
+
+def group(names: Iterable[str]) -> list[list[str]]:
+    """Files of one job together, output before error output."""
+    jobs: dict[str, list[tuple[bool, str]]] = {}
+    for name in names:
+        shared, is_error, _ = stem(name)
+        jobs.setdefault(shared, []).append((is_error, name))
+    return [
+        [name for _, name in sorted(files, key=lambda file: file[0])] for files in jobs.values()
+    ]

@@ -1,0 +1,89 @@
+"""Lines that students write themselves: an epoch's number, and names with values after them.
+
+Epoch: 5 | Training Loss:  0.847 | Training Accuracy:  70.098
+Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
+Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
+"""
+
+import re
+
+from autograder.numbers import VALUE, printed
+from autograder.readers.reader import Reader, Said
+
+EPOCH = re.compile(
+    r"(?i)(?<![a-z])epoch(?: no\.?)? {0,2}[:#=\[(]?\s{0,3}(\d{1,6})"
+    r"(?:\s?(?:/|of)\s?(\d{1,6}))?(?![\d.%]\d)"
+)
+STEP = re.compile(r"(?i)(?<![a-z])(?:step|batch|iter|iteration) {0,2}[:#=\[(]?\s{0,3}(\d{1,9})")
+PAIR = re.compile(
+    rf"([A-Za-z][\w@ -]{{0,40}}?)\s{{0,4}}[:=]\s{{0,8}}({VALUE})\s?"
+    r"(%|seconds|secs|sec|minutes|mins|min|ms|s)?(?![A-Za-z])"
+)
+TOOK = re.compile(rf"(?i)\b(?:took|in)[ :]{{1,3}}({VALUE}) ?(seconds|secs|sec|s|minutes|min)\b")
+UNITS = {"ms": 1e-3, "minutes": 60.0, "mins": 60.0, "min": 60.0}
+LOSSES = {"loss", "cross entropy", "cost"}
+ACCURACIES = {"accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1 accuracy"}
+TRAIN = {"", "train", "training", "avg", "average", "mean"}
+CHECK = {"val", "valid", "validation", "test", "testing", "eval", "evaluation"}
+# The widest of the times that a line gives is the epoch's: loading is a part of running.
+TIMES = (
+    "epoch time",
+    "running time",
+    "total time",
+    "time per epoch",
+    "time",
+    "elapsed",
+    "elapsed time",
+    "time taken",
+    "duration",
+    "training time",
+    "train time",
+)
+
+
+def read(line: str) -> Said | None:
+    place = EPOCH.search(line)
+    if place is None:
+        return None
+    said: Said = {"epoch": int(place[1])}
+    if place[2]:
+        said["of"] = int(place[2])
+    times = {}
+    for name, value, unit in PAIR.findall(line, place.end()):
+        name = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+        if name in TIMES and name not in times:
+            times[name] = printed(value, UNITS.get(unit, 1.0))
+            continue
+        for field in fields(name):
+            said.setdefault(field, printed(value, 0.01 if unit == "%" else 1.0))
+    for name in TIMES:
+        if name in times:
+            said["seconds"] = times[name]
+            break
+    else:
+        took = TOOK.search(line, place.end())
+        if took:
+            said["seconds"] = printed(took[1], UNITS.get(took[2].lower(), 1.0))
+    if said.keys() <= {"epoch", "of"}:
+        return None
+    step = STEP.search(line)
+    if step:
+        said["step"] = int(step[1])
+    return said
+
+
+def fields(name: str) -> tuple[str, ...]:
+    """The fields that a name stands for; "test" is a check after each epoch and the test, too."""
+    for kinds, kind in ((LOSSES, "loss"), (ACCURACIES, "accuracy")):
+        for word in kinds:
+            if name != word and not name.endswith(" " + word):
+                continue
+            before = name[: -len(word)].strip()
+            if before in TRAIN:
+                return (f"train_{kind}",)
+            if before in CHECK:
+                return (f"val_{kind}", f"test_{kind}") if before[:4] == "test" else (f"val_{kind}",)
+    return ()
+
+
+READER = Reader("plain", ("poch", "POCH"), read)
