@@ -107,8 +107,9 @@ wait-all-nodes - yes
 wckey - yes
 wrap - yes
 """
-TAKES_VALUE = {name: kind for name, _, kind in map(str.split, TABLE.strip().splitlines())}
-LONG_NAME = {letter: name for name, letter, _ in map(str.split, TABLE.strip().splitlines())}
+ROWS = [line.split() for line in TABLE.strip().splitlines()]
+TAKES_VALUE = {name: kind for name, _, kind in ROWS}
+LONG_NAME = {letter: name for name, letter, _ in ROWS if letter != "-"}
 
 
 class OptionError(ValueError):
@@ -159,7 +160,7 @@ def _short_options(letters: str, rest: list[str]) -> dict[str, str]:
     options: dict[str, str] = {}
     while letters:
         letter, letters = letters[0], letters[1:]
-        if letter == "-" or letter not in LONG_NAME:
+        if letter not in LONG_NAME:
             raise OptionError(f"invalid option -- '{letter}'")
         name = LONG_NAME[letter]
         if TAKES_VALUE[name] == "no":

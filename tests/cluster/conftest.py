@@ -1,0 +1,82 @@
+"""A home folder of its own for each test, and the `cluster` command as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(sys.executable).parent
+
+
+def until(condition, seconds: float = 20) -> None:
+    """Wait for what other processes do; a test that waits in vain fails."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)
+
+
+class Shell:
+    """A user in a folder: runs commands there and writes job files."""
+
+    def __init__(self, home: Path, folder: Path) -> None:
+        self.home, self.folder = home, folder
+        kept = ("SLURM_", "SBATCH_", "COURSE_", "OMPI_", "PMIX_", "PRTE_")
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(kept)
+        }
+        self.environment |= {"HOME": str(home)}
+        self.environment["PATH"] = f"{PROGRAMS}:{os.environ['PATH']}"
+
+    def run(self, *words: object, ok: bool | None = True) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            [str(word) for word in words],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        if ok is not None:
+            assert (done.returncode == 0) == ok, f"{words}: {done.stdout}{done.stderr}"
+        return done
+
+    def cluster(self, *words: object, ok: bool | None = True) -> subprocess.CompletedProcess:
+        return self.run(PROGRAMS / "cluster", *words, ok=ok)
+
+    def write(self, name: str, body: str, *directives: str) -> str:
+        lines = ["#!/bin/bash", *(f"#SBATCH {directive}" for directive in directives), body]
+        (self.folder / name).write_text("\n".join(lines) + "\n")
+        return name
+
+    def submit(self, *words: object) -> str:
+        """The id of a job submitted to the laptop site."""
+        return self.cluster("submit", "--site", "laptop", *words).stdout.split()[-1]
+
+    def wait(self, job: str, ok: bool | None = True) -> None:
+        self.cluster("wait", "--site", "laptop", job, ok=ok)
+
+    def record(self, job: str) -> dict[str, str]:
+        """The job's line of `cluster accounting`."""
+        printed = self.cluster("accounting", "--site", "laptop", job).stdout.splitlines()
+        assert len(printed) == 2, printed
+        return dict(zip(printed[0].split("|"), printed[1].split("|"), strict=True))
+
+    def job_json(self, job: str) -> dict:
+        return json.loads((self.home / f".dl-course/laptop/jobs/{job}/job.json").read_text())
+
+    def read(self, name: str) -> str:
+        return (self.folder / name).read_text()
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    home, folder = tmp_path / "home", tmp_path / "lesson"
+    home.mkdir()
+    folder.mkdir()
+    return Shell(home, folder)
