@@ -9,6 +9,9 @@ from autograder.lazy_group import LazyGroup
 COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("lessons.build:build_command", "Make lessons/ from solutions/."),
     "run": ("lessons.run:run_command", "Execute lessons headlessly."),
+    "check": ("lessons.check:check_command", "Run a lesson's public checks on your folder."),
+    "submit": ("lessons.submit:submit_command", "Pack a lesson's folder for handing in."),
+    "release": ("lessons.release:release_command", "Make the students' edition of the course."),
     "data": ("lessons.toolkit.data.cli:data_group", "Fetch, verify and list the data sets."),
 }
 

@@ -39,8 +39,13 @@ def run_command(
     Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
     """
     root = course_root()
-    if edition is None:
-        edition = "solutions" if (root / "solutions").is_dir() else "lessons"
+    solved = (root / "solutions").is_dir()
+    if edition == "solutions" and not solved:
+        raise click.UsageError(
+            "This is the students' edition, which has no solutions to run: fill the gaps of a "
+            "lesson, see `lessons check NN`, and then `lessons run NN` runs yours."
+        )
+    edition = edition or ("solutions" if solved else "lessons")
     given = dict(parse_parameter(text) for text in parameters)
     if given.get("profile", profile) != profile:
         raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
@@ -82,14 +87,17 @@ def run_environment(site: str | None) -> dict[str, str]:
     from cluster.site import current
 
     try:
-        exports = current(site).exports
+        return current(site).exports | course_environment()
     except click.ClickException as error:
         raise click.UsageError(error.message) from error
-    course = str(Path(__file__).parent.parent)
-    return exports | {
-        "PYTHONPATH": first_in("PYTHONPATH", course),  # this course, whatever is installed
-        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # its python and mpirun
-        "JUPYTER_PREFER_ENV_PATH": "1",  # this Python's kernel, not one that the user registered
+
+
+def course_environment() -> dict[str, str]:
+    """This course and this Python, whatever else is installed or registered."""
+    return {
+        "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parent.parent)),
+        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun
+        "JUPYTER_PREFER_ENV_PATH": "1",
     }
 
 

@@ -1,0 +1,167 @@
+"""`lessons check`: the public checks of a lesson on a student's folder, from the terminal."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lessons.folders import choose_lessons, course_root
+from lessons.notebook_pages import CHECK_CALL, checked_exercises
+from lessons.processes import MARK, stop_marked
+
+NEEDED = {"parameters", "setup", "exercise", "check"}
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+NOT_PASSED = re.compile(r"^\s*(expected|found|try)\b", re.IGNORECASE | re.MULTILINE)
+CELL_SECONDS = 120
+NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
+
+
+@dataclass(frozen=True)
+class Result:
+    exercise: str  # "2.1"
+    status: str  # passed, still a gap, not yet
+    said: str = ""  # expected, found and try, or the error
+
+
+def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str]]:
+    """Results in the order of the notebook, and what went wrong with setup cells."""
+    import nbformat
+
+    try:
+        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+    except Exception as error:
+        raise click.ClickException(f"{folder / 'lesson.ipynb'}: not a notebook: {error}") from error
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and NEEDED & set(cell.metadata.get("tags", []))
+    ]
+    if not checked_exercises(notebook):
+        raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
+    execute(notebook, folder)
+    faults = [
+        f"{cell.source.strip().splitlines()[0]} …`: {error_of(cell)}"
+        for cell in notebook.cells
+        if "setup" in cell.metadata.tags and error_of(cell)
+    ]
+    results = []
+    for cell in notebook.cells:
+        if "check" in cell.metadata.tags:
+            numbers = {f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)}
+            results += [judge(number, cell) for number in sorted(numbers)]
+    missing = sorted(wanted - {result.exercise for result in results})
+    results += [
+        Result(number, "not yet", "its check cell is gone; take a fresh lesson.ipynb and copy")
+        for number in missing
+    ]
+    return results, faults
+
+
+def execute(notebook: Any, folder: Path) -> None:
+    """Run the cells in a copy of the folder: checking changes nothing of the student's."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+    from lessons.run import course_environment
+
+    mark = uuid.uuid4().hex
+    with tempfile.TemporaryDirectory() as copy:
+        place = Path(copy) / folder.name
+        shutil.copytree(folder, place, ignore=shutil.ignore_patterns(*NOT_COPIED))
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            allow_errors=True,
+            timeout=CELL_SECONDS,
+            resources={"metadata": {"path": str(place)}},
+        )
+        environment = dict(os.environ) | course_environment() | {MARK: mark}
+        try:
+            client.execute(env=environment, stderr=subprocess.DEVNULL)
+        except CellTimeoutError as error:
+            raise click.ClickException(f"a cell took more than {CELL_SECONDS} s.") from error
+        except DeadKernelError as error:
+            raise click.ClickException("the notebook's kernel died while checking.") from error
+        finally:
+            stop_marked(mark)
+
+
+def error_of(cell: Any) -> str:
+    for output in cell.outputs:
+        if output.output_type == "error":
+            return ESCAPES.sub("", f"{output.ename}: {output.evalue}")
+    return ""
+
+
+def judge(exercise: str, cell: Any) -> Result:
+    """From what the check cell shows, as the student would see it."""
+    printed = "".join(o.text for o in cell.outputs if o.output_type == "stream")
+    printed, error = ESCAPES.sub("", printed).strip(), error_of(cell)
+    if error.startswith("NotImplementedError") or "still a gap" in printed + error:
+        return Result(exercise, "still a gap")
+    if error and not NOT_PASSED.search(printed):
+        name, _, words = error.partition(": ")
+        return Result(exercise, "not yet", words if name == "CheckFailed" else error)
+    if NOT_PASSED.search(printed):
+        return Result(exercise, "not yet", printed)
+    return Result(exercise, "passed", printed.splitlines()[-1] if printed else "")
+
+
+def find_folder(number: str, inside: Path | None) -> Path:
+    """The folder with the student's lesson.ipynb."""
+    if inside is None:
+        [folder] = choose_lessons(course_root() / "lessons", [number]).values()
+        return folder
+    places = [inside, *choose_places(inside, number)]
+    for place in places:
+        if (place / "lesson.ipynb").is_file():
+            return place.resolve()
+    raise click.UsageError(f"There is no lesson.ipynb in {inside}; name the lesson's folder.")
+
+
+def choose_places(inside: Path, number: str) -> list[Path]:
+    prefix = number.split("_")[0].zfill(2)
+    return sorted(path for path in inside.glob(f"{prefix}_*") if path.is_dir())
+
+
+def exercises_of_course(number: str) -> set[str]:
+    """The exercises that the lesson as handed out has checks for."""
+    import nbformat
+
+    try:
+        [folder] = choose_lessons(course_root() / "lessons", [number]).values()
+        return checked_exercises(nbformat.read(folder / "lesson.ipynb", as_version=4))
+    except (click.UsageError, OSError):
+        return set()
+
+
+@click.command("check")
+@click.argument("lesson", metavar="NN")
+@click.option("--in", "inside", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def check_command(lesson: str, inside: Path | None) -> None:
+    """Run a lesson's public checks on your folder, without its jobs. Nothing in it changes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    folder = find_folder(lesson, inside)
+    results, faults = check_folder(folder, exercises_of_course(lesson))
+    terminal = sys.stdout.isatty()
+    table = Table("exercise", "result", "what", title=folder.name, title_justify="left")
+    colours = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
+    for result in results:
+        style = f"[{colours[result.status]}]{result.status}[/]"
+        table.add_row(result.exercise, style, result.said.replace("[", r"\["))
+    Console(width=None if terminal else 100).print(table)
+    for fault in faults:
+        click.echo(f"setup cell `{fault}", err=True)
+    passed = sum(result.status == "passed" for result in results)
+    click.echo(f"{passed} of {len(results)} exercises passed")
+    sys.exit(0 if passed == len(results) and not faults else 1)
