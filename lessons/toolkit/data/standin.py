@@ -30,7 +30,7 @@ class Difficulty(NamedTuple):
 
 # Grey digits are easy, small photographs are not.
 GREY = Difficulty(patterns=4, blend=0.35, noise=0.4, wrong=0.01)
-COLOUR = Difficulty(patterns=6, blend=0.8, noise=0.7, wrong=0.08)
+COLOUR = Difficulty(patterns=6, blend=0.8, noise=0.5, wrong=0.08)
 
 
 def stand_in(entry: Entry, counts: dict[str, int]) -> dict[str, np.ndarray]:

@@ -9,6 +9,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 Manner = Callable[["Mirror", BaseHTTPRequestHandler, str, bytes], None]
 
 
+class QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """That the other side hangs up on a misbehaving mirror is what the tests are about."""
+
+
 class Mirror:
     """Serves `files` (path → bytes) and remembers every request as (path, Range)."""
 
@@ -30,8 +37,7 @@ class Mirror:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = QuietServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.address = f"http://127.0.0.1:{self.server.server_port}"
 
@@ -101,6 +107,5 @@ def busy(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes
     request.send_error(503)
 
 
-def slowly(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
-    time.sleep(0.3)
-    good(mirror, request, path, data)
+def forbidden(mirror: Mirror, request: BaseHTTPRequestHandler, path: str, data: bytes) -> None:
+    request.send_error(403)

@@ -13,9 +13,11 @@ import tarfile
 import numpy as np
 import pytest
 from generated_data import TRAIN, World, batch, idx_bytes, pack, tar_bytes
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lessons.toolkit import data
-from lessons.toolkit.data import catalogue, launch
+from lessons.toolkit.data import catalogue, contents, launch
 
 TARS = {
     ".tar": lambda tar: tar,
@@ -258,6 +260,35 @@ def test_a_broken_archive_is_named_and_nothing_wrong_comes_out(world, tmp_path, 
     assert "`lessons data fetch cifar10`" in str(error.value)
     for path in (tmp_path / "cache").rglob("*batch*"):  # what came before the fault may be kept
         assert path.is_dir() or path.read_bytes() == world.cifar[f"{path.parent.name}/{path.name}"]
+
+
+PIECES = st.lists(
+    st.tuples(st.integers(0, 1 << 22), st.binary(min_size=1, max_size=600), st.booleans()),
+    min_size=1,
+    max_size=3,
+)
+
+
+@pytest.mark.parametrize("suffix", [*TARS, ".gz"])
+@given(pieces=PIECES)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+def test_any_damage_gives_the_right_bytes_or_a_sentence(world, tmp_path, suffix, pieces):
+    entry = catalogue.entry("mnist" if suffix == ".gz" else "cifar10")
+    files = world.mnist if suffix == ".gz" else world.cifar
+    file = entry.files[1]
+    whole = pack(files[file.name]) if suffix == ".gz" else TARS[suffix](tar_bytes(files))
+    for where, piece, cut_off in pieces:
+        at = where % (len(whole) + 1)
+        whole = whole[:at] + piece + (b"" if cut_off else whole[at + len(piece) :])
+    path = tmp_path / f"damaged{suffix}"
+    path.write_bytes(whole)
+    sentence = f"{path} is right"
+    try:
+        for good, content in contents.read(entry, {file: path}):
+            assert content == files[good.name]
+    except data.DataError as error:
+        sentence = str(error)
+    assert sentence.startswith(f"{path} ")
 
 
 def test_an_archive_writes_nothing_but_the_data_set(world, tmp_path, monkeypatch):

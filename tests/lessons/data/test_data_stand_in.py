@@ -1,0 +1,151 @@
+"""The synthetic stand-in: learnable, the same everywhere, loud and recorded."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from lessons.toolkit import data
+from lessons.toolkit.data import catalogue, standin
+
+
+@pytest.fixture
+def real_shapes(world, monkeypatch):
+    """The course's own catalogue, and none of its files on this machine."""
+    monkeypatch.delenv("COURSE_CATALOGUE")
+
+
+def accuracy_after_training(chosen: data.DataSet, hidden: int, rate: float, epochs: int) -> float:
+    """Test accuracy of a net with one hidden layer, trained by plain descent."""
+    rng = np.random.default_rng(0)
+    x, x_test = (images.reshape(len(images), -1) for images in (chosen.x_train, chosen.x_test))
+    w1 = rng.normal(0, (2 / x.shape[1]) ** 0.5, (x.shape[1], hidden)).astype(np.float32)
+    w2 = rng.normal(0, (1 / hidden) ** 0.5, (hidden, 10)).astype(np.float32)
+    b1, b2 = np.zeros(hidden, np.float32), np.zeros(10, np.float32)
+    for epoch in range(epochs):
+        for images, labels in data.batches(x, chosen.y_train, 32, seed=epoch):
+            inner = np.maximum(images @ w1 + b1, 0)
+            scores = inner @ w2 + b2
+            error = np.exp(scores - scores.max(1, keepdims=True))
+            error /= error.sum(1, keepdims=True)
+            error[np.arange(len(labels)), labels] -= 1
+            error /= len(labels)
+            back = (error @ w2.T) * (inner > 0)
+            w2 -= rate * inner.T @ error
+            b2 -= rate * error.sum(0)
+            w1 -= rate * images.T @ back
+            b1 -= rate * back.sum(0)
+    guessed = (np.maximum(x_test @ w1 + b1, 0) @ w2 + b2).argmax(1)
+    return float((guessed == chosen.y_test).mean())
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "least", "most"), [("mnist", 0.1, 0.6, 0.985), ("cifar10", 0.02, 0.25, 0.93)]
+)
+def test_a_small_net_learns_it_but_not_wholly(real_shapes, name, rate, least, most):
+    stand_in = data.load(name, train_samples=6400, test_samples=2000, stand_in=True)
+    assert least < accuracy_after_training(stand_in, 64, rate, epochs=3) < most
+
+
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+def test_some_labels_are_wrong_so_that_nothing_reaches_one(real_shapes, name):
+    entry = catalogue.entry(name)
+    right = {}
+    for wrong in (standin.GREY._replace(wrong=0.0), None):
+        patch = pytest.MonkeyPatch()
+        if wrong:
+            patch.setattr(standin, "GREY", wrong)
+            patch.setattr(standin, "COLOUR", standin.COLOUR._replace(wrong=0.0))
+        right[wrong is None] = standin.stand_in(entry, {"train": 5000, "test": 5000})
+        patch.undo()
+    for split in ("y_train", "y_test"):
+        assert 0.005 < (right[True][split] != right[False][split]).mean() < 0.1
+
+
+@pytest.mark.parametrize("name", ["mnist", "cifar10"])
+def test_it_has_the_real_sets_shapes_and_types(real_shapes, name):
+    stand_in = data.load(name, train_samples=1500, as_float=False, stand_in=True)
+    image = catalogue.entry(name).image
+    assert stand_in.x_train.shape == (1500, *image)
+    assert stand_in.x_test.shape == (10000, *image)
+    assert stand_in.x_train.dtype == stand_in.x_test.dtype == np.uint8
+    assert stand_in.y_train.dtype == stand_in.y_test.dtype == np.int64
+    assert set(stand_in.y_test) == set(range(10))
+    as_float = data.load(name, train_samples=10, stand_in=True).x_train
+    np.testing.assert_array_equal(as_float, stand_in.x_train[:10] / np.float32(255))
+
+
+def test_the_first_samples_are_the_same_however_many_are_asked_for(real_shapes):
+    many = data.load("mnist", train_samples=2500, test_samples=10, stand_in=True)
+    few = data.load("mnist", train_samples=1001, test_samples=5, stand_in=True)
+    np.testing.assert_array_equal(few.x_train, many.x_train[:1001])
+    np.testing.assert_array_equal(few.y_train, many.y_train[:1001])
+    np.testing.assert_array_equal(few.x_test, many.x_test[:5])
+    assert not np.array_equal(many.x_train[:10], many.x_test)
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("mnist", "3fa51f1b075614def70ec0f62a88fef984579c969d77cd7401086d2e4fdcfacd"),
+        ("cifar10", "1a789d6ded1be009ca66bf1442bb7cfedbb687a8bc41a0a0f4a3dfe7ee1e5501"),
+    ],
+)
+def test_it_is_the_same_on_every_machine(real_shapes, name, digest):
+    facts = data.load(name, train_samples=2000, test_samples=100, stand_in=True).facts
+    assert facts["sha256"] == digest
+
+
+def test_facts_and_announcement(world, capsys):
+    loaded = data.load("mnist", train_samples=100)
+    assert loaded.facts["synthetic"] is True
+    assert loaded.facts["sha256"] != catalogue.entry("mnist").sha256
+    arrays = {"x_train": loaded.x_train, "x_test": loaded.x_test}
+    digest = hashlib.sha256()
+    for array in (arrays["x_test"], arrays["x_train"]):
+        digest.update(np.rint(array * 255).astype(np.uint8).tobytes())
+    digest.update(loaded.y_test.tobytes())
+    digest.update(loaded.y_train.tobytes())
+    assert loaded.facts["sha256"] == digest.hexdigest()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("SYNTHETIC DATA") == 1
+    assert "`lessons data fetch mnist`" in shown.err
+
+
+def test_only_one_rank_of_a_node_announces(world, capsys, monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1")
+    assert data.load("mnist").facts["synthetic"] is True
+    assert "SYNTHETIC" not in capsys.readouterr().err
+
+
+def test_it_is_never_used_when_the_data_are_there(world, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_DATA", str(world.lay_out(tmp_path / "here")))
+    assert data.load("mnist").facts["synthetic"] is False
+    assert capsys.readouterr().err == ""
+
+
+def test_it_can_be_asked_for(world, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(world.lay_out(tmp_path / "here")))
+    monkeypatch.setenv("COURSE_STAND_IN", "1")
+    assert data.load("mnist").facts["synthetic"] is True
+
+
+def test_it_can_be_forbidden(world, tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "nothing"))
+    with pytest.raises(data.DataError, match="a stand-in is forbidden") as error:
+        data.load("mnist", stand_in=False)
+    assert f"{tmp_path}/nothing (COURSE_DATA: no such folder)" in str(error.value)
+    monkeypatch.setenv("COURSE_DATA_STRICT", "1")
+    with pytest.raises(data.DataError, match=r"`lessons data fetch mnist` where there is internet"):
+        data.load("mnist")
+    with pytest.raises(data.DataError, match="both asked for and forbidden"):
+        data.load("mnist", stand_in=True)
+
+
+def test_broken_files_are_not_hidden_behind_it(world, tmp_path, monkeypatch):
+    here = world.lay_out(tmp_path / "here")
+    (here / "mnist" / "t10k-labels-idx1-ubyte.gz").write_bytes(b"")
+    monkeypatch.setenv("COURSE_DATA", str(here))
+    with pytest.raises(data.DataError, match=r"t10k-labels-idx1-ubyte\.gz is empty"):
+        data.load("mnist")
