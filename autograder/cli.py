@@ -7,6 +7,13 @@ from autograder.lazy_group import LazyGroup
 COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("autograder.read:read_command", "Print what an output file says."),
     "grade": ("autograder.grade:grade_command", "Grade a folder of submissions."),
+    "explain": ("autograder.explain:explain_command", "Show how one grade came about."),
+    "rubric": ("autograder.rubric:rubric_command", "Check rubrics."),
+    "calibrate": ("autograder.calibrate:calibrate_command", "Measure reference runs of a site."),
+    "gradescope-zip": (
+        "autograder.report.gradescope_zip:gradescope_zip_command",
+        "Make an autograder for Gradescope.",
+    ),
 }
 
 

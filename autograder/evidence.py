@@ -13,8 +13,8 @@ from autograder import accounting, measure
 from autograder.accounting import Job
 from autograder.harmless import printable
 from autograder.measure import Measure, is_number
-from autograder.metrics import shard_uncovered
 from autograder.records import Run, Where
+from autograder.shards import shard_uncovered
 from autograder.verdict import TIERS, Finding
 
 # Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;

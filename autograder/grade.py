@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from autograder import collect, mark, rubric
+from autograder.strict_yaml import SettingsError
 from autograder.verdict import GRADER_ERROR, Grade
 
 
@@ -63,7 +64,7 @@ def grade_command(
 def load_settings(rubrics: Path, expected: Path | None, profile: rubric.Profile) -> mark.Settings:
     loaded = {path.stem: rubric.load_rubric(path) for path in sorted(rubrics.glob("[0-9]*.yaml"))}
     if not loaded:
-        raise rubric.RubricError(f"{rubrics} holds no rubric NN.yaml")
+        raise SettingsError(f"{rubrics} holds no rubric NN.yaml")
     folder = expected or rubrics / "expected"
     answers = {name: rubric.load_expected(folder / f"{name}.yaml", r) for name, r in loaded.items()}
     return mark.Settings(loaded, answers, profile)

@@ -3,17 +3,25 @@
 Order: did it finish, is it the run that was asked for, what was measured, then the threshold.
 """
 
-import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 from autograder import measure
-from autograder.answers import Given, as_number, as_word
+from autograder.case import (
+    Case,
+    as_text,
+    chosen,
+    constant,
+    matching,
+    metric_value,
+    says,
+    shown,
+    shown_measure,
+    size_shortfall,
+)
 from autograder.harmless import printable
+from autograder.judge_answers import judge_answer
 from autograder.measure import Measure, Missing, exact
-from autograder.metrics import METRICS, Value, measured
+from autograder.metrics import Value
 from autograder.records import Run, Where
-from autograder.rubric import Answer, Condition, Profile, Rubric, RubricCheck, Threshold, tolerance
+from autograder.rubric import Condition, RubricCheck, Threshold, tolerance
 from autograder.verdict import (
     BORDERLINE,
     FAILED,
@@ -29,94 +37,7 @@ from autograder.verdict import (
 SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<", "equal": "="}
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """Everything that one lesson of one student is judged by."""
-
-    rubric: Rubric
-    runs: Sequence[Run]
-    answers: dict[str, Given]
-    answers_file: str | None
-    profile: Profile
-    expected: dict = field(default_factory=dict)
-    references: dict[str, Measure] = field(default_factory=dict)  # from the calibration
-
-
-# --- which runs -----------------------------------------------------------------------------
-
-
-def by_time(run: Run) -> tuple:
-    started = run.header.get("started")
-    job = run.job_id or ""
-    number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
-    return (started if isinstance(started, str) else "", number, run.files)
-
-
-def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
-    """All runs that go by this name in the rubric, oldest first."""
-    wanted = {"lesson": rubric.lesson} | rubric.runs[name].where
-    found = [run for run in runs if all(says(run, key, wanted[key]) for key in wanted)]
-    return sorted(found, key=by_time)
-
-
-def says(run: Run, key: str, value: object) -> bool:
-    """A run that does not say its lesson may belong to any."""
-    if key == "format":
-        return run.format == value
-    said = run.header.get(key)
-    return said == value or (key == "lesson" and said is None)
-
-
-def chosen(given: Case, name: str) -> Run | Missing:
-    """The run that counts: of the finished ones that were asked for, the latest."""
-    candidates = matching(given.runs, given.rubric, name)
-    finished = [run for run in candidates if run.outcome == "completed"]
-    if not candidates:
-        return Missing(f"no run of `{name}` was handed in", "submit the job and hand in its output")
-    if not finished:
-        last = candidates[-1]
-        problem = last.problems[-1] if last.problems else None
-        reason = f"the run of `{name}` did not finish: {last.outcome}"
-        if problem:
-            reason += f" ({problem.reason}: {printable(problem.text, 120)})"
-        where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
-        return Missing(reason, "look at the last lines of the error file", where)
-    asked = [run for run in finished if _size_shortfall(given, run) is None] or finished
-    order = given.rubric.runs[name]
-    for metric, pick in ((order.smallest, min), (order.largest, max)):
-        if metric:
-            sized = [(METRICS[metric](run), run) for run in asked]
-            values = [m.value for m, _ in sized if isinstance(m, Measure)]
-            if values:
-                best = pick(values)
-                asked = [r for m, r in sized if isinstance(m, Measure) and m.value == best]
-    return asked[-1]
-
-
-def _size_shortfall(given: Case, run: Run) -> tuple[float, float] | None:
-    """(trained on, asked for) when a run used fewer training samples than the profile asks."""
-    if given.rubric.train_samples is None:
-        return None
-    asked = constant(given.rubric.train_samples, given.profile)
-    used = METRICS["train_samples"](run)
-    if isinstance(used, Measure) and isinstance(asked, int | float) and used.value < asked:
-        return used.value, asked
-    return None
-
-
-def constant(threshold: Threshold, profile: Profile) -> float | str | None:
-    if threshold.value is not None:
-        return threshold.value
-    return threshold.smoke if profile == "smoke" else threshold.full
-
-
 # --- a condition ----------------------------------------------------------------------------
-
-
-def metric_value(metric: str, run: Run, at: dict) -> Value:
-    if metric.startswith("measure:"):
-        return measured(run, metric.removeprefix("measure:"), at)
-    return METRICS[metric](run)
 
 
 def value_of(given: Case, condition: Condition, name: str) -> Value:
@@ -291,87 +212,6 @@ def _check(check: RubricCheck, parts: tuple[Part, ...], credit: float, status: s
     )
 
 
-def judge_answer(given: Case, key: str) -> Part:
-    question = given.rubric.answers[key]
-    answer = given.answers.get(key)
-    if answer is None or not answer.text:
-        near = difflib.get_close_matches(key, set(given.answers) - set(given.rubric.answers), 1)
-        if near:
-            where: tuple[Where, ...] = (given.answers[near[0]].where,)
-            hint = f"is `{near[0]}` meant? The id is `{key}`"
-        else:
-            where = (Where(given.answers_file, 0),) if given.answers_file else ()
-            hint = f"write a line `{key} = …` into answers.txt"
-        found = "no answer" if given.answers_file else "no answers.txt was handed in"
-        return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
-    places: tuple[Where, ...] = (answer.where,)
-    if question.kind == "prediction":
-        return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", places)
-    said = printable(answer.text, 40)
-    if question.kind == "number":
-        return _judge_number(given, key, question, answer, said)
-    choices = [as_word(c) for c in question.choices]
-    if choices and as_word(answer.text) not in choices:
-        expected = f"{key}: {' or '.join(question.choices)}"
-        return Part(key, FAILED, 0, expected, f"{key}: {said}", places, "answer with one word")
-    if key not in given.expected:
-        return _not_here(key, said, places)
-    right = as_word(answer.text) == as_word(str(given.expected[key]))
-    found = f"{key}: {said}" + ("" if right else ", which is not it")
-    expected = f"{key}: the right word"
-    hint = "" if right else question.try_
-    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
-
-
-def _not_here(key: str, said: str, places: tuple[Where, ...]) -> Part:
-    found = f"{key}: {said}; the expected answer is kept elsewhere"
-    return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, places)
-
-
-def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: str) -> Part:
-    """A number against a constant, or against what the student's own finished runs say."""
-    places: tuple[Where, ...] = (answer.where,)
-    number = as_number(answer.text, question.unit)
-    if number is None:
-        hint = "write digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
-        return Part(key, FAILED, 0, f"{key}: a number", f"{key}: {said}", places, hint)
-    relative, absolute = tolerance(question.tolerance)
-
-    def near(value: float) -> bool:
-        return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
-
-    if question.metric is None and key not in given.expected:
-        return _not_here(key, said, places)
-    if question.metric is None:
-        right = near(float(given.expected[key]))
-        expected = f"{key}: a number within {question.tolerance} of the right one"
-        found = f"{key}: {said}" + ("" if right else ", which is not it")
-    else:
-        name = question.of or ""
-        last = chosen(given, name)
-        if isinstance(last, Missing):
-            expected = f"{key}: a number from your own run"
-            return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
-        finished = [r for r in matching(given.runs, given.rubric, name) if r is not last]
-        values = [
-            metric_value(question.metric, run, question.at)
-            for run in [last, *(r for r in finished if r.outcome == "completed")]
-        ]
-        usable = [v for v in values if isinstance(v, Measure)]
-        if not usable:
-            reason = next((v.reason for v in values if isinstance(v, Missing)), "a word")
-            expected = f"{key}: a number from your own run"
-            return Part(key, NOT_MEASURED, 0, expected, reason, places)
-        match = next((v for v in usable if near(v.value)), None)
-        right, truth = match is not None, match or usable[0]
-        unit = f" {truth.unit}" if truth.unit else ""
-        expected = f"{key}: {shown(truth.value)}{unit} ± {question.tolerance}, from your own record"
-        found = f"{key}: {said}"
-        places += truth.where[:2]
-    hint = "" if right else question.try_
-    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
-
-
 # --- the whole ------------------------------------------------------------------------------
 
 
@@ -388,7 +228,7 @@ def judge(given: Case) -> Judged:
     findings = []
     for name in given.rubric.runs:
         run = chosen(given, name)
-        short = None if isinstance(run, Missing) else _size_shortfall(given, run)
+        short = None if isinstance(run, Missing) else size_shortfall(given, run)
         if short is not None and isinstance(run, Run):
             findings.append(
                 Finding(
@@ -430,23 +270,3 @@ def judge(given: Case) -> Judged:
         checks=tuple(checks),
         findings=tuple(findings),
     )
-
-
-def shown(value: float) -> str:
-    """A number as people read it: 407,050 and 0.9612 and 2.1e-07."""
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
-def as_text(value: Value) -> str:
-    return shown_measure(value) if isinstance(value, Measure) else str(value)
-
-
-def shown_measure(value: Measure) -> str:
-    unit = f" {value.unit}" if value.unit else ""
-    if value.low == value.high:
-        return shown(value.value) + unit
-    return f"{shown(value.value)}{unit} [{shown(value.low)}, {shown(value.high)}]"

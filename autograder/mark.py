@@ -1,14 +1,15 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from autograder import collect, evidence, judge, measure
 from autograder.accounting import Job
 from autograder.answers import Given, read_answers
+from autograder.case import Case, by_time, chosen, matching
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
 from autograder.measure import Measure
@@ -89,7 +90,7 @@ def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
     if folder.answers:
         given, more = read_answers(*folder.answers)
         findings += more
-    case = judge.Case(
+    case = Case(
         rubric=rubric,
         runs=runs,
         answers=given,
@@ -99,7 +100,7 @@ def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
         references=settings.references.get(lesson, {}),
     )
     judged = judge.judge(case)
-    counted = [r for r in (judge.chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
+    counted = [r for r in (chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
     seen = evidence.examine(
         runs, counted, settings.jobs, case.references, settings.logins.get(student)
     )
@@ -179,7 +180,7 @@ def shorten(run: Run, names: dict[Path, str]) -> Run:
     numbers = ("seconds", "throughput", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
     return replace(
         run,
-        files=tuple(known.get(f, f) for f in run.files),
+        files=with_error_files(tuple(known.get(f, f) for f in run.files), names.values()),
         epochs=tuple(
             replace(
                 epoch,
@@ -197,22 +198,27 @@ def shorten(run: Run, names: dict[Path, str]) -> Run:
     )
 
 
+def with_error_files(files: tuple[str, ...], there: Iterable[str]) -> tuple[str, ...]:
+    """Also the files that carry the same job's name with another ending: its error stream."""
+    stems = {PurePath(f).with_suffix("") for f in files}
+    beside = [f for f in there if f not in files and PurePath(f).with_suffix("") in stems]
+    return (*files, *sorted(beside))
+
+
 def point(result: measure.Result) -> Point | None:
     if not isinstance(result, Measure):
         return None
     return Point(round(result.value, 6), round(result.low, 6), round(result.high, 6))
 
 
-def summaries(
-    case: judge.Case, runs: Sequence[Run], counted: Sequence[Run]
-) -> tuple[RunSummary, ...]:
+def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
         for name in reversed(case.rubric.runs)
-        for run in judge.matching(runs, case.rubric, name)
+        for run in matching(runs, case.rubric, name)
     }
     found = []
-    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), judge.by_time(r))):
+    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
         name = names.get(id(run), run.format)
         base = baseline(run, runs)
         dataset = run.header.get("dataset")

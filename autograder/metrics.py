@@ -4,11 +4,13 @@ A metric gives a Measure, a word (model, device) or Missing with the reason.
 """
 
 import math
+import re
 from collections.abc import Callable
 
 from autograder import measure
 from autograder.measure import Measure, Missing, Result, exact, is_number, printed
 from autograder.records import Number, Run, Where
+from autograder.shards import shard_overlap, shard_uncovered
 
 Value = Measure | Missing | str
 
@@ -164,55 +166,20 @@ def _total_seconds(run: Run) -> Result:
     return value
 
 
-def _shares(run: Run) -> tuple[list[range], int] | Missing:
-    """Every rank's share as a range of indices, and the size of the training set."""
-    dataset = run.header.get("dataset")
-    size = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    if not is_number(size) or size < 1 or int(size) != size:
-        return Missing("the output does not say the size of the training set")
-    if not run.ranks:
-        return Missing("the output has no presence lines of ranks", "print the run record")
-    shares = []
-    for rank in run.ranks:
-        if rank.shard is None and rank.shard_ids_hash != "all":
-            return Missing(f"rank {rank.rank} does not say which samples it reads")
-        start, stop, step = rank.shard or (0, None, 1)
-        if step is None or step < 1 or start < 0:
-            return Missing(f"rank {rank.rank} says an impossible share {rank.shard}")
-        shares.append(range(start, int(size) if stop is None else min(stop, int(size)), step))
-    if size > 50_000_000 or sum(map(len, shares)) > 1_000_000_000:
-        return Missing("the shares are too large to compare one by one")
-    return shares, int(size)
+ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
-def _reads(run: Run) -> tuple[int, int, int] | Missing:
-    """Reads of all ranks together, different samples among them, size of the set."""
-    found = _shares(run)
-    if isinstance(found, Missing):
-        return found
-    shares, size = found
-    read = bytearray(size)
-    for share in shares:
-        read[share.start : share.stop : share.step] = b"\1" * len(share)
-    return sum(map(len, shares)), sum(read), size
+def _error_file_separate(run: Run) -> Result:
+    """1 when the job's errors have a file of their own that holds no line of the record."""
+    records = {r.where.file for r in run.ranks if r.where}
+    errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
+    return exact(float(bool(errors)), where=[Where(f, 0) for f in errors or run.files])
 
 
-def shard_overlap(run: Run) -> Result:
-    """Samples an epoch that are read once more by another rank."""
-    found = _reads(run)
-    if isinstance(found, Missing):
-        return found
-    reads, different, _ = found
-    return exact(reads - different, "samples", tuple(r.where for r in run.ranks if r.where))
-
-
-def shard_uncovered(run: Run) -> Result:
-    """Samples of the training set that no rank reads."""
-    found = _reads(run)
-    if isinstance(found, Missing):
-        return found
-    _, different, size = found
-    return exact(size - different, "samples", tuple(r.where for r in run.ranks if r.where))
+def _job_known(run: Run) -> Result:
+    """1 when the run names its job, or says that no scheduler was there."""
+    known = run.job_id is not None or run.header.get("scheduler") in ("none", "laptop")
+    return exact(float(known), where=_first_line(run))
 
 
 METRICS: dict[str, Callable[[Run], Value]] = {
@@ -226,10 +193,12 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "devices_distinct": _distinct(lambda r: (r.host, r.local_rank), "devices"),
     "epoch_s": measure.epoch_time,
     "epochs": lambda run: exact(len(run.epochs), "epochs", _first_line(run)),
+    "error_file_separate": _error_file_separate,
     "files_written": _end("files_written"),
     "global_batch": _header("global_batch"),
     "global_batch_per_worker": _per_worker("global_batch"),
     "hosts": _hosts,
+    "job_known": _job_known,
     "local_batch": _header("local_batch"),
     "loss_first": _loss(0),
     "loss_last": _loss(-1),

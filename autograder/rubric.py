@@ -4,25 +4,20 @@ docs/rubrics.md describes every field. `autograder rubric check` reads rubrics a
 """
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import click
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from autograder.metrics import METRICS
+from autograder.strict_yaml import SettingsError, line_of, read_yaml
 
 FOLDER = Path(__file__).parent / "rubrics"
 Profile = Literal["smoke", "full"]
 Scalar = str | int | float | bool
-
-
-class RubricError(click.ClickException):
-    """A rubric that cannot be used: exit code 2, because nothing was graded."""
-
-    exit_code = 2
 
 
 class Strict(BaseModel):
@@ -180,30 +175,29 @@ class Rubric(Strict):
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Answer] = {}
 
-    @model_validator(mode="after")
-    def _refers_to_what_exists(self) -> Self:
-        for check in self.checks:
-            for condition in check.require:
-                names = [*condition.of, condition.minus, condition.over, condition.threshold.of]
-                for name in names:
-                    if name is not None and name not in self.runs:
-                        raise ValueError(f"check {check.id!r} speaks of a run {name!r} not in runs")
-            for answer in check.answers:
-                if answer not in self.answers:
-                    raise ValueError(f"check {check.id!r} asks for {answer!r} not in answers")
-        for key, question in self.answers.items():
-            if question.of is not None and question.of not in self.runs:
-                raise ValueError(f"answer {key!r} speaks of a run {question.of!r} not in runs")
-        ids = [check.id for check in self.checks]
-        if len(set(ids)) < len(ids):
-            raise ValueError("two checks have the same id")
-        for profile in ("smoke", "full"):
-            total = sum(c.points for c in self.checks if c.only in (None, profile))
-            if abs(total - self.points) > 1e-9:
-                raise ValueError(
-                    f"the checks of profile {profile} sum to {total:g} points, not {self.points:g}"
-                )
-        return self
+
+def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
+    """What is wrong between parts of a rubric: the place, and what is wrong there."""
+    for index, check in enumerate(rubric.checks):
+        place: tuple = ("checks", index)
+        if check.id in [other.id for other in rubric.checks[:index]]:
+            yield (*place, "id"), "an earlier check has the same id"
+        for number, condition in enumerate(check.require):
+            names = [*condition.of, condition.minus, condition.over, condition.threshold.of]
+            for name in names:
+                if name is not None and name not in rubric.runs:
+                    yield (*place, "require", number), f"there is no run {name!r} under runs"
+        for answer in check.answers:
+            if answer not in rubric.answers:
+                yield (*place, "answers"), f"there is no {answer!r} under answers"
+    for key, question in rubric.answers.items():
+        if question.of is not None and question.of not in rubric.runs:
+            yield ("answers", key), f"there is no run {question.of!r} under runs"
+    for profile in ("smoke", "full"):
+        total = sum(c.points for c in rubric.checks if c.only in (None, profile))
+        if abs(total - rubric.points) > 1e-9:
+            text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
+            yield ("points",), text
 
 
 def tolerance(given: str | float) -> tuple[float, float]:
@@ -224,9 +218,14 @@ def tolerance(given: str | float) -> tuple[float, float]:
 def load_rubric(path: Path) -> Rubric:
     data, lines = read_yaml(path)
     try:
-        return Rubric.model_validate(data)
+        rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        raise RubricError(explain(error, path, lines)) from None
+        found = [(tuple(e["loc"]), _sentence(e)) for e in error.errors(include_url=False)]
+    else:
+        found = list(mistakes(rubric))
+        if not found:
+            return rubric
+    raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
 
 
 def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
@@ -235,82 +234,57 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
         return {}
     data, lines = read_yaml(path)
     if not isinstance(data, dict):
-        raise RubricError(f"{path}:1: expected `id: value` lines")
+        raise SettingsError(f"{path}:1: expected `id: value` lines")
     for key, value in data.items():
         line = lines.get((key,), 1)
         if key not in rubric.answers:
-            raise RubricError(f"{path}:{line}: the rubric has no answer {key!r}")
+            raise SettingsError(f"{path}:{line}: the rubric has no answer {key!r}")
         question = rubric.answers[key]
         wrong_kind = isinstance(value, str) != (question.kind == "word")
         if isinstance(value, dict | list | bool) or value is None or wrong_kind:
-            raise RubricError(f"{path}:{line}: {key!r} needs a {question.kind}, found {value!r}")
+            raise SettingsError(f"{path}:{line}: {key!r} needs a {question.kind}, found {value!r}")
         if question.choices and value not in question.choices:
-            raise RubricError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
+            raise SettingsError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
     needed = {k for k, q in rubric.answers.items() if q.kind != "prediction" and not q.metric}
     for key in sorted(needed - set(data)):
-        raise RubricError(f"{path}:1: no value for {key!r}, which the rubric asks")
+        raise SettingsError(f"{path}:1: no value for {key!r}, which the rubric asks")
     return data
 
 
-def explain(error: ValidationError, path: Path, lines: dict[tuple, int]) -> str:
-    """Every mistake as `file:line: field: what is wrong`."""
-    found = []
-    for mistake in error.errors(include_url=False):
-        place = tuple(mistake["loc"])
-        line = next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
-        name = ".".join(str(part) for part in place) or "rubric"
-        text = mistake["msg"].removeprefix("Value error, ")
-        if mistake["type"] == "extra_forbidden":
-            text = "no such field; check the spelling"
-        found.append(f"{path}:{line}: {name}: {text}")
-    return "\n".join(found)
+def _sentence(mistake: Any) -> str:
+    name = ".".join(str(part) for part in mistake["loc"]) or "rubric"
+    text = mistake["msg"].removeprefix("Value error, ")
+    if mistake["type"] == "extra_forbidden":
+        text = "no such field; check the spelling"
+    return f"{name}: {text}"
 
 
-def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
-    """Plain data and the line of every part of it. No tags, no anchors' tricks, no double keys."""
-    try:
-        text = path.read_text(encoding="utf-8")
-        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except OSError as error:
-        raise RubricError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        what = getattr(error, "problem", None) or "not valid YAML"
-        raise RubricError(f"{path}:{line}: {what}") from None
-    lines: dict[tuple, int] = {(): 1}
-    if node is None:
-        return None, lines
-    return _plain(node, (), lines, path), lines
+# --- the command ----------------------------------------------------------------------------
 
 
-def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
-    line = node.start_mark.line + 1
-    lines[place] = line
-    if isinstance(node, yaml.SequenceNode):
-        return [_plain(n, (*place, i), lines, path) for i, n in enumerate(node.value)]
-    if isinstance(node, yaml.MappingNode):
-        data: dict[str, Any] = {}
-        for key_node, value_node in node.value:
-            key = str(key_node.value)
-            if key in data:
-                raise RubricError(f"{path}:{key_node.start_mark.line + 1}: {key!r} is there twice")
-            data[key] = _plain(value_node, (*place, key), lines, path)
-            lines[(*place, key)] = key_node.start_mark.line + 1
-        return data
-    return _scalar(node.value, node.tag, getattr(node, "style", None))
+@click.group()
+def rubric_command() -> None:
+    """Look after rubrics."""
 
 
-def _scalar(text: str, tag: str, style: str | None) -> Any:
-    """`no` is a word and `02` is a name here; YAML 1.1 would make False and 2 of them."""
-    if style in ("'", '"', "|", ">"):
-        return text
-    if text in ("true", "false"):
-        return text == "true"
-    if tag.endswith(":null"):
-        return None
-    if re.fullmatch(r"-?(0|[1-9][0-9_]*)", text):
-        return int(text)
-    if re.fullmatch(r"-?(0|[1-9][0-9]*)?(\.[0-9]+)?([eE][-+]?[0-9]+)?", text) and text != "-":
-        return float(text)
-    return text
+@rubric_command.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+def check_command(paths: tuple[Path, ...]) -> None:
+    """Read rubrics (default: the course's own) as grading does; say what is wrong and where."""
+    wrong = []
+    for path in paths or (FOLDER,):
+        files = sorted(path.glob("[0-9]*.yaml")) if path.is_dir() else [path]
+        for file in files:
+            try:
+                loaded = load_rubric(file)
+                expected = load_expected(file.parent / "expected" / file.name, loaded)
+            except SettingsError as error:
+                wrong.append(error.message)
+                continue
+            click.echo(
+                f"{file}: lesson {loaded.lesson}, {loaded.points:g} points, "
+                f"{len(loaded.checks)} checks, {len(loaded.answers)} answers "
+                f"({len(expected)} expected values)"
+            )
+    if wrong:
+        raise SettingsError("\n".join(wrong))

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from autograder.case import shown
 from autograder.harmless import file_name
-from autograder.judge import shown
 from autograder.report import pictures
 from autograder.report.files import write_if_new
 from autograder.report.terminal import LEGEND, SIGNS, marks, notice, points

@@ -1,0 +1,121 @@
+"""One lesson of one student: what it is judged by, and which of its runs a rubric speaks of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from autograder.answers import Given
+from autograder.harmless import printable
+from autograder.measure import Measure, Missing
+from autograder.metrics import METRICS, Value, measured
+from autograder.records import Run, Where
+from autograder.rubric import Profile, Rubric, Threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that one lesson of one student is judged by."""
+
+    rubric: Rubric
+    runs: Sequence[Run]
+    answers: dict[str, Given]
+    answers_file: str | None
+    profile: Profile
+    expected: dict = field(default_factory=dict)
+    references: dict[str, Measure] = field(default_factory=dict)  # from the calibration
+
+
+# --- which runs -----------------------------------------------------------------------------
+
+
+def by_time(run: Run) -> tuple:
+    started = run.header.get("started")
+    job = run.job_id or ""
+    number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
+    return (started if isinstance(started, str) else "", number, run.files)
+
+
+def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
+    """All runs that go by this name in the rubric, oldest first."""
+    wanted = {"lesson": rubric.lesson} | rubric.runs[name].where
+    found = [run for run in runs if all(says(run, key, wanted[key]) for key in wanted)]
+    return sorted(found, key=by_time)
+
+
+def says(run: Run, key: str, value: object) -> bool:
+    """A run that does not say its lesson may belong to any."""
+    if key == "format":
+        return run.format == value
+    said = run.header.get(key)
+    return said == value or (key == "lesson" and said is None)
+
+
+def chosen(given: Case, name: str) -> Run | Missing:
+    """The run that counts: of the finished ones that were asked for, the latest."""
+    candidates = matching(given.runs, given.rubric, name)
+    finished = [run for run in candidates if run.outcome == "completed"]
+    if not candidates:
+        return Missing(f"no run of `{name}` was handed in", "submit the job and hand in its output")
+    if not finished:
+        last = candidates[-1]
+        problem = last.problems[-1] if last.problems else None
+        reason = f"the run of `{name}` did not finish: {last.outcome}"
+        if problem:
+            reason += f" ({problem.reason}: {printable(problem.text, 120)})"
+        where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
+        return Missing(reason, "look at the last lines of the error file", where)
+    asked = [run for run in finished if size_shortfall(given, run) is None] or finished
+    order = given.rubric.runs[name]
+    for metric, pick in ((order.smallest, min), (order.largest, max)):
+        if metric:
+            sized = [(METRICS[metric](run), run) for run in asked]
+            values = [m.value for m, _ in sized if isinstance(m, Measure)]
+            if values:
+                best = pick(values)
+                asked = [r for m, r in sized if isinstance(m, Measure) and m.value == best]
+    return asked[-1]
+
+
+def size_shortfall(given: Case, run: Run) -> tuple[float, float] | None:
+    """(trained on, asked for) when a run used fewer training samples than the profile asks."""
+    if given.rubric.train_samples is None:
+        return None
+    asked = constant(given.rubric.train_samples, given.profile)
+    used = METRICS["train_samples"](run)
+    if isinstance(used, Measure) and isinstance(asked, int | float) and used.value < asked:
+        return used.value, asked
+    return None
+
+
+def constant(threshold: Threshold, profile: Profile) -> float | str | None:
+    if threshold.value is not None:
+        return threshold.value
+    return threshold.smoke if profile == "smoke" else threshold.full
+
+
+def metric_value(metric: str, run: Run, at: dict) -> Value:
+    if metric.startswith("measure:"):
+        return measured(run, metric.removeprefix("measure:"), at)
+    return METRICS[metric](run)
+
+
+# --- how values are shown --------------------------------------------------------------------
+
+
+def shown(value: float) -> str:
+    """A number as people read it: 407,050 and 0.9612 and 2.1e-07."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def as_text(value: Value) -> str:
+    return shown_measure(value) if isinstance(value, Measure) else str(value)
+
+
+def shown_measure(value: Measure) -> str:
+    unit = f" {value.unit}" if value.unit else ""
+    if value.low == value.high:
+        return shown(value.value) + unit
+    return f"{shown(value.value)}{unit} [{shown(value.low)}, {shown(value.high)}]"

@@ -1,0 +1,92 @@
+"""Answers against constants and against what the student's own runs say."""
+
+import difflib
+
+from autograder.answers import Given, as_number, as_word
+from autograder.case import Case, chosen, matching, metric_value, shown
+from autograder.harmless import printable
+from autograder.measure import Measure, Missing
+from autograder.records import Where
+from autograder.rubric import Answer, tolerance
+from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
+
+
+def judge_answer(given: Case, key: str) -> Part:
+    question = given.rubric.answers[key]
+    answer = given.answers.get(key)
+    if answer is None or not answer.text:
+        near = difflib.get_close_matches(key, set(given.answers) - set(given.rubric.answers), 1)
+        if near:
+            where: tuple[Where, ...] = (given.answers[near[0]].where,)
+            hint = f"is `{near[0]}` meant? The id is `{key}`"
+        else:
+            where = (Where(given.answers_file, 0),) if given.answers_file else ()
+            hint = f"write a line `{key} = …` into answers.txt"
+        found = "no answer" if given.answers_file else "no answers.txt was handed in"
+        return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
+    places: tuple[Where, ...] = (answer.where,)
+    if question.kind == "prediction":
+        return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", places)
+    said = printable(answer.text, 40)
+    if question.kind == "number":
+        return _judge_number(given, key, question, answer, said)
+    choices = [as_word(c) for c in question.choices]
+    if choices and as_word(answer.text) not in choices:
+        expected = f"{key}: {' or '.join(question.choices)}"
+        return Part(key, FAILED, 0, expected, f"{key}: {said}", places, "answer with one word")
+    if key not in given.expected:
+        return _not_here(key, said, places)
+    right = as_word(answer.text) == as_word(str(given.expected[key]))
+    found = f"{key}: {said}" + ("" if right else ", which is not it")
+    expected = f"{key}: the right word"
+    hint = "" if right else question.try_
+    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
+
+
+def _not_here(key: str, said: str, places: tuple[Where, ...]) -> Part:
+    found = f"{key}: {said}; the expected answer is kept elsewhere"
+    return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, places)
+
+
+def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: str) -> Part:
+    """A number against a constant, or against what the student's own finished runs say."""
+    places: tuple[Where, ...] = (answer.where,)
+    number = as_number(answer.text, question.unit)
+    if number is None:
+        hint = "write digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
+        return Part(key, FAILED, 0, f"{key}: a number", f"{key}: {said}", places, hint)
+    relative, absolute = tolerance(question.tolerance)
+
+    def near(value: float) -> bool:
+        return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
+
+    if question.metric is None and key not in given.expected:
+        return _not_here(key, said, places)
+    if question.metric is None:
+        right = near(float(given.expected[key]))
+        expected = f"{key}: a number within {question.tolerance} of the right one"
+        found = f"{key}: {said}" + ("" if right else ", which is not it")
+    else:
+        name = question.of or ""
+        last = chosen(given, name)
+        if isinstance(last, Missing):
+            expected = f"{key}: a number from your own run"
+            return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
+        finished = [r for r in matching(given.runs, given.rubric, name) if r is not last]
+        values = [
+            metric_value(question.metric, run, question.at)
+            for run in [last, *(r for r in finished if r.outcome == "completed")]
+        ]
+        usable = [v for v in values if isinstance(v, Measure)]
+        if not usable:
+            reason = next((v.reason for v in values if isinstance(v, Missing)), "a word")
+            expected = f"{key}: a number from your own run"
+            return Part(key, NOT_MEASURED, 0, expected, reason, places)
+        match = next((v for v in usable if near(v.value)), None)
+        right, truth = match is not None, match or usable[0]
+        unit = f" {truth.unit}" if truth.unit else ""
+        expected = f"{key}: {shown(truth.value)}{unit} ± {question.tolerance}, from your own record"
+        found = f"{key}: {said}"
+        places += truth.where[:2]
+    hint = "" if right else question.try_
+    return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)

@@ -1,0 +1,112 @@
+"""Rubrics: the ones of the course are whole, and every mistake is named with file and line."""
+
+import pytest
+from click.testing import CliRunner
+
+from autograder import rubric
+from autograder.cli import main
+from autograder.strict_yaml import SettingsError
+
+GOOD = """\
+lesson: "02"
+title: A lesson
+points: 2
+runs:
+  keras: {where: {source: keras}}
+checks:
+  - id: params
+    title: The right network
+    points: 1
+    require:
+      - {metric: params, of: keras, equal: 407050}
+  - id: answers
+    title: Questions
+    points: 1
+    answers: [gpu]
+answers:
+  gpu:
+    ask: Is it faster?
+    kind: word
+    choices: [yes, no]
+"""
+
+
+def write(tmp_path, text=GOOD, expected="gpu: no\n"):
+    path = tmp_path / "02.yaml"
+    path.write_text(text)
+    (tmp_path / "expected").mkdir(exist_ok=True)
+    (tmp_path / "expected" / "02.yaml").write_text(expected)
+    return path
+
+
+def test_words_stay_words(tmp_path):
+    loaded = rubric.load_rubric(write(tmp_path))
+    assert loaded.answers["gpu"].choices == ["yes", "no"]
+    assert loaded.lesson == "02"
+
+
+@pytest.mark.parametrize("path", sorted(rubric.FOLDER.glob("[0-9]*.yaml")), ids=lambda p: p.name)
+def test_the_courses_rubrics_are_worth_ten_points(path):
+    loaded = rubric.load_rubric(path)
+    assert loaded.lesson == path.stem
+    assert loaded.points == 10
+    rubric.load_expected(rubric.FOLDER / "expected" / path.name, loaded)
+
+
+# what is replaced by what, the line that is named, words of the message
+MISTAKES = [
+    ("points: 2", "points: 3", 3, "sum to 2 points"),
+    ("title: A lesson", "titel: A lesson", 2, "no such field"),
+    ("metric: params", "metric: parms", 11, "no metric is called 'parms'"),
+    ("of: keras", "of: torch", 11, "no run 'torch'"),
+    ("equal: 407050", "equals: 407050", 11, "no such field"),
+    ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
+    ("equal: 407050", "equal: {smoke: 3}", 11, "both smoke and full"),
+    ("equal: 407050", "equal: 1, tolerance: 2 percent", 11, "percentage"),
+    ("equal: 407050", "equal: 1, half_from: 0", 11, "go with at_least"),
+    ("points: 1\n    require", "points: one\n    require", 9, "valid number"),
+    ("points: 1\n    require", "points: true\n    require", 9, "valid number"),
+    ("answers: [gpu]", "answers: [cpu]", 15, "no 'cpu' under answers"),
+    ("kind: word", "kind: essay", 19, "prediction"),
+    ("title: Questions", "title: Questions\n    title: Twice", 14, "twice"),
+    ("checks:", "checks: [", 7, "expected"),
+    ("id: answers", "id: params", 12, "same id"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1] for m in MISTAKES])
+def test_every_mistake_is_named_with_its_line(tmp_path, old, new, line, words):
+    assert old in GOOD
+    path = write(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(SettingsError) as caught:
+        rubric.load_rubric(path)
+    message = caught.value.message
+    assert words in message
+    assert any(text.startswith(f"{path}:{line}:") for text in message.split("\n")), message
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ("gpu: maybe\n", "one of"),
+        ("gpu: 3\n", "needs a word"),
+        ("cpu: no\n", "no answer 'cpu'"),
+        ("{}\n", "no value for 'gpu'"),
+        ("[1]\n", "expected `id: value`"),
+    ],
+)
+def test_mistakes_in_the_expected_answers(tmp_path, expected, words):
+    loaded = rubric.load_rubric(write(tmp_path, expected=expected))
+    with pytest.raises(SettingsError, match=words):
+        rubric.load_expected(tmp_path / "expected" / "02.yaml", loaded)
+
+
+def test_the_command_checks_and_explains(tmp_path):
+    path = write(tmp_path)
+    result = CliRunner().invoke(main, ["rubric", "check", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "2 points" in result.output
+    path.write_text(GOOD.replace("metric: params", "metric: parms"))
+    result = CliRunner().invoke(main, ["rubric", "check", str(path)])
+    assert result.exit_code == 2
+    assert "02.yaml:11" in result.output
