@@ -29,8 +29,9 @@ def user():
         return
     home = tempfile.mkdtemp(prefix="dl-course-home-")
     subprocess.run(["useradd", "--no-create-home", "--home-dir", home, STRANGER], check=True)
-    os.chmod(home, 0o755)
-    yield pwd.getpwnam(STRANGER)
+    stranger = pwd.getpwnam(STRANGER)
+    os.chown(home, stranger.pw_uid, stranger.pw_gid)
+    yield stranger
     subprocess.run(["userdel", STRANGER], check=True)
     shutil.rmtree(home)
 
