@@ -59,8 +59,7 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str
             results += [judge(number, cell) for number in sorted(numbers)]
     missing = sorted(wanted - {result.exercise for result in results})
     results += [
-        Result(number, "not yet", "its check cell is gone; take a fresh lesson.ipynb and copy")
-        for number in missing
+        Result(number, "not yet", "its check cell is gone; take a fresh copy") for number in missing
     ]
     return results, faults
 
@@ -139,7 +138,7 @@ def exercises_of_course(number: str) -> set[str]:
     try:
         [folder] = choose_lessons(course_root() / "lessons", [number]).values()
         return checked_exercises(nbformat.read(folder / "lesson.ipynb", as_version=4))
-    except (click.UsageError, OSError):
+    except (click.UsageError, OSError, ValueError):
         return set()
 
 

@@ -20,6 +20,7 @@ def course(tmp_path, monkeypatch):
     shutil.copytree(FIXTURES / "course", root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setenv("COURSE_ROOT", str(root))
     monkeypatch.delenv("COURSE_SITE", raising=False)
+    (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return root
 

@@ -1,0 +1,120 @@
+"""`lessons check`: the public checks from the terminal, on gaps, on solutions and on mistakes."""
+
+import hashlib
+
+import nbformat
+import pytest
+
+NAME = "01_small"
+
+
+@pytest.fixture
+def student(course, lessons_command):
+    lessons_command("build")
+    return course / "lessons" / NAME
+
+
+def fill(folder, *changes):
+    """Replace a gap by other code in whichever file of the folder has it."""
+    for label, code in changes:
+        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        for cell in notebook.cells:
+            lines = cell.source.splitlines()
+            cell.source = "\n".join(code if label in line else line for line in lines)
+        nbformat.write(notebook, folder / "lesson.ipynb")
+        for file in folder.glob("*.py"):
+            lines = file.read_text().splitlines()
+            file.write_text("".join((code if label in x else x) + "\n" for x in lines))
+
+
+RIGHT = [
+    ("Predict:", "guess = 1"),
+    ("Exercise 1.1", "    return 2 * x"),
+    ("Exercise 1.2", "    return 3 * x"),
+]
+
+
+def rows(output):
+    """exercise -> (result, what) from the table."""
+    cells = [[part.strip() for part in line.split("│")] for line in output.splitlines()]
+    return {cell[1]: (cell[2], cell[3]) for cell in cells if len(cell) == 5 and cell[1]}
+
+
+def test_every_untouched_gap_is_named(student, lessons_command):
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    found = {exercise: result for exercise, (result, _) in rows(done.output).items()}
+    assert found == {"1.1": "still a gap", "1.2": "still a gap", "1.3": "not yet"}
+    assert "0 of 3 exercises passed" in done.output
+
+
+def test_every_solution_passes(course, student, lessons_command):
+    fill(student, *RIGHT)
+    solved = course / "solutions" / NAME / "job.sbatch"
+    (student / "job.sbatch").write_text(solved.read_text())
+    done = lessons_command("check", "1", "--in", student)
+    assert done.exit_code == 0, done.output
+    assert "3 of 3 exercises passed" in done.output
+
+
+def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons_command):
+    fill(student, RIGHT[0], ("Exercise 1.1", "    return x"), RIGHT[2])
+    done = lessons_command("check", "01", "--in", student.parent)
+    assert done.exit_code == 1
+    found = rows(done.output)
+    assert found["1.1"][0] == "not yet"
+    assert found["1.2"][0] == "passed"
+    for words in ("expected: 4", "found: 2", "try: x + x"):
+        assert words in done.output
+
+
+def test_a_broken_program_is_one_line(student, lessons_command):
+    fill(student, *RIGHT)
+    (student / "train.py").write_text("def triple(x:\n")
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    assert "SyntaxError" in done.output
+    assert "Traceback" not in done.output
+
+
+def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):
+    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook.cells[1].source += "\nopen('written.txt', 'w').write('x')"  # the parameters cell
+    notebook.cells.append(nbformat.v4.new_code_cell(f"open('{student}/ran', 'w').write('x')"))
+    nbformat.write(notebook, student / "lesson.ipynb")
+    before = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
+    lessons_command("check", "01")
+    after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
+    assert before == after
+
+
+def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_path):
+    mine = tmp_path / "mine" / NAME
+    mine.mkdir(parents=True)
+    for file in student.iterdir():
+        (mine / file.name).write_bytes(file.read_bytes())
+    notebook = nbformat.read(mine / "lesson.ipynb", as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
+    nbformat.write(notebook, mine / "lesson.ipynb")
+    done = lessons_command("check", "01", "--in", mine)
+    assert done.exit_code == 1
+    assert rows(done.output)["1.1"] == ("not yet", "its check cell is gone; take a fresh copy")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "code", "words"),
+    [
+        (lambda folder: (folder / "lesson.ipynb").unlink(), 2, "There is no lesson.ipynb"),
+        (lambda folder: (folder / "lesson.ipynb").write_text("{"), 1, "not a notebook"),
+        (
+            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / "lesson.ipynb"),
+            1,
+            "has no check cells",
+        ),
+    ],
+)
+def test_what_cannot_be_checked(student, lessons_command, break_it, code, words):
+    break_it(student)
+    done = lessons_command("check", "01", "--in", student)
+    assert done.exit_code == code
+    assert words in done.output
