@@ -28,6 +28,7 @@ class Lane:
     base: int = 1  # the number of the first epoch as printed: 0 or 1
     of: int | None = None
     progress: float | None = None
+    scaled: bool = False
     epochs: dict[int, dict[Any, Any]] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -110,6 +111,7 @@ def add(file: str, lane: Lane, epoch: dict[Any, Any], at: int, line: int, said: 
         if before is not None and len(before) > 1:
             before["whole"] = True
         lane.current = at
+    lane.scaled = lane.scaled or "scaled" in said
     if "of" in said:
         lane.of = said["of"]
     if "progress" in said:
@@ -248,7 +250,7 @@ def percent_scales(lane: Lane) -> dict[str, float]:
     for name in ("train_accuracy", "val_accuracy"):
         values = (epoch.get(name) for epoch in lane.epochs.values())
         above = any(value is not None and value.value > 1 for value in values)
-        scales[name] = 0.01 if above else 1.0
+        scales[name] = 0.01 if above and not lane.scaled else 1.0
     return scales
 
 

@@ -8,7 +8,7 @@ from autograder import assemble, filenames, outcome
 from autograder.outcome import Sign
 from autograder.readers import bars, mllog, record
 from autograder.readers.reader import Reader, Said
-from autograder.records import Number, Problem, Run, Where
+from autograder.records import Problem, Run, Where
 from autograder.scan import READERS, Scanned
 
 MOST_PROBLEMS = 100  # of a run; more help nobody
@@ -140,10 +140,12 @@ def finish(one: Found, files: list[Scanned], names: tuple[str, ...], job: str | 
     run, said = one.run, one.said
     problems = list(run.problems)
     whole = one.whole
+    if whole is None and any(file.open_bar for file in files):
+        whole = False
     if whole is not True and not one.certain and run.format not in (record.FORMAT, mllog.FORMAT):
         run, whole = with_end(run, whole, said)
     numbers: dict[str, Any] = {
-        name: assemble.checked(name, in_percent(name, said.get(said_name)), problems)
+        name: assemble.checked(name, said.get(said_name), problems)
         for name, said_name in RUN_NUMBERS.items()
         if getattr(run, name) is None
     }
@@ -185,12 +187,6 @@ def with_end(run: Run, whole: bool | None, said: dict[str, Any]) -> tuple[Run, b
     if run.unfinished is not None and run.epochs_done is None:
         run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
     return run, True
-
-
-def in_percent(name: str, value: Any) -> Number | None:
-    if isinstance(value, Number) and name == "test_accuracy" and value.value > 1:
-        return Number(value.value / 100, value.half_width / 100, value.where)
-    return value
 
 
 def last_words(one: Found, files: list[Scanned]) -> list[Sign]:

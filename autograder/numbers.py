@@ -45,6 +45,14 @@ def printed(text: str, scale: float = 1.0, where: Where | None = None) -> Number
     return Number(value, half_width, where)
 
 
+def fraction(text: str, unit: str = "", where: Where | None = None) -> Number | None:
+    """An accuracy in text: in percent if it says so or if it is above 1."""
+    number = printed(text, 0.01 if unit == "%" else 1.0, where)
+    if number is not None and number.value > 1 and unit != "%":
+        return printed(text, 0.01, where)
+    return number
+
+
 def exact(value: Any, where: Where | None = None) -> Number | None:
     """A number of a decoded record as a Number without rounding."""
     number = finite(value)

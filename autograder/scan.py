@@ -74,6 +74,7 @@ class Scanned:
     lanes: assemble.Lanes = field(default_factory=lambda: assemble.Lanes(""))
     facts: "Ends[tuple[int, Said]]" = field(default_factory=lambda: Ends())
     signs: "Ends[Sign]" = field(default_factory=lambda: Ends())
+    open_bar: bool = False  # the file ends with a bar that was not ended
     open_traceback: bool = False  # the block ended within one
     walked: int = 0  # up to here, tracebacks have been followed to their ends
     bar: tuple[int, int] | None = None
@@ -100,6 +101,7 @@ def scan(
         text = block.data.rstrip()
         if text:
             found.last_line = block.number + text.count(b"\n")
+        found.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:  # a bar's states are no loss
             reason = f"{block.cut} bytes of an overlong line were left out"
             found.complain(block.number, "", reason)

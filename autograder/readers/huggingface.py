@@ -33,7 +33,7 @@ def read(line: str) -> Said | None:
         return None
     said: Said = {"progress": progress.value, "epoch": max(1, math.ceil(progress.value))}
     if "train_runtime" in pairs:
-        said |= {"done": True, "closes": True, "total_seconds": above_zero(pairs["train_runtime"])}
+        said |= {"done": True, "whole": True, "total_seconds": above_zero(pairs["train_runtime"])}
         said["run_throughput"] = above_zero(pairs.get("train_samples_per_second"))
         return said
     if pairs.keys().isdisjoint(NAMES):

@@ -23,6 +23,7 @@ RESULT = re.compile(
     r"- (?P<metrics>[A-Za-z_].*)"
 )
 METRIC = re.compile(rf"([A-Za-z_][\w/.-]{{0,80}}): ({VALUE})(?=\s|$)")
+WHOLE = re.compile(r" - (?P<per>\d{1,9})(?P<unit>ms|us|µs)/epoch(?= |$)")
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 
 
@@ -48,6 +49,9 @@ def read(line: str) -> Said | None:
 def seconds(result: re.Match[str]) -> Number | None:
     """Whole seconds; finer from the time of a sample, which, unlike that of a step, counts all."""
     whole = printed(result["seconds"])
+    short = WHOLE.search(result["metrics"])
+    if short:
+        return printed(short["per"], UNITS[short["unit"]])
     if whole is None or result["what"] != "sample" or not result["of"]:
         return whole
     each = printed(result["per"], UNITS[result["unit"]])

@@ -7,7 +7,7 @@ Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
 
 import re
 
-from autograder.numbers import VALUE, printed
+from autograder.numbers import VALUE, fraction, printed
 from autograder.readers.reader import Reader, Said
 
 EPOCH = re.compile(
@@ -55,7 +55,12 @@ def read(line: str) -> Said | None:
             times[name] = printed(value, UNITS.get(unit, 1.0))
             continue
         for field in fields(name):
+            if field == "test_accuracy":
+                said.setdefault(field, fraction(value, unit))
+                continue
             said.setdefault(field, printed(value, 0.01 if unit == "%" else 1.0))
+            if unit == "%":
+                said["scaled"] = True
     for name in TIMES:
         if name in times:
             said["seconds"] = times[name]

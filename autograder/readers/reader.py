@@ -9,6 +9,7 @@ from typing import Any
 #   of             epochs asked for
 #   opens, closes  the line begins the epoch, or is its result: all of the epoch is known now
 #   step           the line stands within the epoch; later lines replace earlier ones
+#   scaled         accuracies are fractions of 1 already, whatever their values
 #   progress       how many epochs are done, with fractions
 #   seconds steps throughput train_loss train_accuracy val_loss val_accuracy lr   of the epoch
 #   test_accuracy test_loss total_seconds run_throughput workers job_id done early   of the run

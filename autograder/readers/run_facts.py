@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from autograder.numbers import NUMBER, VALUE, printed
+from autograder.numbers import NUMBER, VALUE, fraction, printed
 from autograder.readers.reader import Said
 from autograder.records import Number
 
@@ -51,7 +51,7 @@ def minutes_and_seconds(found: re.Match[str]) -> Said:
 
 
 def test_accuracy(found: re.Match[str]) -> Said:
-    return {"test_accuracy": printed(found[1], 0.01 if found[2] else 1.0)}
+    return {"test_accuracy": fraction(found[1], found[2])}
 
 
 def test_loss(found: re.Match[str]) -> Said:
@@ -126,7 +126,7 @@ FACTS: tuple[tuple[str, str, Callable[[re.Match[str]], Said]], ...] = (
     ("rain", rf"(?i)\btraining complete in (\d{{1,6}})m ({NUMBER})s", minutes_and_seconds),
     (
         "est",
-        r"(?i)\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])[^:=\d]{0,40}[:=]? {0,4}"
+        r"(?i)\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,4}"
         rf"({VALUE})\s?(%?)",
         test_accuracy,
     ),

@@ -36,7 +36,7 @@ def read(line: str) -> Said | None:
     test = TEST.search(line)
     if test is None or test[1] != test[2]:
         return None
-    said = {"closes": True}
+    said = {"closes": True, "scaled": True}
     for field, pattern, scale in (
         ("val_loss", LOSS, 1.0),
         ("val_accuracy", ACCURACY, 0.01),

@@ -9,7 +9,7 @@ tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 
 
 import re
 
-from autograder.numbers import NUMBER, VALUE, printed
+from autograder.numbers import NUMBER, VALUE, fraction, printed
 from autograder.readers.reader import Reader, Said
 from autograder.records import Number
 
@@ -26,12 +26,12 @@ METERS = {
 def read_imagenet(line: str) -> Said | None:
     result = IMAGENET_RESULT.search(line)
     if result:
-        return {"closes": True, "val_accuracy": printed(result[1], 0.01)}
+        return {"closes": True, "scaled": True, "val_accuracy": printed(result[1], 0.01)}
     place = IMAGENET.search(line)
     if place is None:
         return None
     step, steps = int(place[2]), int(place[3])
-    said: Said = {"epoch": int(place[1]), "step": step, "steps": steps}
+    said: Said = {"epoch": int(place[1]), "step": step, "steps": steps, "scaled": True}
     for name, average in METER.findall(line, place.end()):
         if name in METERS:
             field, scale = METERS[name]
@@ -68,10 +68,11 @@ def read_mnist(line: str) -> Said | None:
         right, all_ = int(result[2]), int(result[3])
         accuracy = Number(right / all_) if 0 < all_ >= right else None
     else:
-        accuracy = printed(result[4], 0.01 if result[5] else 1.0)
+        accuracy = fraction(result[4], result[5])
     loss = printed(result[1])
     return {
         "closes": True,
+        "scaled": True,
         "val_loss": loss,
         "val_accuracy": accuracy,
         "test_loss": loss,
