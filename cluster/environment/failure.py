@@ -12,7 +12,7 @@ DISK_FULL = (
     "the disk is full; free about 5 GB, or set TMPDIR and XDG_CACHE_HOME to folders on another disk"
 )
 NO_NETWORK = (
-    "the package index cannot be reached; check the network (a proxy goes into HTTPS_PROXY, "
+    "{host} cannot be reached; check the network (a proxy goes into HTTPS_PROXY, "
     "an index of your own into `pip config`)"
 )
 
@@ -65,12 +65,17 @@ def explain(output, folders=()):
     for pattern, sentence in CAUSES:
         found = re.search(pattern, output)
         if found:
-            return sentence.format(**found.groupdict())
+            return sentence.format(host=last_host(output), **found.groupdict())
     # A full disk can also swallow the message that would have said so.
     for folder in folders:
         if shutil.disk_usage(str(folder)).free < 20e6:
             return DISK_FULL
     return None
+
+
+def last_host(output):
+    hosts = re.findall(r"host='([^']+)'|https?://(?:[^/@\s]*@)?([^/:\s]+)", output)
+    return "".join(hosts[-1]) if hosts else "the package index"
 
 
 def explain_os_error(error):

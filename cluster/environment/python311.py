@@ -133,5 +133,9 @@ def call(command):
     )
     output = process.communicate()[0]
     if process.returncode:
-        last = (output.strip().splitlines() or ["no output"])[-1]
-        raise SetUpError(explain(output) or "`{}`: {}".format(" ".join(command[:3]), last))
+        log = os.path.join(cache_folder(), "python", "fetch.log")
+        os.makedirs(os.path.dirname(log), exist_ok=True)
+        with open(log, "w") as handle:
+            handle.write("$ {}\n{}".format(" ".join(command), output))
+        cause = explain(output) or "`{}` failed".format(" ".join(command[:3]))
+        raise SetUpError(f"{cause} (the log is {log})")
