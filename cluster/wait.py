@@ -1,13 +1,12 @@
 """`cluster wait`: stay until a job has ended, showing its state, reason and expected start."""
 
-import sys
 import time
 from collections.abc import Iterator
 
 import click
 
 from cluster import schedulers, site
-from cluster.job_status import Status
+from cluster.job_status import WAITING, Status
 from cluster.site import Site
 
 QUICK, SLOW = 0.25, 10.0  # seconds between questions: a laptop's queue is a file, Slurm's is shared
@@ -57,10 +56,6 @@ def describe(status: Status) -> str:
         line += (
             f": the job before it failed, so this one never starts: cluster cancel {status.label}"
         )
-    if status.expected_start and not status.over:
+    if status.expected_start and status.state in WAITING:
         line += f", expected start {status.expected_start}"
     return line
-
-
-def on_terminal() -> bool:
-    return sys.stderr.isatty()

@@ -5,19 +5,12 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 PROGRAMS = Path(sys.executable).parent
-
-
-def until(condition, seconds: float = 20) -> None:
-    """Wait for what other processes do; a test that waits in vain fails."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.05)
 
 
 class Shell:
@@ -53,6 +46,13 @@ class Shell:
         lines = ["#!/bin/bash", *(f"#SBATCH {directive}" for directive in directives), body]
         (self.folder / name).write_text("\n".join(lines) + "\n")
         return name
+
+    def until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
+        """Wait for what other processes do; a test that waits in vain fails."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "it did not happen"
+            time.sleep(0.05)
 
     def submit(self, *words: object) -> str:
         """The id of a job submitted to the laptop site."""

@@ -1,6 +1,5 @@
 import contextlib
 import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from cluster import jobfile
 from cluster.jobfile import JobFileError
-from tests.cluster.test_sbatch_options import option_sets
 
 
 def parse(*lines: str) -> jobfile.JobFile:
@@ -46,23 +44,6 @@ def test_a_directive_behind_a_command_is_pointed_out():
     assert (
         "line 3: ignored, it comes after the first command" in parse("cd /", "#SBATCH -n2").notes[0]
     )
-
-
-@given(option_sets)
-def test_any_options_survive_the_way_through_a_file(options):
-    options = {
-        name: value
-        for name, value in options.items()
-        if not re.search(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029\0]", value)
-    }
-    words = [shlex.quote(word) for word in jobfile_words(options)]
-    assert parse(*(f"#SBATCH {word}" for word in words)).options == options
-
-
-def jobfile_words(options: dict[str, str]) -> list[str]:
-    from cluster.sbatch_options import as_words
-
-    return as_words(options)
 
 
 @given(st.text())

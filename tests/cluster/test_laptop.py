@@ -11,7 +11,6 @@ import pytest
 
 from cluster.laptop import processes
 from cluster.laptop.supervise import end_state
-from tests.cluster.conftest import until
 
 
 def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
@@ -125,7 +124,7 @@ def test_cancel_ends_a_running_job_and_everything_it_started(shell):
     body = "setsid sleep 301 & sleep 302 & echo started; wait"
     job = shell.submit(shell.write("job.sbatch", body))
     output = shell.folder / "slurm-1.out"
-    until(lambda: output.is_file() and "started" in output.read_text())
+    shell.until(lambda: output.is_file() and "started" in output.read_text())
     folder = shell.home / ".dl-course/laptop/jobs/1"
     assert len(processes.of_job(folder)) == 3
     shell.cluster("cancel", "--site", "laptop", job)
@@ -181,7 +180,7 @@ def test_many_submissions_at_once_get_a_number_each(shell):
     with ThreadPoolExecutor(8) as pool:
         numbers = sorted(map(int, pool.map(shell.submit, [job] * 24)))
     assert numbers == list(range(1, 25))
-    until(lambda: shell.cluster("queue").stdout.count("\n") == 1)
+    shell.until(lambda: shell.cluster("queue").stdout.count("\n") == 1)
     assert [shell.read(f"{number}.out") for number in numbers] == [f"{n}\n" for n in numbers]
 
 
@@ -240,9 +239,9 @@ def test_a_killed_supervisor_is_noticed_and_its_job_cleared_away(shell):
     job = shell.submit(shell.write("job.sbatch", "sleep 305", "--ntasks=64"))
     behind = shell.submit(shell.write("next.sbatch", "echo my turn", "--ntasks=64"))
     folder = shell.home / ".dl-course/laptop/jobs/1"
-    until(lambda: len(processes.of_job(folder)) == 2)
+    shell.until(lambda: len(processes.of_job(folder)) == 2)
     os.kill(shell.job_json(job)["supervisor"], signal.SIGKILL)
-    until(lambda: "NODE_FAIL" in shell.record(job)["State"])
+    shell.until(lambda: "NODE_FAIL" in shell.record(job)["State"])
     assert processes.of_job(folder) == []
     shell.wait(behind)
 

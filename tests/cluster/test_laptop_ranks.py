@@ -5,7 +5,6 @@ import re
 import pytest
 
 from cluster.laptop import processes
-from tests.cluster.conftest import until
 
 pytestmark = pytest.mark.ranks
 
@@ -71,7 +70,7 @@ def test_when_one_rank_dies_the_others_end_and_the_job_fails(shell):
 def test_a_cancelled_job_leaves_no_rank(shell):
     waits = "import time; print('up', flush=True); time.sleep(300)"
     job = shell.submit(program(shell, waits))
-    until(lambda: "up\nup\n" in shell.cluster("logs", job, ok=None).stdout)
+    shell.until(lambda: "up\nup\n" in shell.cluster("logs", job, ok=None).stdout)
     shell.cluster("cancel", job)
     shell.wait(job, ok=False)
     assert shell.record(job)["State"].startswith("CANCELLED")

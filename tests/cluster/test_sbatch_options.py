@@ -1,7 +1,10 @@
+import shlex
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cluster import jobfile
 from cluster.sbatch_options import LONG_NAME, ROWS, TAKES_VALUE, OptionError, as_words, take_options
 
 
@@ -62,6 +65,15 @@ def test_written_options_are_read_back(options, arguments):
         options,
         ["job.sbatch", *arguments],
     )
+
+
+@given(option_sets)
+def test_any_options_survive_the_way_through_a_job_file(options):
+    options = {
+        name: value for name, value in options.items() if value.splitlines() in ([], [value])
+    }
+    lines = [f"#SBATCH {shlex.quote(word)}" for word in as_words(options)]
+    assert jobfile.parse("\n".join(["#!/bin/bash", *lines])).options == options
 
 
 @given(st.sampled_from(sorted(LONG_NAME.items())), st.from_regex(r"\A[a-z0-9:]+\Z"))

@@ -1,0 +1,98 @@
+"""`submit_once` and `outputs`, as a notebook calls them."""
+
+import pytest
+
+from cluster.notebook import JobError, SubmitError
+from cluster.submit import outputs, submit_once
+
+
+@pytest.fixture
+def lesson(shell, monkeypatch):
+    """This process in a lesson's folder, with a home and a site of its own."""
+    monkeypatch.setenv("HOME", str(shell.home))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.chdir(shell.folder)
+    shell.write("job.sbatch", 'echo "ran $*"', "--job-name=mine", "--output=%x_%j.out")
+    return shell
+
+
+def names(paths) -> list[str]:
+    return [path.name for path in paths]
+
+
+def test_run_all_twice_submits_once(lesson, capsys):
+    assert names(submit_once("job.sbatch")) == ["mine_1.out"]
+    said = capsys.readouterr().out
+    assert said.startswith("$ sbatch job.sbatch ")
+    assert "Submitted batch job 1\n" in said
+    assert "job 1: COMPLETED" in said
+    assert names(submit_once("job.sbatch")) == ["mine_1.out"]
+    assert "was submitted before" in capsys.readouterr().out
+    assert names(outputs("job.sbatch")) == ["mine_1.out"]
+
+
+def test_other_arguments_or_options_are_another_job(lesson):
+    submit_once("job.sbatch", "--epochs", 4)
+    assert names(submit_once("job.sbatch", "--epochs", 8)) == ["mine_2.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 8, options={"time": "5"})) == ["mine_3.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 4)) == ["mine_1.out"]
+    assert lesson.read("mine_2.out") == "ran --epochs 8\n"
+    assert names(outputs("job.sbatch")) == ["mine_1.out", "mine_2.out", "mine_3.out"]
+
+
+def test_again_submits_again(lesson):
+    submit_once("job.sbatch")
+    assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
+
+
+def test_outputs_from_another_machine_are_taken(lesson, capsys):
+    (lesson.folder / "mine_812.out").write_text("from far away\n")
+    assert names(submit_once("job.sbatch")) == ["mine_812.out"]
+    assert "its output is here" in capsys.readouterr().out
+
+
+def test_a_lost_output_is_made_again(lesson):
+    submit_once("job.sbatch")
+    (lesson.folder / "mine_1.out").unlink()
+    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
+
+
+def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys):
+    lesson.write("bad.sbatch", "seq 100; echo broken >&2; exit 3", "-o %j.out", "-e %j.err")
+    with pytest.raises(JobError, match=r"job 1: FAILED .*1\.err$"):
+        submit_once("bad.sbatch")
+    assert "    broken\n" in capsys.readouterr().out
+    with pytest.raises(JobError, match="job 2: FAILED"):
+        submit_once("bad.sbatch")
+
+
+def test_a_changed_program_is_pointed_out(lesson, capsys):
+    submit_once("job.sbatch")
+    (lesson.folder / "train.py").write_text("# new\n")
+    submit_once("job.sbatch")
+    assert "before you last changed a program here" in capsys.readouterr().out
+
+
+def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
+    monkeypatch.chdir(lesson.home)
+    assert submit_once("../lesson/job.sbatch") == [lesson.folder / "mine_1.out"]
+
+
+def test_what_cannot_be_submitted_is_one_sentence(lesson):
+    with pytest.raises(SubmitError, match="there is no such job file"):
+        submit_once("nothing.sbatch")
+    with pytest.raises(SubmitError, match="a whole number above 0"):
+        submit_once("job.sbatch", options={"ntasks": "x"})
+    with pytest.raises(SubmitError, match="there is no site moon"):
+        submit_once("job.sbatch", site_name="moon")
+
+
+def test_an_error_takes_one_line_in_jupyter_not_a_traceback(lesson, capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    notebook = InteractiveShell.instance()
+    result = notebook.run_cell("from cluster.submit import submit_once; submit_once('no.sbatch')")
+    assert isinstance(result.error_in_exec, SubmitError)
+    InteractiveShell.clear_instance()
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("SubmitError: no.sbatch: there is no such job file")

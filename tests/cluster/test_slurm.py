@@ -1,0 +1,182 @@
+"""Slurm sites, with programs of Slurm's names that record how they were called."""
+
+import json
+
+import pytest
+
+FAKE = """#!/usr/bin/env python3
+import json, os, sys
+name = os.path.basename(sys.argv[0])
+kept = {k: v for k, v in os.environ.items() if k.startswith(("SBATCH_", "COURSE_"))}
+with open(os.environ["FAKE_LOG"], "a") as log:
+    log.write(json.dumps({"name": name, "words": sys.argv[1:], "environment": kept}) + "\\n")
+answers = json.loads(os.environ.get("FAKE_ANSWERS", "{}"))
+out, err, code = answers.get(name, ["", "", 0])
+if isinstance(out, list):  # one answer a call, the last one for ever
+    count = open(os.environ["FAKE_LOG"]).read().count(f'"name": "{name}"')
+    out = out[min(count, len(out)) - 1]
+print(out, end="")
+print(err, end="", file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def slurm(shell):
+    """A user on a machine with (recording) Slurm commands."""
+    programs = shell.home / "bin"
+    programs.mkdir()
+    for name in ("sbatch", "squeue", "scancel", "sacct"):
+        (programs / name).write_text(FAKE)
+        (programs / name).chmod(0o755)
+    shell.environment["PATH"] = f"{programs}:{shell.environment['PATH']}"
+    shell.environment["FAKE_LOG"] = str(shell.home / "calls")
+    answer(shell, sbatch=["Submitted batch job 77\n", "", 0])
+    shell.write("job.sbatch", "true", "--ntasks=2", "--time=00:10:00", "--output=%x_%j.out")
+    return shell
+
+
+def answer(shell, **answers) -> None:
+    shell.environment["FAKE_ANSWERS"] = json.dumps(answers)
+
+
+def calls(shell) -> list[dict]:
+    return [json.loads(line) for line in (shell.home / "calls").read_text().splitlines()]
+
+
+def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
+    slurm.cluster("use", "juwels", "--account", "training2601")
+    done = slurm.cluster("submit", "--ntasks=4", "job.sbatch", "--epochs", "2")
+    assert done.stdout == "Submitted batch job 77\n"
+    assert done.stderr == (
+        "$ SBATCH_ACCOUNT=training2601 SBATCH_GRES=gpu:4 SBATCH_PARTITION=develbooster"
+        " sbatch --ntasks=4 job.sbatch --epochs 2\n"
+    )
+    (call,) = calls(slurm)
+    assert call["words"] == ["--ntasks=4", "job.sbatch", "--epochs", "2"]
+    assert call["environment"]["SBATCH_ACCOUNT"] == "training2601"
+    assert call["environment"]["SBATCH_PARTITION"] == "develbooster"
+    assert call["environment"]["COURSE_SITE"].endswith(".dl-course/site.sh")
+
+
+@pytest.mark.parametrize(
+    ("site", "shown"),
+    [
+        ("juwels", ["SBATCH_PARTITION=develbooster", "SBATCH_GRES=gpu:4"]),
+        ("perlmutter", ["SBATCH_CONSTRAINT=gpu", "SBATCH_QOS=debug", "SBATCH_GPUS_PER_NODE=4"]),
+        ("marenostrum5", ["SBATCH_QOS=acc_debug", "SBATCH_GRES=gpu:4"]),
+        ("snellius", ["SBATCH_PARTITION=gpu_a100", "SBATCH_GPUS_PER_NODE=4"]),
+        ("biohpc", ["SBATCH_PARTITION=GPUv100s", "SBATCH_GRES=gpu:1"]),
+        ("box", ["SBATCH_PARTITION=gpus"]),
+    ],
+)
+def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown):
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    done = slurm.cluster("submit", "--site", site, "job.sbatch")
+    for setting in shown:
+        assert f" {setting} " in done.stderr
+    assert done.stderr.endswith(" sbatch job.sbatch\n")
+    assert f"sites/{site}.sh" in calls(slurm)[0]["environment"]["COURSE_SITE"]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "advice"),
+    [
+        ("Batch job submission failed: Invalid account or account/partition combination"
+         " specified", "cluster use box --account NAME"),
+        ("sbatch: error: invalid partition specified: gpu", "sinfo -s"),
+        ("Invalid qos specification", "sacctmgr show assoc"),
+        ("Requested time limit is invalid (missing or exceeds some limit)", "ask for less --time"),
+        ("Requested node configuration is not available", "ask for fewer --nodes"),
+        ("Node count specification invalid", "ask for fewer --nodes"),
+        ("Invalid generic resource (gres) specification", "ask for GPUs as this site does"),
+        ("Job dependency problem", "the job before it is not known"),
+        ("Requested reservation is invalid", "scontrol show reservation"),
+        ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
+        ("something new", "something new"),
+    ],
+)  # fmt: skip
+def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
+    answer(slurm, sbatch=["", f"{refusal}\n", 1])
+    said = slurm.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
+    assert refusal in said
+    assert advice in said
+
+
+@pytest.mark.parametrize(
+    ("site", "words", "remark"),
+    [
+        ("marenostrum5", ["--time=3:00:00"], "--time=3:00:00 is more than the 02:00:00 usual here"),
+        ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
+        ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
+    ],
+)
+def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    assert remark in slurm.cluster("submit", "--site", site, *words, "job.sbatch").stderr
+
+
+def test_a_missing_account_is_said_before_anything_is_submitted(slurm):
+    said = slurm.cluster("submit", "--site", "juwels", "job.sbatch", ok=False).stderr
+    assert "cluster use juwels --account YOUR_PROJECT" in said
+    assert not (slurm.home / "calls").exists()
+
+
+def test_without_sbatch_the_laptop_is_offered(shell):
+    shell.write("job.sbatch", "true")
+    shell.environment["PATH"] = "/nowhere"
+    for name in ("bash", "env", "grep", "dirname", "id"):
+        path = shell.home / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(f"/usr/bin/{name}")
+    shell.environment["PATH"] = str(shell.home / "bin")
+    said = shell.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
+    assert "sbatch is not on this machine" in said
+    assert "--site laptop" in said
+
+
+def test_waiting_shows_state_reason_and_expected_start(slurm):
+    rows = [
+        "77|PENDING|Resources|2026-11-20T16:00:00\n",
+        "77|RUNNING|None|2026-11-20T16:00:00\n",
+        "77|COMPLETED|None|2026-11-20T16:00:00\n",
+    ]
+    answer(slurm, sbatch=["Submitted batch job 77\n", "", 0], squeue=[rows, "", 0])
+    done = slurm.cluster("submit", "--site", "box", "--wait", "job.sbatch")
+    assert done.stderr.splitlines()[1:] == [
+        "job 77: PENDING (Resources), expected start 2026-11-20T16:00:00",
+        "job 77: RUNNING",
+        "job 77: COMPLETED",
+    ]
+
+
+def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
+    answer(slurm, squeue=["", "Invalid job id", 1], sacct=["77|CANCELLED by 1000\n", "", 0])
+    said = slurm.cluster("wait", "--site", "box", "77", ok=False)
+    assert said.stderr == "job 77: CANCELLED\n"
+    answer(slurm, squeue=["", "Invalid job id specified", 1])
+    said = slurm.cluster("wait", "--site", "box", "78", ok=False)
+    assert "Slurm knows no job 78 of yours (Invalid job id specified)" in said.stderr
+
+
+def test_logs_find_the_output_of_a_submitted_job(slurm):
+    slurm.cluster("submit", "--site", "box", "--job-name=mine", "job.sbatch")
+    answer(slurm, squeue=["77|COMPLETED|None|N/A\n", "", 0])
+    (slurm.folder / "mine_77.out").write_text("hello\n")
+    assert slurm.cluster("logs", "--site", "box", "-f", "77").stdout == "hello\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "real"),
+    [
+        (["queue"], "squeue --me "),
+        (["cancel", "77"], "scancel 77\n"),
+        (["accounting", "77", "78"], "sacct -X -P --jobs=77,78 --format=jobid,user,account,"),
+    ],
+)
+def test_other_commands_show_the_real_one_and_pass_its_answer_through(slurm, words, real):
+    came = ["as it came\n", "", 0]
+    answer(slurm, squeue=came, scancel=came, sacct=came)
+    done = slurm.cluster(words[0], "--site", "box", *words[1:])
+    assert done.stderr.startswith(f"$ {real}")
+    assert done.stdout == "as it came\n"
