@@ -1,0 +1,284 @@
+"""Public checks of lesson 00: the cluster."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from lessons.toolkit.checks.check import CheckFailed, exercise, shown
+
+Function = Callable[..., Any]
+
+MARK = "#SBATCH"
+TAG = ":::MLLOG "
+WARNING = "This line is a warning"
+SQUEUE = "1885056 develgpus HOROVOD_  username CF       0:07      2 jwc09n[006,009]"
+OMPI = {
+    "OMPI_COMM_WORLD_RANK": "3",
+    "OMPI_COMM_WORLD_SIZE": "4",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "1",
+}
+
+
+@exercise("0.1")
+def check_0_1(path: Path, minutes: int = 30) -> str:
+    """Nodes x tasks per node = tasks, outputs with %j, a wall time."""
+    from cluster import jobfile
+
+    try:
+        job = jobfile.read(Path(path))
+    except jobfile.JobFileError as error:
+        raise CheckFailed("a job file that sbatch can read", error, "Mend this line.") from None
+    if job.notes:
+        raise CheckFailed(
+            f"all directives begin with {MARK} and stand before the first command",
+            job.notes[0],
+            f"Move the line up, or write {MARK} without a space after #.",
+        )
+    needed = ("nodes", "ntasks", "ntasks-per-node", "time", "output", "error")
+    empty = [f"--{name}=" for name in needed if not job.options.get(name)]
+    if len(empty) >= 5:
+        raise NotImplementedError("Exercise 0.1: fill the five empty directives of job.sbatch")
+    if empty:
+        advice = "Write a value after the =, without a space."
+        raise CheckFailed("every directive has a value", f"{' '.join(empty)} without one", advice)
+    nodes, tasks, each = (whole(job, name) for name in ("nodes", "ntasks", "ntasks-per-node"))
+    if nodes * each != tasks:
+        raise CheckFailed(
+            "nodes x tasks per node = tasks",
+            f"{nodes} x {each} is not {tasks}",
+            f"With {nodes} node(s) and {tasks} tasks there are {tasks / nodes:g} on each node.",
+        )
+    if tasks != 2:
+        raise CheckFailed("two tasks", f"--ntasks={tasks}", "This job runs two tasks on one node.")
+    check_time(job, minutes)
+    for name in ("output", "error"):
+        file = job.options[name]
+        if "%j" not in file:
+            raise CheckFailed(
+                f"%j in --{name}",
+                f"--{name}={file}",
+                "%j becomes the job's number; without it the next run overwrites this file.",
+            )
+    if job.options["output"] == job.options["error"]:
+        raise CheckFailed(
+            "two files, one for results and one for errors",
+            f"--output and --error are both {job.options['error']}",
+            "End them with .out and .err.",
+        )
+    return f"{nodes} node x {each} tasks, at most {job.options['time']}, two files with %j."
+
+
+def whole(job: Any, name: str) -> int:
+    value = job.options[name]
+    if not value.isdigit() or int(value) < 1:
+        where = f"line {job.lines[name]}: --{name}={value}"
+        raise CheckFailed(f"--{name} is a whole number", where, "A count, such as 1 or 2.")
+    return int(value)
+
+
+def check_time(job: Any, minutes: int) -> None:
+    from cluster import jobfile
+
+    given = job.options["time"]
+    expected = f"--time of 5 minutes, written 00:05:00 (at most {minutes} minutes)"
+    try:
+        seconds = jobfile.seconds(given)
+    except ValueError as error:
+        raise CheckFailed(expected, f"--time={given}: {error}", "Hours:minutes:seconds.") from None
+    if seconds is None:
+        raise CheckFailed(expected, f"--time={given}: no limit", "Ask for what you need.")
+    if seconds > 60 * minutes:
+        advice = "Hours come first: 00:05:00. The less you ask for, the sooner the job starts."
+        raise CheckFailed(expected, f"--time={given}, {seconds / 60:g} minutes", advice)
+    if seconds < 60:
+        advice = "Two numbers are minutes:seconds; 00:05 is 5 seconds. Write 00:05:00."
+        raise CheckFailed(expected, f"--time={given}, {seconds} seconds", advice)
+
+
+@exercise("0.2")
+def check_0_2(expand: Function, read_squeue: Function) -> str:
+    """expand gives jwc09n006 and jwc09n009; read_squeue job 1885056, CF, 2 nodes."""
+    for short, names in {
+        "jwc09n[006,009]": ["jwc09n006", "jwc09n009"],
+        "n[08-11]": ["n08", "n09", "n10", "n11"],
+        "n[01-03,07]": ["n01", "n02", "n03", "n07"],
+        "login1": ["login1"],
+    }.items():
+        found = expand(short)
+        if found is None:
+            raise CheckFailed(f"expand({short!r}) = {names}", "None", "Is there a `return`?")
+        if isinstance(found, str) or list(found) != names:
+            expected = f"expand({short!r}) = {names}"
+            raise CheckFailed(expected, shown(found), expand_advice(found, names))
+    found = read_squeue(SQUEUE)
+    right = {
+        "job_id": "1885056",
+        "state": "CF",
+        "nodes": 2,
+        "hosts": ["jwc09n006", "jwc09n009"],
+    }
+    if not isinstance(found, Mapping):
+        raise CheckFailed(f"read_squeue gives {right}", shown(found), "Return a dictionary.")
+    for name, value in right.items():
+        said = found.get(name)
+        if said != value and not (name == "job_id" and str(said) == value):
+            advice = {
+                "job_id": "The number is the first word of the line.",
+                "state": "ST is the fifth column, after the user.",
+                "nodes": "NODES is the seventh column; make it a number with int().",
+                "hosts": "Give the last column to expand().",
+            }[name]
+            where = f"{name!r} is {shown(said)} for the line: {SQUEUE}"
+            raise CheckFailed(f"{name!r} is {value!r}", where, advice)
+    return "jwc09n006 and jwc09n009; job 1885056 is CF on 2 nodes."
+
+
+def expand_advice(found: Any, names: list[str]) -> str:
+    if isinstance(found, str):
+        return "Return a list of names, also if there is only one."
+    parts = [str(name) for name in found]
+    if any("[" in name or "]" in name for name in parts):
+        return "The brackets are still there: take the part before [ and the list inside."
+    if any("-" in name for name in parts):
+        return "01-03 is a range: 01, 02 and 03."
+    if all(name.isdigit() for name in parts):
+        return "Put the name in front of each number."
+    if [name.replace("n0", "n").replace("n0", "n") for name in names] == parts:
+        return "Keep the leading zeros: f'{number:03d}', as wide as the first number is written."
+    if parts == names[:-1] or (len(parts) < len(names) and set(parts) < set(names)):
+        return "The last number of a range belongs to it: range(first, last + 1)."
+    if not parts:
+        return "A list without brackets is one name: return it in a list."
+    return "Split inside the brackets at the commas, then each part at the -."
+
+
+@exercise("0.3")
+def check_0_3(facts: Function) -> str:
+    """rank, size and local_rank from the environment that is given; 0, 1, 0 without a launcher."""
+    slurm = {"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}
+    both = OMPI | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+    cases = {
+        "under mpirun": (OMPI, (3, 4, 1)),
+        "under srun": (slurm, (5, 8, 1)),
+        "under mpirun in a Slurm job": (both, (3, 4, 1)),
+        "started by nobody": ({"HOME": "/home/you"}, (0, 1, 0)),
+    }
+    for case, (environ, right) in cases.items():
+        expected = dict(zip(("rank", "size", "local_rank"), right, strict=True))
+        try:
+            found = facts(environ)
+        except KeyError as error:
+            advice = "Not every launcher sets every name: ask `if name in environ` first."
+            raise CheckFailed(f"{case}: {expected}", f"KeyError: {error}", advice) from None
+        if found != expected:
+            raise CheckFailed(
+                f"{case}: {expected}", shown(found), facts_advice(found, expected, facts)
+            )
+    return "Right under srun, under mpirun and without either."
+
+
+def uses_os_environ(facts: Function) -> bool:
+    with patch.dict(os.environ, OMPI):
+        return facts({}).get("size") == 4
+
+
+def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
+    if not isinstance(found, dict):
+        return "Return the dictionary: `return found`."
+    if any(isinstance(value, str) for value in found.values()):
+        return "Environment variables are text: make numbers of them with int()."
+    if uses_os_environ(facts):
+        return "Look into `environ`, which the function is given, not into os.environ."
+    if found == {"rank": 0, "size": 4, "local_rank": 0}:
+        return (
+            "Inside a Slurm job SLURM_PROCID is 0 in every process of mpirun: take the names in "
+            "the order of NAMES and stop at the first one."
+        )
+    if expected["size"] > 1 and found.get("size") == 1:
+        return "The names are there, but the facts were left at 0, 1, 0: store what you find."
+    if expected["size"] == 1:
+        return "Where no launcher set anything, there is one task: rank 0 of 1."
+    return "For each fact take the first name of NAMES that is in environ."
+
+
+@exercise("0.4")
+def check_0_4(out: Path, err: Path) -> str:
+    """The record is in out.txt and nowhere else, the warning in err.txt and nowhere else."""
+    command = "python -u train.py > out.txt 2> err.txt"
+    texts = {}
+    for path in (Path(out), Path(err)):
+        if not path.is_file():
+            raise CheckFailed(f"a file {path}", "there is none", f"Type in this folder: {command}")
+        texts[path] = path.read_text(errors="replace")
+    result, noise = texts[Path(out)], texts[Path(err)]
+    if not result and not noise:
+        raise CheckFailed("both files filled", "both are empty", f"Type: {command}")
+    if TAG not in result and TAG in noise:
+        advice = "The two streams are exchanged: > is the output, 2> the errors."
+        raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
+    if "Traceback" in noise:
+        last = noise.strip().splitlines()[-1]
+        raise CheckFailed("a program that runs", last, f"{err} tells the line. Mend it, run again.")
+    if TAG not in result:
+        raise CheckFailed(f"record lines in {out}", "there is none", f"Type: {command}")
+    if WARNING in result:
+        advice = "2>&1 and &> put both streams into one file. Write 2> err.txt."
+        raise CheckFailed(f"the warning in {err} only", f"it is in {out}", advice)
+    if WARNING not in noise:
+        advice = f"The errors went elsewhere (to the screen?). Type: {command}"
+        raise CheckFailed(f"the warning in {err}", "it is not there", advice)
+    lines = result.count(TAG)
+    return f"{lines} record lines in {out}, the warning in {err}."
+
+
+@exercise("0.5")
+def check_0_5(found: Mapping[str, Any] | None = None) -> str:
+    """The notebook runs in the course's environment, and that is registered as a kernel."""
+    found = found or environment()
+    if not found["course"]:
+        raise CheckFailed(
+            "a Python that has the course installed",
+            found["python"],
+            "Make the environment (`make`, or conda from environment.yml) and choose its kernel.",
+        )
+    if not found["own"]:
+        raise CheckFailed(
+            "an environment of its own",
+            f"the base installation {found['prefix']}",
+            "Packages put there change every program. Make an environment for the course.",
+        )
+    if not found["kernels"]:
+        raise CheckFailed(
+            f"a kernel that starts {found['prefix']}",
+            "none of the kernels that Jupyter lists",
+            f"{found['python']} -m ipykernel install --user --name dl-course",
+        )
+    return f"{found['prefix']}, kernel {found['kernels'][0]}."
+
+
+def environment() -> dict[str, Any]:
+    """Which Python this is, whether it is an environment, and which kernels start it."""
+    from importlib.metadata import distributions
+    from sysconfig import get_path
+
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    prefix = Path(sys.prefix)
+    installed = list(distributions(name="dl-on-supercomputers", path=[get_path("purelib")]))
+    kernels = []
+    for name, spec in KernelSpecManager().get_all_specs().items():
+        starts = spec["spec"]["argv"][0]
+        if Path(starts).is_relative_to(prefix) or Path(spec["resource_dir"]).is_relative_to(prefix):
+            kernels.append(name)
+    # A virtual environment, or a conda environment that is not conda's own (which has condabin).
+    conda = (prefix / "conda-meta").is_dir() and not (prefix / "condabin").is_dir()
+    return {
+        "python": sys.executable,
+        "prefix": str(prefix),
+        "course": bool(installed),
+        "own": sys.prefix != sys.base_prefix or conda,
+        "kernels": sorted(kernels),
+    }

@@ -1,0 +1,306 @@
+"""Public checks of lesson 02: a serial program, and how fast it is."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair
+
+Function = Callable[..., Any]
+
+PARAMETERS = 407_050
+# What other networks would have, and what they are.
+OTHER_NETWORKS = {
+    406_528: "The biases are missing: leave `use_bias` alone.",
+    669_706: "There is one hidden layer of 512 units too many.",
+    401_920: "The last layer is missing: 10 units, one for each digit.",
+    7_850: "The hidden layer is missing: 512 units between the pixels and the 10 outputs.",
+    19_978: "The pixels are not flattened: begin with a Flatten layer.",
+}
+
+
+@exercise("2.1")
+def check_2_1(build_model: Function) -> str:
+    """The network has 407,050 parameters and gives 10 probabilities for each image."""
+    import numpy as np
+
+    model = build_model("mlp512")
+    if not hasattr(model, "count_params"):
+        raise CheckFailed(
+            "build_model returns a Keras model",
+            repr(type(model).__name__),
+            "`layers` is the list of the layers; the function's last line makes the model of it.",
+        )
+    images = np.random.default_rng(1).random((4, 28, 28), dtype=np.float32)
+    outputs = np.asarray(model(images))
+    parameters = model.count_params()
+    shape = f"an output of shape (n, 10) and {PARAMETERS:,} parameters"
+    found = f"{('n', *outputs.shape[1:])} and {parameters:,}".replace("'", "")
+    if outputs.ndim != 2:
+        advice = OTHER_NETWORKS[19_978]
+    elif outputs.shape[1] != 10:
+        advice = "The last layer needs 10 units, one for each digit."
+    else:
+        units, rest = divmod(parameters - 10, 784 + 1 + 10)
+        advice = f"The hidden layer has {units} units; it should have 512."
+        if rest or units == 512:
+            advice = "Hidden layer: 784 x 512 weights + 512 biases. Last: 512 x 10 + 10."
+    if outputs.ndim != 2 or outputs.shape[1] != 10 or parameters != PARAMETERS:
+        raise CheckFailed(shape, found, OTHER_NETWORKS.get(parameters, advice))
+
+    if not np.allclose(outputs.sum(axis=1), 1, atol=1e-3) or outputs.min() < 0:
+        raise CheckFailed(
+            "10 probabilities that sum to 1",
+            f"numbers from {outputs.min():.2f} to {outputs.max():.2f}, "
+            f"sum {outputs.sum(axis=1).mean():.2f}",
+            'The last layer needs activation="softmax".',
+        )
+    bends = how_it_bends(lambda x: np.log(np.asarray(model(x), dtype=np.float64)), images)
+    if bends != "relu":
+        raise CheckFailed(
+            'activation="relu" in the hidden layer',
+            "no activation: two layers that are together one straight map"
+            if bends == "straight"
+            else "another activation",
+            'Give the hidden layer activation="relu".',
+        )
+    return f"{PARAMETERS:,} parameters; each image gets 10 probabilities."
+
+
+def how_it_bends(log_probabilities: Function, images: Any) -> str:
+    """straight, relu or other: what the outputs do when inputs are added or doubled.
+
+    Without biases (they begin as zeros) a straight map keeps sums; relu at least keeps doubling.
+    """
+    import numpy as np
+
+    def scores(x: Any) -> Any:
+        values = log_probabilities(x)
+        return values - values.mean(axis=1, keepdims=True)
+
+    a, b = images[:2], images[2:]
+    size = np.abs(scores(a)).max()
+    sums = np.abs(scores(a - b) - scores(a) + scores(b)).max() / size
+    doubles = np.abs(scores(2 * a) - 2 * scores(a)).max() / size
+    if sums < 1e-3:
+        return "straight"
+    return "relu" if doubles < 1e-3 else "other"
+
+
+@exercise("2.2")
+def check_2_2(train_step: Function) -> str:
+    """After 20 steps on one batch the loss is at most half of what it was."""
+    import torch
+
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(
+        torch.nn.Flatten(), torch.nn.Linear(784, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10)
+    )
+    x, y = torch.rand(32, 28, 28), torch.arange(32) % 10
+    calls: list[str] = []
+    optimizer = watched(torch.optim.Adam(model.parameters(), lr=0.003), calls)
+    next(model.parameters()).register_hook(lambda gradient: calls.append("backward"))
+
+    def loss_function(outputs: Any, labels: Any) -> Any:
+        calls.append("forward")
+        return torch.nn.functional.cross_entropy(outputs, labels)
+
+    with torch.no_grad():
+        first = torch.nn.functional.cross_entropy(model(x), y).item()
+    returned = train_step(model, optimizer, loss_function, x, y)
+    check_order(calls)
+    check_returned(returned, tuple(y.shape))
+    for _ in range(19):
+        train_step(model, optimizer, loss_function, x, y)
+    with torch.no_grad():
+        last = torch.nn.functional.cross_entropy(model(x), y).item()
+    if not last <= first / 2:
+        raise CheckFailed(
+            f"a loss of at most {first / 2:.2f} after 20 steps on one batch",
+            f"{last:.2f}, from {first:.2f} at the start",
+            "The four calls are there. Do they use this batch and the loss of these outputs?",
+        )
+    return f"Loss on one batch from {first:.2f} to {last:.2f} in 20 steps."
+
+
+def watched(optimizer: Any, calls: list[str]) -> Any:
+    """The optimizer, noting its calls."""
+    for name in ("zero_grad", "step"):
+        method = getattr(optimizer, name)
+
+        def noting(*args: Any, name: str = name, method: Function = method, **more: Any) -> Any:
+            calls.append(name)
+            return method(*args, **more)
+
+        setattr(optimizer, name, noting)
+    return optimizer
+
+
+def check_order(calls: list[str]) -> None:
+    expected = "zero_grad, forward, backward, step"
+    found = ", ".join(calls) or "no call at all"
+    advice = {
+        "forward": "`loss = loss_function(outputs, y)` with `outputs = model(x)` is missing.",
+        "backward": "`loss.backward()` is missing: without it no parameter has a gradient.",
+        "step": "`optimizer.step()` is missing: nothing changes the parameters.",
+        "zero_grad": "`optimizer.zero_grad()` is missing: gradients add up from step to step.",
+    }
+    for name, missing in advice.items():
+        if name not in calls:
+            raise CheckFailed(expected, found, missing)
+    if "zero_grad" in calls[calls.index("backward") : calls.index("step")]:
+        raise CheckFailed(
+            expected,
+            found,
+            "`zero_grad` throws the new gradients away before `step` uses them: call it first.",
+        )
+    if calls.index("step") < calls.index("backward"):
+        raise CheckFailed(expected, found, "`step` needs the gradients: `loss.backward()` first.")
+
+
+def check_returned(returned: Any, samples: tuple[int, ...]) -> None:
+    expected = "train_step returns the loss and the outputs"
+    advice = "End with `return loss, outputs`."
+    if not isinstance(returned, tuple | list) or len(returned) != 2:
+        raise CheckFailed(expected, type(returned).__name__, advice)
+    loss, outputs = returned
+    if getattr(loss, "ndim", None) != 0 or getattr(outputs, "shape", None) != (*samples, 10):
+        shapes = [tuple(getattr(item, "shape", ())) for item in returned]
+        advice += " The loss is one tensor of no dimension, the outputs are (n, 10)."
+        raise CheckFailed(expected, f"shapes {shapes[0]} and {shapes[1]}", advice)
+
+
+@exercise("2.3")
+def check_2_3(
+    epoch_time: Function, throughput: Function, speedup: Function, efficiency: Function
+) -> str:
+    """Median without the first epoch; 50,000 images in 42 s; 14, 8 and 5 s on 1, 2 and 4 GPUs."""
+    seconds = [47.0, 12.0, 5.0, 7.0, 6.0, 9.0]
+    compare(
+        number(epoch_time(list(seconds)), "epoch_time([…])"),
+        7,
+        f"epoch_time({seconds})",
+        {
+            8: "This is the median of all epochs. The first one pays for compiling: leave it out.",
+            14.333: "This is the mean of all epochs. Take the median, without the first epoch.",
+            7.8: "This is the mean without the first epoch. The median does not mind one slow one.",
+            5: "This is the fastest epoch. The median is what a typical one takes.",
+            47: "This is the first epoch, the only one that does not count.",
+            12: "This is the slowest or the second epoch; the median of epochs 2, 3, … is asked.",
+            9: "This is the last epoch; the median of epochs 2, 3, … is asked.",
+            86: "This is the sum of all epochs: the time of the run, not of an epoch.",
+            39: "This is the sum without the first epoch; take the median.",
+        },
+        "Leave the first out with seconds[1:], then statistics.median.",
+    )
+    compare(
+        number(throughput(50_000, 42), "throughput(50000, 42)"),
+        50_000 / 42,
+        "throughput(50000, 42)",
+        {
+            42 / 50_000: "This is seconds a sample. Samples a second is the other way round.",
+            60_000 / 42: "The 10,000 test images are counted; only training samples count.",
+            50_000 * 42: "Divide by the seconds.",
+        },
+        "Samples divided by seconds.",
+    )
+    for base, time, right in ((14, 8, 1.75), (14, 5, 2.8), (14, 14, 1.0)):
+        compare(
+            number(speedup(base, time), f"speedup({base}, {time})"),
+            right,
+            f"speedup({base}, {time})",
+            {
+                time / base: "The other way round: the base's time is divided by the new time.",
+                base - time: "This is the difference. A speedup is a ratio.",
+                (base - time) / base: "This is the share of time saved. A speedup is base ÷ time.",
+            },
+        )
+    for base, time, devices, right in ((14, 5, 4, 0.7), (14, 8, 2, 0.875)):
+        compare(
+            number(efficiency(base, time, devices), f"efficiency({base}, {time}, {devices})"),
+            right,
+            f"efficiency({base}, {time}, {devices})",
+            {
+                base / time: "This is the speedup. Divide it by the number of devices.",
+                100 * right: "A fraction of 1 is asked, not per cent.",
+                base / time * devices: "Divide by the number of devices instead of multiplying.",
+                time / base / devices: "The speedup inside is upside down: base ÷ time.",
+                time / base * devices: "This is upside down: speedup ÷ devices.",
+            },
+        )
+    return "42 s are 1,190 images/s; 14, 8, 5 s are speedups 1, 1.75, 2.80, efficiency 0.70 on 4."
+
+
+@exercise("2.4")
+def check_2_4(interval: Function, throughput_interval: Function) -> str:
+    """14 s and 5 s mean a ratio from 2.45 to 3.22; 42 s means 1,176 to 1,205 images/s."""
+    check_interval(
+        pair(interval(14, 5), "interval(14, 5)"),
+        (13.5 / 5.5, 14.5 / 4.5),
+        "interval(14, 5)",
+        "The ratio is smallest when 14 was 13.5 and 5 was 5.5, largest the other way round.",
+        {
+            (13.5 / 4.5, 14.5 / 5.5): "Numerator and denominator err on their own: the smallest "
+            "ratio has the smallest numerator and the LARGEST denominator.",
+            (14.5 / 5.5, 13.5 / 4.5): "Numerator and denominator err on their own: the smallest "
+            "ratio has the smallest numerator and the LARGEST denominator.",
+            (13 / 6, 15 / 4): "Rounding errs by half a second, not by a whole one.",
+            (14 / 6, 15 / 5): "That is cutting off. This log rounds: 14 s means 13.5 to 14.5.",
+            (13.5 / 5, 14.5 / 5): "The 5 s are rounded as well.",
+            (14 / 5.5, 14 / 4.5): "The 14 s are rounded as well.",
+        },
+    )
+    check_interval(
+        pair(throughput_interval(50_000, 42), "throughput_interval(50000, 42)"),
+        (50_000 / 42.5, 50_000 / 41.5),
+        "throughput_interval(50000, 42)",
+        "The longest time that 42 s can mean, 42.5, gives the lowest throughput.",
+        {
+            (50_000 / 43, 50_000 / 41): "Rounding errs by half a second, not by a whole one.",
+            (50_000 / 43, 50_000 / 42): "That is cutting off. 42 s means 41.5 to 42.5.",
+            (42.5 / 50_000, 41.5 / 50_000): "These are seconds a sample, not samples a second.",
+        },
+    )
+    return "14 s / 5 s lies in [2.45, 3.22]; 42 s in [1176, 1205] images/s."
+
+
+def check_interval(
+    found: tuple[float, float],
+    right: tuple[float, float],
+    what: str,
+    otherwise: str,
+    mistakes: dict[tuple[float, float], str],
+) -> None:
+    def same(a: tuple[float, float], b: tuple[float, float]) -> bool:
+        return all(abs(x - y) <= 1e-3 * abs(y) for x, y in zip(a, b, strict=True))
+
+    if same(found, right):
+        return
+    advice = otherwise
+    if same(found, (right[1], right[0])):
+        advice = "Low and high are exchanged: the smaller number comes first."
+    for wrong, why in mistakes.items():
+        if same(found, wrong):
+            advice = why
+    raise CheckFailed(
+        f"{what} = ({right[0]:.5g}, {right[1]:.5g})", f"({found[0]:.5g}, {found[1]:.5g})", advice
+    )
+
+
+@exercise("2.5")
+def check_2_5(seconds_from_us: Function) -> str:
+    """131, 120, 120 and 119 microseconds a sample are 7.86, 7.20, 7.20 and 7.14 s an epoch."""
+    for us in (131, 120, 120, 119):
+        compare(
+            number(seconds_from_us(us, 60_000), f"seconds_from_us({us}, 60000)"),
+            us * 0.06,
+            f"seconds_from_us({us}, 60000)",
+            {
+                us * 60_000: "These are microseconds. A second has a million of them.",
+                us * 60: "Divided by 1,000 they are milliseconds. A second has 1,000,000 us.",
+                us / 60_000: "Multiply by the samples: the time is for each one.",
+                us / 60_000 / 1e6: "Multiply by the samples: the time is for each one.",
+                us / 1e6: "This is the time for one sample; an epoch has 60,000.",
+                round(us * 0.06): "Do not round: the half second is what this exercise wins back.",
+            },
+        )
+    return "7.86, 7.20, 7.20, 7.14 s, each to 0.4 %."
