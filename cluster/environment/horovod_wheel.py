@@ -239,11 +239,7 @@ def build(
 
 def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the build: the user's, without strays, with the recipe's."""
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("HOROVOD_") or name in ("HOROVOD_CUDA_HOME",)
-    }
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     cores = len(os.sched_getaffinity(0))
     env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}
     env["LDFLAGS"] = f"{env.get('LDFLAGS', '')} {RPATH}".strip()
@@ -271,7 +267,8 @@ def gpu_environment(nccl_home: str | None) -> dict[str, str]:
         os.environ.get("CONDA_PREFIX"),
     ):
         if home and (Path(home) / "include" / "nccl.h").is_file():
-            return {
+            asked = ("HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
+            return {name: os.environ[name] for name in asked if name in os.environ} | {
                 "HOROVOD_GPU_OPERATIONS": "NCCL",
                 "HOROVOD_NCCL_HOME": home,
                 "HOROVOD_NCCL_LINK": "SHARED",

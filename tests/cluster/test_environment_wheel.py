@@ -165,7 +165,14 @@ def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
         wheels.gpu_environment(None)
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "nccl.h").touch()
-    assert wheels.gpu_environment(str(tmp_path))["HOROVOD_NCCL_HOME"] == str(tmp_path)
+    monkeypatch.setenv("HOROVOD_BUILD_CUDA_CC_LIST", "80,90")
+    monkeypatch.setenv("HOROVOD_WITH_MPI", "0")
+    assert wheels.gpu_environment(str(tmp_path)) == {
+        "HOROVOD_GPU_OPERATIONS": "NCCL",
+        "HOROVOD_NCCL_HOME": str(tmp_path),
+        "HOROVOD_NCCL_LINK": "SHARED",
+        "HOROVOD_BUILD_CUDA_CC_LIST": "80,90",
+    }
 
 
 def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
