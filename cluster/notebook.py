@@ -19,7 +19,7 @@ class JobError(RuntimeError):
     """A job that ended badly; Jupyter shows the two lines of the message and no more."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"JobError: {self}"]
+        return [f"{type(self).__name__}: {self}"]
 
 
 class SubmitError(JobError):
@@ -81,16 +81,34 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Si
 
 
 def wait_quietly(job_id: str, where: Site) -> list[Status]:
-    """Wait with one line that changes in place; in a plain log, one line a state."""
+    """Wait; one line for each new state."""
     said = ""
     begun = time.monotonic()
     found: list[Status] = []
-    for found in watch(job_id, where):
-        line = "; ".join(dict.fromkeys(map(describe, found)))
-        if line != said:
-            print(f"{line}  [{time.monotonic() - begun:.0f} s]", flush=True)
-            said = line
+    try:
+        for found in watch(job_id, where):
+            line = "; ".join(dict.fromkeys(map(describe, found)))
+            if line != said:
+                print(f"{line}  [{time.monotonic() - begun:.0f} s]", flush=True)
+                said = line
+    except KeyboardInterrupt:
+        print(f"You stopped waiting; job {job_id} goes on: cluster cancel {job_id}")
+        raise
     return found
+
+
+def cancel_jobs_of(folder: Path) -> list[str]:
+    """Cancel what was submitted of job files in or below `folder` and is not over; their ids."""
+    cancelled = []
+    for submission in history.everything():
+        if not Path(submission.job_file).is_relative_to(folder.resolve()):
+            continue
+        scheduler = schedulers.of(site.current(submission.site))
+        with contextlib.suppress(click.ClickException):  # forgotten by the scheduler
+            if not all(status.over for status in scheduler.statuses(submission.job_id)):
+                scheduler.cancel(submission.job_id)
+                cancelled.append(submission.job_id)
+    return cancelled
 
 
 def explain(status: Status) -> str:

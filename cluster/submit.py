@@ -40,6 +40,10 @@ def submit_command(site_name: str | None, wait: bool, words: tuple[str, ...]) ->
         job_id = submit(path, arguments, options, where)
     except (jobfile.JobFileError, OptionError) as error:
         raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.filename}: {error.strerror}; the job was not submitted"
+        ) from None
     if wait or also_wait:
         from cluster.wait import wait_for
 

@@ -25,12 +25,16 @@ def wait_for(label: str, where: Site) -> list[Status]:
     """Wait; one line for each new state; the last statuses."""
     said: dict[str, str] = {}
     found: list[Status] = []
-    for found in watch(label, where):
-        for status in found:
-            line = describe(status)
-            if said.get(status.label) != line:
-                click.echo(line, err=True)
-                said[status.label] = line
+    try:
+        for found in watch(label, where):
+            for status in found:
+                line = describe(status)
+                if said.get(status.label) != line:
+                    click.echo(line, err=True)
+                    said[status.label] = line
+    except KeyboardInterrupt:
+        click.echo(f"\nYou stopped waiting; job {label} goes on: cluster cancel {label}", err=True)
+        raise SystemExit(130) from None
     return found
 
 

@@ -22,6 +22,10 @@ from cluster.site import Site
 DEFAULT_SECONDS = 3600  # a job without --time; one that hangs shall not hold the queue for ever
 
 
+# What would do something else than asked for if it were passed over in silence.
+NOT_HERE = ("begin", "deadline", "help", "hold", "input", "test-only", "usage", "version", "wrap")
+
+
 def submit(
     job: JobFile, options: dict[str, str], arguments: list[str], where: Site, show_on
 ) -> str:
@@ -31,6 +35,9 @@ def submit(
         raise jobfile.JobFileError(problem)
     folder = Path.cwd() / (asked.folder or "")
     every_option = {**job.options, **options}
+    for name in NOT_HERE:
+        if name in every_option:
+            raise jobfile.JobFileError(f"--{name}: the laptop site does not know this option")
     exported = environment.exported(dict(os.environ), every_option.get("export", "ALL"))
     exported |= where.exports
     tasks = asked.array or (None,)
@@ -136,6 +143,9 @@ def cancel(label: str) -> None:
     jobs = store.named(label)
     if not jobs:
         raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
+    elsewhere = [job.host for job in jobs if not job.over and job.host != socket.gethostname()]
+    if elsewhere:
+        raise click.ClickException(f"job {label} is on {elsewhere[0]}: cancel it there")
     ended = [scheduler.cancel(job) for job in jobs]
     scheduler.start_what_fits()
     if not any(ended):

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,9 @@ SUPERVISE = [sys.executable, "-P", "-m", "cluster.laptop.supervise"]
 def start_what_fits() -> None:
     """Notice what has died, then start what may run; commands and ending jobs call it."""
     with store.lock():
-        jobs = [notice_death(job) for job in store.active()]
+        # A home folder may be shared with other machines, which look after their own jobs.
+        mine = [job for job in store.active() if job.host == socket.gethostname()]
+        jobs = [notice_death(job) for job in mine]
         running = [job for job in jobs if job.state == store.RUNNING]
         cores = processes.cores()
         taken = {core for job in running for core in job.cores}

@@ -110,13 +110,14 @@ def change(job: Job, **fields) -> Job:
 
 
 def load(job_id: int) -> Job | None:
+    """The job's record; None if there is none, or if what is there cannot be read."""
     try:
         fields = json.loads((job_folder(job_id) / "job.json").read_text())
-    except FileNotFoundError:
+        for name in ("signal", "arguments", "cores"):
+            fields[name] = tuple(fields[name]) if fields[name] is not None else None
+        return Job(**fields)
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
         return None
-    for name in ("signal", "arguments", "cores"):
-        fields[name] = tuple(fields[name]) if fields[name] is not None else None
-    return Job(**fields)
 
 
 def active() -> list[Job]:

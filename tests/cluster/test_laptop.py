@@ -283,6 +283,7 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
         (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
         (["--site", "moon", "job.sbatch"], "there is no site moon"),
         (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
+        (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
         (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
     ],
 )
@@ -296,3 +297,52 @@ def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message
 def test_a_job_that_is_not_there_is_a_sentence(shell):
     for command in ("wait", "cancel", "logs"):
         assert "there is no job 12" in shell.cluster(command, "12", ok=False).stderr
+
+
+def test_when_nothing_can_be_written_the_sentence_says_where(shell):
+    (shell.home / ".dl-course").write_text("a file where a folder should be")
+    refused = shell.cluster("submit", shell.write("job.sbatch", "true"), ok=False)
+    assert ".dl-course" in refused.stderr
+    assert "the job was not submitted" in refused.stderr
+
+
+def test_a_broken_record_costs_no_other_job(shell):
+    first = shell.submit(shell.write("job.sbatch", "echo ran"))
+    shell.wait(first)
+    (shell.home / ".dl-course/laptop/jobs/1/job.json").write_text('{"id": 1, "na')
+    second = shell.submit("job.sbatch")
+    shell.wait(second)
+    assert second == "2"
+    assert "there is no job 1" in shell.cluster("wait", "1", ok=False).stderr
+    assert shell.record(second)["State"] == "COMPLETED"
+
+
+def test_ctrl_c_stops_the_waiting_not_the_job(shell):
+    shell.write("job.sbatch", "sleep 300")
+    waiting = subprocess.Popen(
+        [Path(os.sys.executable).parent / "cluster", "submit", "--wait", "job.sbatch"],
+        cwd=shell.folder,
+        env=shell.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    shell.until(lambda: " R " in shell.cluster("queue").stdout)
+    waiting.send_signal(signal.SIGINT)
+    said = waiting.communicate(timeout=20)[1]
+    assert "job 1 goes on: cluster cancel 1" in said
+    assert waiting.returncode == 130
+    assert " R " in shell.cluster("queue").stdout
+    shell.cluster("cancel", "1")
+    shell.wait("1", ok=False)
+
+
+def test_a_job_of_another_machine_is_left_to_it(shell):
+    job = shell.submit(shell.write("job.sbatch", "sleep 300"))
+    file = shell.home / ".dl-course/laptop/jobs/1/job.json"
+    mine = file.read_text()
+    host = shell.job_json(job)["host"]
+    file.write_text(mine.replace(f'"host": "{host}"', '"host": "elsewhere"'))
+    assert "job 1 is on elsewhere: cancel it there" in shell.cluster("cancel", job, ok=False).stderr
+    file.write_text(mine)
+    shell.cluster("cancel", job)
+    shell.wait(job, ok=False)

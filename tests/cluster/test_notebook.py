@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.notebook import JobError, SubmitError
+from cluster.notebook import JobError, SubmitError, cancel_jobs_of
 from cluster.submit import outputs, submit_once
 
 
@@ -76,6 +76,16 @@ def test_a_changed_program_is_pointed_out(lesson, capsys):
 def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
     monkeypatch.chdir(lesson.home)
     assert submit_once("../lesson/job.sbatch") == [lesson.folder / "mine_1.out"]
+
+
+def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
+    lesson.write("long.sbatch", "sleep 300", "-n64")
+    lesson.cluster("submit", "long.sbatch")
+    lesson.cluster("submit", "long.sbatch")
+    assert cancel_jobs_of(lesson.home) == []
+    assert cancel_jobs_of(lesson.folder) == ["1", "2"]
+    lesson.wait("1", ok=False)
+    assert lesson.cluster("queue").stdout.count("\n") == 1
 
 
 def test_what_cannot_be_submitted_is_one_sentence(lesson):

@@ -1,0 +1,99 @@
+"""The site file `box`: the course's job files under real Slurm, as an ordinary student."""
+
+import pytest
+
+pytestmark = pytest.mark.slurm
+
+JOB = """#!/bin/bash
+#SBATCH --job-name=hello
+#SBATCH --nodes=2
+#SBATCH --ntasks=4
+#SBATCH --time=00:02:00
+#SBATCH --output=out
+#SBATCH --error=err
+set -euo pipefail
+source "${COURSE_SITE:-$HOME/.dl-course/site.sh}"
+facts
+launch python -u program.py
+"""
+HELLO = """
+import os
+from mpi4py import MPI
+print("rank", MPI.COMM_WORLD.rank, "of", MPI.COMM_WORLD.size, "on", os.uname().nodename)
+"""
+
+
+@pytest.fixture
+def lesson(student):
+    """The student's folder with a job file; `cluster` as the course's module gives it."""
+    student.write("job.sbatch", JOB)
+    student.write("program.py", HELLO)
+    return student
+
+
+def cluster(student, words: str) -> tuple[int, str, str]:
+    done = student.try_to(f"module load dl-course && cluster {words}", seconds=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_job_file_runs_on_two_nodes_and_its_accounting_is_real(lesson):
+    code, said, command = cluster(lesson, "submit --site box --wait job.sbatch")
+    assert code == 0, command
+    job = said.split()[-1]
+    output = lesson.read("out")
+    assert "site: box (slurm)\n" in output
+    assert "nodes: 2 (node[" in output
+    assert "launch: 4 ranks in one MPI world\n" in output
+    assert output.count(" of 4 on node") == 4
+    header, row = cluster(lesson, f"accounting --site box {job}")[1].splitlines()
+    record = dict(zip(header.split("|"), row.split("|"), strict=True))
+    assert (record["State"], record["NNodes"]) == ("COMPLETED", "2")
+    assert record["SubmitLine"] == "sbatch job.sbatch"
+
+
+def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
+    """pmi2 and Open MPI: N programs of size 1, each with exit code 0."""
+    lesson.do(
+        "module load dl-course && folder=$(python -c 'import cluster.site as s; print(s.FOLDER)')"
+        " && sed s/--mpi=pmix/--mpi=pmi2/ $folder/box.sh >box.sh && cp $folder/job.sh ."
+    )
+    lesson.write("job.sbatch", JOB.replace("${COURSE_SITE:-$HOME/.dl-course/site.sh}", "box.sh"))
+    code, _, said = cluster(lesson, "submit --site box --wait job.sbatch")
+    assert code == 1
+    assert "FAILED" in said
+    assert "4 ranks were asked for, but MPI sees 1" in lesson.read("err")
+    assert "rank 0 of 1" not in lesson.read("out")
+
+
+def test_when_a_rank_dies_the_job_fails(lesson):
+    dies = "import os; MPI.COMM_WORLD.rank == 3 and os.abort(); MPI.COMM_WORLD.barrier()"
+    lesson.write("program.py", f"from mpi4py import MPI\n{dies}\n")
+    assert cluster(lesson, "submit --site box --wait job.sbatch")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "advice"),
+    [
+        ("--account=nope", "cluster use box --account NAME"),
+        ("--partition=nope", "the partitions here: sinfo -s"),
+        ("--nodes=9 --ntasks=9", "ask for fewer --nodes"),
+        ("--partition=debug --time=2:00:00", "ask for less --time"),
+        ("--gres=tpu:1", "ask for GPUs as this site does"),
+        ("--qos=nope", "sacctmgr show assoc"),
+    ],
+)
+def test_what_real_slurm_refuses_comes_with_advice(lesson, options, advice):
+    code, _, said = cluster(lesson, f"submit --site box {options} job.sbatch")
+    assert code == 1
+    assert advice in said
+
+
+def test_cancel_wait_and_logs(lesson):
+    lesson.write("program.py", "import time; print('up', flush=True); time.sleep(300)")
+    job = cluster(lesson, "submit --site box --ntasks=2 job.sbatch")[1].split()[-1]
+    lesson.do("until grep -q up out; do sleep 0.2; done")
+    assert cluster(lesson, f"cancel --site box {job}")[2] == f"$ scancel {job}\n"
+    code, _, said = cluster(lesson, f"wait --site box {job}")
+    assert code == 1
+    assert f"job {job}: CANCELLED" in said
+    assert "up\n" in cluster(lesson, f"logs -f --site box {job}")[1]
