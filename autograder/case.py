@@ -21,7 +21,7 @@ class Case:
     answers_file: str | None
     profile: Profile
     expected: dict = field(default_factory=dict)
-    references: dict[str, Measure] = field(default_factory=dict)  # from the calibration
+    references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
 
 
 # --- which runs -----------------------------------------------------------------------------

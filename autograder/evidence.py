@@ -267,7 +267,7 @@ def physically_possible(run: Run) -> Iterator[Finding]:
 
 def convergence(run: Run, references: Mapping[str, Measure]) -> Iterator[Finding]:
     """A first epoch far better than the solution's own is worth a look."""
-    known = references.get("first_train_accuracy")
+    known = references.get(f"first train accuracy of {run.header.get('source')}")
     first = run.epochs[0].train_accuracy if run.epochs else None
     if known is None or first is None or not is_number(first.value):
         return

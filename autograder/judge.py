@@ -57,15 +57,28 @@ def value_of(given: Case, condition: Condition, name: str) -> Value:
     return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
 
 
-def threshold_value(given: Case, threshold: Threshold, name: str) -> Value:
+def title_of(condition: Condition, name: str) -> str:
+    """What is measured, in words; also its name in a calibration file."""
+    label = condition.metric.removeprefix("measure:").replace("_", " ")
+    label += "".join(f", {key} {value}" for key, value in condition.at.items())
+    if condition.minus:
+        return f"difference in {label} between {name} and {condition.minus}"
+    if condition.over:
+        return f"{label} of {name} over that of {condition.over}"
+    return f"{label} of {name}"
+
+
+def threshold_value(given: Case, threshold: Threshold, title: str, name: str) -> Value:
     fixed = constant(threshold, given.profile)
     if isinstance(fixed, str):
         return fixed
+    factor = threshold.factor
     if fixed is not None:
         value: Value = exact(fixed)
-    elif threshold.ref is not None:
-        value = given.references.get(threshold.ref) or Missing(
-            f"no calibration of `{threshold.ref}` for this site",
+    elif threshold.of_reference is not None:
+        factor = threshold.of_reference
+        value = given.references.get(title) or Missing(
+            f"nobody has measured the solution's {title} on this site",
             "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
         )
     else:
@@ -73,30 +86,21 @@ def threshold_value(given: Case, threshold: Threshold, name: str) -> Value:
         value = run if isinstance(run, Missing) else metric_value(threshold.metric or "", run, {})
     if not isinstance(value, Measure):
         return value
-    moved = measure.scaled(value, threshold.factor)
-    return Measure(
-        moved.value + threshold.plus,
-        moved.low + threshold.plus,
-        moved.high + threshold.plus,
-        moved.unit,
-        moved.where,
-        moved.basis,
-    )
+    moved = measure.scaled(value, factor)
+    low, high = moved.low + threshold.plus, moved.high + threshold.plus
+    if threshold.of_reference is not None:  # the reference is a line, not a range
+        low = high = moved.value
+    return Measure(moved.value + threshold.plus, low, high, moved.unit, moved.where, moved.basis)
 
 
 def judge_run(given: Case, condition: Condition, name: str) -> Part:
     """One condition on one run."""
-    label = condition.metric.removeprefix("measure:").replace("_", " ")
-    title = f"{label} of {name}"
-    if condition.minus:
-        title = f"difference in {label} between {name} and {condition.minus}"
-    if condition.over:
-        title = f"{label} of {name} over that of {condition.over}"
-    limit = threshold_value(given, condition.threshold, name)
+    title = title_of(condition, name)
+    limit = threshold_value(given, condition.threshold, title, name)
     value = value_of(given, condition, name)
     goal = as_text(limit) if not isinstance(limit, Missing) else "a threshold that is missing"
-    if isinstance(limit, Measure) and condition.threshold.ref:
-        goal += f" ({condition.threshold.factor:g} of the reference)"
+    if isinstance(limit, Measure) and condition.threshold.of_reference is not None:
+        goal += f" ({condition.threshold.of_reference:g} of the reference)"
     expected = f"{title} {SYMBOLS[condition.operator]} {goal}"
     for missing in (value, limit):
         if isinstance(missing, Missing):
@@ -144,7 +148,7 @@ def partial(
     start = condition.half_from or condition.zero_from
     if start is None:
         return 0.0, FAILED
-    begin = threshold_value(given, start, name)
+    begin = threshold_value(given, start, title_of(condition, name), name)
     if not isinstance(begin, Measure) or begin.value == limit.value:
         return 0.0, FAILED
     best = value.high if condition.operator == "at_least" else value.low
@@ -184,11 +188,17 @@ def judge_check(given: Case, check: RubricCheck) -> Check:
     conditions = [c for c in check.require if c.only in (None, given.profile)]
     # What is relative to a reference that nobody measured on this site is left out, unless
     # nothing else would be left.
-    calibrated = [c for c in conditions if c.threshold.ref in (None, *given.references)]
+    calibrated = [c for c in conditions if not uncalibrated(given, c)]
     parts = tuple(p for c in calibrated or conditions for p in judge_condition(given, c))
     credit = min((p.credit for p in parts), default=1.0)
     status = min((p.status for p in parts), key=ORDER.index, default=PASSED)
     return _check(check, parts, credit, status)
+
+
+def uncalibrated(given: Case, condition: Condition) -> bool:
+    if condition.threshold.of_reference is None:
+        return False
+    return not any(title_of(condition, name) in given.references for name in condition.of)
 
 
 def _check(check: RubricCheck, parts: tuple[Part, ...], credit: float, status: str) -> Check:

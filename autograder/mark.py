@@ -13,6 +13,7 @@ from autograder.case import Case, by_time, chosen, matching
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
 from autograder.measure import Measure
+from autograder.policy import Policy
 from autograder.read import read_files
 from autograder.records import Problem, Run, Where
 from autograder.rubric import Profile, Rubric
@@ -37,6 +38,13 @@ class Settings:
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
+    names: dict[str, str] = field(default_factory=dict)  # full names from the roster
+    policy: Policy = field(default_factory=Policy)
+    # The solution's speedups: lesson -> program -> (workers, speedup).
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+    junit: bool = False
+    gradescope: Path | None = None
+    key: str = ""  # of everything above, for grading only what changed
 
 
 def mark_student(student: Student, settings: Settings) -> list[Grade]:

@@ -219,6 +219,9 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "test_accuracy": _test_accuracy,
     "throughput": measure.throughput,
     "total_s": _total_seconds,
+    "first_train_accuracy": lambda run: _fraction(
+        run.epochs[0].train_accuracy if run.epochs else None, "training accuracy"
+    ),
     "train_accuracy": _train_accuracy,
     "train_samples": _dataset("train_samples"),
     "unique_samples": measure.unique_samples,

@@ -30,7 +30,7 @@ class Threshold(Strict):
     value: float | str | None = None
     smoke: float | str | None = None
     full: float | str | None = None
-    ref: str | None = None  # a name in the calibration file
+    of_reference: float | None = None  # share of what the solution reaches on this site
     metric: str | None = None  # of the run `of`, else of the same run
     of: str | None = None
     factor: float = 1.0
@@ -46,11 +46,11 @@ class Threshold(Strict):
         kinds = [
             self.value is not None,
             self.smoke is not None or self.full is not None,
-            self.ref is not None,
+            self.of_reference is not None,
             self.metric is not None,
         ]
         if sum(kinds) != 1:
-            raise ValueError("give one of: a value, smoke and full, ref, metric")
+            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
         if (self.smoke is None) != (self.full is None):
             raise ValueError("give both smoke and full")
         _known_metric(self.metric)

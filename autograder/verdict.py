@@ -117,4 +117,5 @@ class Grade:
     runs: tuple[RunSummary, ...] = ()
     look: tuple[str, ...] = ()  # why an instructor should look at it
     handed_in: str | None = None
+    raw_score: float | None = None  # as measured, before any adjustment
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied

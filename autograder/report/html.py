@@ -2,21 +2,19 @@
 or parts elsewhere; only sorting and filtering the class table takes a few lines of script."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import groupby
-from pathlib import Path
 from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.case import shown
-from autograder.harmless import file_name
 from autograder.report import pictures
-from autograder.report.files import write_if_new
 from autograder.report.terminal import LEGEND, SIGNS, marks, notice, points
-from autograder.verdict import TIERS, Grade, Point
+from autograder.roster import Person
+from autograder.rows import Row
+from autograder.verdict import PASSED, TIERS, Check, Grade, Part, Point
 
 
 @cache
@@ -36,6 +34,7 @@ def environment() -> Environment:
         signs=SIGNS,
         legend=LEGEND,
         curves=curves,
+        reasons=reasons,
         epoch_bars=pictures.epoch_bars,
         speedup_curve=pictures.speedup_curve,
     )
@@ -56,68 +55,84 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
     return found
 
 
-def page_name(student: str) -> str:
-    return f"{file_name(student)}.html"
+def reasons(check: Check) -> list[Part]:
+    """Why points are missing; what was found alike for several is said once."""
+    merged: dict[tuple, list[Part]] = {}
+    for part in check.parts:
+        if part.status != PASSED:
+            merged.setdefault((part.found, part.where, part.try_), []).append(part)
+    return [
+        Part(
+            parts[0].name,
+            parts[0].status,
+            parts[0].credit,
+            "; ".join(dict.fromkeys(p.expected for p in parts)),
+            *key,
+        )
+        for key, parts in merged.items()
+    ]
 
 
-def student_page(student: str, grades: Sequence[Grade]) -> str:
+Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
+
+
+def student_page(name: str, grades: Sequence[Grade], references: Curves) -> str:
     """All lessons of a student. Hidden checks count in the sum and are not shown."""
     return (
         environment()
         .get_template("student.html.j2")
         .render(
-            student=student,
+            student=name,
             grades=grades,
+            references=references,
             total=sum(g.score or 0 for g in grades),
-            most=sum(g.max_score for g in grades),
+            most=sum(g.max_score for g in grades if g.status != "excused"),
             smoke=any(g.profile == "smoke" for g in grades),
         )
     )
 
 
-def class_page(grades: Sequence[Grade]) -> str:
-    rows = [_row(g) for g in grades]
-    lessons = sorted({g.lesson for g in grades if g.score is not None})
-    tiers = Counter(g.tier for g in grades)
+def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    shown_rows = [_shown(row, people) for row in rows]
+    tiers = Counter(row.tier for row in rows if row.tier)
     drawn = []
-    for lesson in lessons:
-        same = [g for g in grades if g.lesson == lesson and g.score is not None]
-        scores = [g.score for g in same if g.score is not None]
-        most = max(g.max_score for g in same)
-        label = f"{lesson} {same[0].title}: {len(scores)} submissions"
+    for lesson in sorted({row.lesson for row in rows if row.score is not None}):
+        same = [row for row in rows if row.lesson == lesson and row.score is not None]
+        scores = [row.score for row in same if row.score is not None]
+        most = max(row.max_score for row in same)
+        label = f"{lesson} {same[0].title}: points of {len(scores)} submissions"
         drawn.append((label, pictures.histogram(scores, most, "points")))
+        gains = [row.speedup for row in same if row.speedup]
+        if len(gains) > 1:
+            label = f"{lesson}: best speedup of {len(gains)} submissions"
+            drawn.append((label, pictures.histogram(gains, max(gains), "speedup")))
     return (
         environment()
         .get_template("class.html.j2")
         .render(
-            students=len({g.student for g in grades}),
-            rows=rows,
-            looks=[row for row in rows if row["look"]],
+            students=len({row.student for row in rows}),
+            rows=shown_rows,
+            looks=[row for row in shown_rows if row["look"]],
             tiers=[(tier, tiers[tier]) for tier in TIERS if tiers[tier]],
+            missing=sum(row.status == "missing" for row in rows),
             pictures=drawn,
         )
     )
 
 
-def _row(grade: Grade) -> dict:
-    counted = [r for r in grade.runs if r.counted and r.epoch_s]
-    speedups = [r.speedup.value for r in grade.runs if r.speedup]
+def _shown(row: Row, people: Mapping[str, Person]) -> dict:
+    person = people.get(row.student)
     return {
-        "href": "students/" + quote(page_name(grade.student)),
-        "student": grade.student,
-        "lesson": grade.lesson,
-        "score": grade.score,
-        "max_score": grade.max_score,
-        "marks": marks(grade),
-        "epoch_s": f"{shown(counted[0].epoch_s.value)} s" if counted and counted[0].epoch_s else "",
-        "speedup": shown(max(speedups)) if speedups else "",
-        "tier": grade.tier if grade.status == "graded" else grade.status,
-        "notice": notice(grade),
-        "look": grade.look,
+        "href": "students/" + quote(row.page) if row.page else "",
+        "student": row.student,
+        "name": person.full_name if person else "",
+        "lesson": row.lesson,
+        "score": row.score,
+        "max_score": row.max_score,
+        "marks": marks(row),
+        "epoch_s": f"{shown(row.epoch_s)} s" if row.epoch_s else "",
+        "speedup": shown(row.speedup) if row.speedup else "",
+        "tier": row.tier or row.status,
+        "notice": notice(row),
+        "look": row.look,
     }
-
-
-def write(grades: Sequence[Grade], out: Path) -> None:
-    for student, theirs in groupby(grades, key=lambda g: g.student):
-        write_if_new(out / "students" / page_name(student), student_page(student, list(theirs)))
-    write_if_new(out / "index.html", class_page(grades))

@@ -1,0 +1,151 @@
+"""`autograder calibrate`: what the solution reaches on a site, for rubrics to refer to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import yaml
+
+from autograder import collect, judge, measure, rubric
+from autograder.case import Case, chosen, matching
+from autograder.measure import Measure, Missing, is_number
+from autograder.metrics import METRICS
+from autograder.records import Run
+from autograder.strict_yaml import SettingsError, line_of, read_yaml
+
+ALWAYS = ("first_train_accuracy",)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """By lesson: reference values by what is measured, and reference speedups by program."""
+
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+
+
+@click.command()
+@click.argument("runs", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@click.option(
+    "--rubrics",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=rubric.FOLDER,
+    help="Folder of rubrics NN.yaml.",
+)
+def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
+    """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
+    from autograder.mark import shorten
+    from autograder.read import read_files
+
+    data: dict[str, dict] = {}
+    for student in collect.find_students([runs], name="reference"):
+        with collect.opened(student) as folders:
+            for folder in folders:
+                path = rubrics / f"{folder.lesson}.yaml"
+                if not path.exists():
+                    click.echo(f"{folder.lesson}: no rubric, left out", err=True)
+                    continue
+                read = [shorten(run, folder.outputs) for run in read_files(folder.outputs)]
+                data[str(folder.lesson)] = of_lesson(rubric.load_rubric(path), read)
+    if not any(lesson["values"] for lesson in data.values()):
+        raise click.ClickException(f"{runs} holds no finished run of a lesson with a rubric")
+    text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
+    out.write_text(text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True), "utf-8")
+    for lesson, values in sorted(data.items()):
+        for name, found in values["values"].items():
+            click.echo(f"{lesson}: {name}: {found['value']:g} {found['unit']}".rstrip())
+    click.echo(f"Written to {out}")
+
+
+def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
+    """Every value that a condition of the rubric is relative to, and the speedup curves."""
+    case = Case(asked, runs, {}, None, "full")
+    values: dict[str, Measure] = {}
+    devices = set()
+    for check in asked.checks:
+        for condition in check.require:
+            if condition.threshold.of_reference is None:
+                continue
+            for name in condition.of:
+                value = _value(case, condition, name)
+                if isinstance(value, Measure):
+                    values[judge.title_of(condition, name)] = value
+    for name in asked.runs:
+        finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
+        devices |= {str(r.header.get("device")) for r in finished}
+        for metric in ALWAYS if finished else ():
+            found = [m for m in map(METRICS[metric], finished) if isinstance(m, Measure)]
+            if found:
+                title = f"{metric.replace('_', ' ')} of {name}"
+                values[title] = measure.middle(found)
+    return {
+        "devices": sorted(devices),
+        "values": {
+            title: {"value": v.value, "low": v.low, "high": v.high, "unit": v.unit}
+            for title, v in values.items()
+        },
+        "speedups": {name: line for name in asked.runs if (line := _curve(case, name))},
+    }
+
+
+def _value(case: Case, condition: rubric.Condition, name: str) -> judge.Value:
+    """The median of repeats where one run is measured, else of the runs that count."""
+    if condition.minus or condition.over or condition.metric not in METRICS:
+        return judge.value_of(case, condition, name)
+    last = chosen(case, name)
+    if isinstance(last, Missing):
+        return last
+    alike = [
+        METRICS[condition.metric](run)
+        for run in matching(case.runs, case.rubric, name)
+        if run.outcome == "completed" and measure.workers(run) == measure.workers(last)
+    ]
+    found = [value for value in alike if isinstance(value, Measure)]
+    return measure.middle(found) if found else Missing("no run measures it")
+
+
+def _curve(case: Case, name: str) -> dict[int, float]:
+    finished = [
+        r
+        for r in matching(case.runs, case.rubric, name)
+        if r.outcome == "completed" and measure.workers(r)
+    ]
+    base = next((r for r in finished if measure.workers(r) == 1), None)
+    line: dict[int, float] = {}
+    for run in finished:
+        gain = measure.speedup(base, run) if base is not None else None
+        if isinstance(gain, Measure):
+            line[measure.workers(run) or 1] = round(gain.value, 4)
+    return line if len(line) > 1 else {}
+
+
+def read_calibration(path: Path | None) -> Calibration:
+    if path is None:
+        return Calibration()
+    data, lines = read_yaml(path)
+    references: dict[str, dict[str, Measure]] = {}
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
+    try:
+        for lesson, known in data.items():
+            references[lesson] = {}
+            for title, value in known["values"].items():
+                if not all(is_number(value[key]) for key in ("value", "low", "high")):
+                    line = line_of(lines, (lesson, "values", title))
+                    raise SettingsError(f"{path}:{line}: {title}: not three finite numbers")
+                middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
+                references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
+            curves[lesson] = _read_curves(known.get("speedups") or {})
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise SettingsError(
+            f"{path}: this is not what `autograder calibrate` writes ({error!r})"
+        ) from None
+    return Calibration(references, curves)
+
+
+def _read_curves(data: Mapping) -> dict[str, tuple[tuple[int, float], ...]]:
+    return {
+        str(name): tuple(sorted((int(workers), float(gain)) for workers, gain in line.items()))
+        for name, line in data.items()
+    }

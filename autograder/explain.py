@@ -1,0 +1,98 @@
+"""`autograder explain STUDENT LESSON`: everything behind one grade, on the terminal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autograder.harmless import file_name
+from autograder.report.terminal import SIGNS, points
+
+
+@click.command()
+@click.argument("student")
+@click.argument("lesson")
+@click.option(
+    "--grades",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path("grades"),
+    show_default=True,
+    help="The folder that `autograder grade --out` wrote.",
+)
+def explain_command(student: str, lesson: str, grades: Path) -> None:
+    """Show every measure with its interval, threshold, evidence and the lines it came from."""
+    record = grades / "records" / f"{file_name(student)}.json"
+    if not record.exists():
+        there = sorted(path.stem for path in (grades / "records").glob("*.json"))
+        some = ", ".join(there[:8]) + (" …" if len(there) > 8 else "")
+        raise click.ClickException(f"{grades} holds no record of {student!r}. There are: {some}")
+    data = json.loads(record.read_bytes())
+    found = [g for g in data["grades"] if g["lesson"] == lesson]
+    if not found:
+        there = [g["lesson"] for g in data["grades"]]
+        raise click.ClickException(f"{student} handed in {', '.join(there)}, not {lesson}")
+    for grade in found:
+        show(grade)
+
+
+def show(grade: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def say(text: str, style: str = "", indent: int = 0) -> None:
+        console.print(Text(" " * indent + text, style=style))
+
+    title = f"{grade['student']}, lesson {grade['lesson']} {grade['title']}"
+    score = f"{points(grade['score'])} of {points(grade['max_score'])} points"
+    say(title, "bold")
+    say(f"{score}, {grade['status']}, profile {grade['profile']}")
+    say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
+    for line in grade["adjustments"]:
+        say(f"adjusted: {line} (measured {points(grade['raw_score'])})")
+    for check in grade["checks"]:
+        say("")
+        worth = f"{points(check['score'])}/{points(check['points'])}"
+        sign = SIGNS.get(check["status"], "!")
+        hidden = ", hidden from the student" if check["hidden"] else ""
+        say(f"{sign} {worth} {check['id']}: {check['title']} ({check['status']}{hidden})", "bold")
+        for part in check["parts"]:
+            say(f"{SIGNS.get(part['status'], '!')} {part['found']}", indent=2)
+            say(f"asked: {part['expected']}; credit {part['credit']:.3g}", "dim", 4)
+            if part["where"]:
+                say(f"from: {places(part['where'])}", "dim", 4)
+            if part["try_"]:
+                say(f"try: {part['try_']}", "dim", 4)
+    if grade["findings"]:
+        say("")
+        say("Findings", "bold")
+    for finding in grade["findings"]:
+        flag = "look: " if finding["look"] else ""
+        say(f"{flag}{finding['title']}", indent=2)
+        say(f"expected: {finding['expected']}; found: {finding['found']}", "dim", 4)
+        if finding["where"]:
+            say(f"from: {places(finding['where'])}", "dim", 4)
+    if grade["runs"]:
+        say("")
+        say("Runs", "bold")
+    for run in grade["runs"]:
+        used = "counts" if run["counted"] else "not used"
+        files = ", ".join(run["files"])
+        say(f"{run['name']}: {run['outcome']}, {used}, job {run['job_id'] or '-'}, {files}", "", 2)
+        for label, value in (
+            ("epoch time, s", run["epoch_s"]),
+            ("samples/s", run["throughput"]),
+            ("speedup", run["speedup"]),
+        ):
+            if value:
+                text = f"{label}: {value['value']:.6g} [{value['low']:.6g}, {value['high']:.6g}]"
+                say(text, "dim", 4)
+        for problem in run["problems"]:
+            where = places(problem["where"])
+            say(f"{problem['title']}: {problem['found']} ({where})", "dim", 4)
+
+
+def places(where: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{w['file']}:{w['line']}" if w["line"] else w["file"] for w in where)

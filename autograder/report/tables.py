@@ -1,0 +1,114 @@
+"""Tables for spreadsheets and programs, and everything that is written once for a class."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from autograder.harmless import csv_cell
+from autograder.policy import handed_in_at
+from autograder.report import canvas, html, moodle
+from autograder.report.files import write_if_new
+from autograder.roster import Person
+from autograder.rows import Row
+
+
+def write_all(
+    rows: Sequence[Row],
+    out: Path,
+    profile: str,
+    people: Mapping[str, Person],
+    canvas_export: Path | None = None,
+    moodle_worksheets: Iterable[Path] = (),
+) -> None:
+    write_if_new(out / "index.html", html.class_page(rows, people))
+    write_if_new(out / "grades.csv", grades_csv(rows, people))
+    write_if_new(out / "checks.csv", checks_csv(rows))
+    write_if_new(out / "grades.json", as_json(rows, profile))
+    write_if_new(out / "nbgrader.csv", nbgrader_csv(rows, people))
+    write_if_new(out / "canvas.csv", canvas.document(rows, people, canvas_export))
+    for worksheet in moodle_worksheets:
+        name = f"moodle-{worksheet.stem}.csv"
+        write_if_new(out / name, moodle.document(rows, people, worksheet, out))
+
+
+def to_csv(lines: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    for line in lines:
+        writer.writerow([csv_cell("" if cell is None else cell) for cell in line])
+    return text.getvalue()
+
+
+def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    header = (
+        "student name email lesson score max_score raw_score status evidence look adjustments "
+        "epoch_s speedup"
+    )
+    lines: list[Sequence[object]] = [header.split()]
+    for row in rows:
+        person = people.get(row.student, Person(row.student))
+        lines.append(
+            (
+                row.student,
+                person.full_name,
+                person.email,
+                row.lesson,
+                row.score,
+                row.max_score,
+                row.raw_score,
+                row.status,
+                row.tier,
+                "; ".join(row.look),
+                "; ".join(row.adjustments),
+                row.epoch_s,
+                row.speedup,
+            )
+        )
+    return to_csv(lines)
+
+
+def checks_csv(rows: Sequence[Row]) -> str:
+    lines: list[Sequence[object]] = [("student", "lesson", "check", "score", "points", "status")]
+    lines += [(row.student, row.lesson, *check) for row in rows for check in row.checks]
+    return to_csv(lines)
+
+
+def as_json(rows: Sequence[Row], profile: str) -> str:
+    data = {"format": 1, "profile": profile, "grades": [asdict(row) for row in rows]}
+    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+
+
+def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    """The columns of nbgrader's own gradebook export."""
+    header = (
+        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,"
+        "late_submission_penalty,score,max_score"
+    )
+    lines: list[Sequence[object]] = [header.split(",")]
+    for row in rows:
+        if row.status == "excused":
+            continue
+        person = people.get(row.student, Person(row.student))
+        moment = handed_in_at(row.handed_in)
+        raw = row.raw_score if row.raw_score is not None else row.score
+        penalty = max(0.0, round((raw or 0) - (row.score or 0), 2))
+        raised = max(raw or 0, row.score or 0)
+        lines.append(
+            (
+                f"{row.lesson} {row.title}".strip(),
+                None,
+                moment.isoformat(" ") if moment else None,
+                row.student,
+                person.last_name,
+                person.first_name,
+                person.email,
+                None if row.score is None else raised,
+                None if row.score is None else penalty,
+                row.score,
+                row.max_score,
+            )
+        )
+    return to_csv(lines)

@@ -1,0 +1,55 @@
+"""Who is in the class: names and the ids that other systems know students by."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.policy import read_csv
+from autograder.strict_yaml import SettingsError
+
+# Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.
+COLUMNS = {
+    "student": ("student", "id", "student_id", "folder"),
+    "name": ("name", "full name", "full_name"),
+    "email": ("email", "email address"),
+    "login": ("login", "account", "username", "user"),
+    "canvas_id": ("canvas_id", "canvas id", "lms_user_id"),
+    "sis_id": ("sis_id", "sis user id"),
+    "sis_login": ("sis_login", "sis login id"),
+    "moodle_id": ("moodle_id", "identifier"),
+    "section": ("section",),
+    "first_name": ("first_name", "first name"),
+    "last_name": ("last_name", "last name"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    student: str
+    name: str = ""
+    email: str = ""
+    login: str = ""  # account on the cluster
+    canvas_id: str = ""
+    sis_id: str = ""
+    sis_login: str = ""
+    moodle_id: str = ""
+    section: str = ""
+    first_name: str = ""
+    last_name: str = ""
+
+    @property
+    def full_name(self) -> str:
+        return self.name or f"{self.first_name} {self.last_name}".strip()
+
+
+def read_roster(path: Path | None) -> dict[str, Person]:
+    people: dict[str, Person] = {}
+    for where, row in read_csv(path, ()):
+        values = {}
+        for field, names in COLUMNS.items():
+            values[field] = next((row[n] for n in names if row.get(n)), "")
+        if not values["student"]:
+            raise SettingsError(f"{where}: no student; the column is `student` or `id`")
+        if values["student"] in people:
+            raise SettingsError(f"{where}: {values['student']!r} stands twice in the roster")
+        people[values["student"]] = Person(**values)
+    return people
