@@ -13,6 +13,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def main() -> int:  # noqa: RET503 - execv does not return
+    if sys.argv[1:]:
+        print(__doc__)
+        return 2
     if up_to_date(ROOT):
         return 0
     if not sys.platform.startswith("linux"):

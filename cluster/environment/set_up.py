@@ -31,6 +31,9 @@ PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off"
 
 
 def main() -> int:
+    if sys.argv[1:]:
+        print(__doc__)
+        return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with lock(LOGS / "lock", "another set-up is at work in this folder"):
@@ -64,6 +67,10 @@ def make_venv() -> None:
     inputs = {"folder": str(VENV), "python": "3.11"}
     if STAMPS.done("venv", inputs) and os.access(PYTHON, os.X_OK):
         return
+    if VENV.is_symlink() or (VENV.exists() and not STAMPS.folder.exists()):
+        raise SetUpError(
+            f"{VENV} was not made by this set-up; move it away, or delete it with `make clean`"
+        )
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < GIGABYTES_FREE:
         raise SetUpError(
@@ -71,9 +78,8 @@ def make_venv() -> None:
             f"{GIGABYTES_FREE}; free some, or clone it to another disk"
         )
     with progress(f"Python {sys.version.split()[0]}: an empty .venv"):
-        if VENV.is_symlink():
-            VENV.unlink()
         shutil.rmtree(VENV, ignore_errors=True)
+        STAMPS.folder.mkdir(parents=True)  # from here on it is ours, even half-made
         run([sys.executable, "-m", "venv", VENV], LOGS / "venv.log")
         STAMPS.write("venv", inputs)
 

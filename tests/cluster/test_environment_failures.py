@@ -76,6 +76,22 @@ def test_a_compiler_that_is_too_old(course, tmp_path):
     assert "-std=c++17" in (course / "build" / "set-up" / "compiler.log").read_text()
 
 
+def test_somebody_elses_venv_is_left_alone(course):
+    (course / ".venv").mkdir()
+    (course / ".venv" / "mine").touch()
+    assert_one_sentence(set_up(course), "was not made by this set-up", "make clean")
+    assert (course / ".venv" / "mine").exists()
+
+
+@pytest.mark.parametrize("module", ["cluster.environment", "cluster.environment.set_up"])
+def test_asking_for_help_sets_nothing_up(course, module):
+    command = [sys.executable, "-m", module, "--help"]
+    ended = subprocess.run(command, cwd=course, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "python3 -m cluster.environment" in ended.stdout
+    assert not (course / ".venv").exists()
+
+
 def test_a_full_disk(course):
     # Writing to /dev/full fails as writing to a full disk does.
     logs = course / "build" / "set-up"
