@@ -7,8 +7,8 @@ from typing import Any
 from autograder import assemble, filenames, outcome
 from autograder.outcome import Sign
 from autograder.readers import bars, mllog, record
-from autograder.readers.reader import Reader, Said
-from autograder.records import Problem, Run, Where
+from autograder.readers.reader import EPOCH_NUMBERS, Reader, Said
+from autograder.records import Epoch, Problem, Run, Where
 from autograder.scan import READERS, Scanned
 
 MOST_PROBLEMS = 100  # of a run; more help nobody
@@ -27,6 +27,7 @@ class Found:
     whole: bool | None = None
     certain: bool = False  # its own record says that it ended well
     signs: list[Sign] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     said: dict[str, Any] = field(default_factory=dict)
 
 
@@ -35,11 +36,11 @@ def read_job(
 ) -> list[Run]:
     """The runs of one job, from all of its files."""
     found = [one for at, file in enumerate(files) for one in runs_of(at, file, launches, formats)]
-    if not found:
-        found = [nothing_found(files)]
+    found = merged(found) or [nothing_found(files)]
     for at, file in enumerate(files):
         attach_facts(at, file, found)
         attach_signs(at, file, found)
+        attach_problems(at, file, found)
     names = tuple(file.name for file in files)
     job = job_of(files)
     return [finish(one, files, names, job) for one in found]
@@ -57,8 +58,9 @@ def runs_of(
             certain = run.outcome == "completed"
             one = Found(run, at, launch.first.line, last, certain, certain)
             if run.outcome == "failed":
-                text = "the program itself reports that it was aborted"
-                one.signs.append(Sign("exit", launch.last or launch.first, "", text))
+                reason = f"{run.end.get('reason', 'Exception')}: as the program's record says"
+                sign = outcome.exception_sign(reason, launch.last or launch.first)
+                one.signs += [sign] if sign else []
             found.append(one)
     for benchmark in file.benchmarks:
         run = mllog.to_run(benchmark)
@@ -73,6 +75,32 @@ def runs_of(
         reason = f"{file.lanes.left_out} more lines about epochs were left out: too many to be real"
         file.complain(file.last_line, "", reason)
     return sorted(found, key=lambda one: (one.first, one.last))
+
+
+def merged(found: list[Found]) -> list[Found]:
+    """Output and error output tell of the same runs: bars go to one, prints to the other."""
+    first = [one for one in found if one.file == found[0].file]
+    rest = [one for one in found if one.file != found[0].file]
+    if rest and len(rest) == len(first):
+        for one, other in zip(first, rest, strict=True):
+            one.run = replace(one.run, epochs=merged_epochs(one.run.epochs, other.run.epochs))
+            one.said = other.said | one.said
+    return first + [one for one in rest if one.certain]
+
+
+def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """Epochs, with what they do not say themselves taken from those with the same number."""
+    by_number = {epoch.number: epoch for epoch in others}
+    whole = []
+    for epoch in epochs:
+        other = by_number.get(epoch.number)
+        missing = {
+            name: getattr(other, name)
+            for name in (*EPOCH_NUMBERS, "steps")
+            if other is not None and getattr(epoch, name) is None
+        }
+        whole.append(replace(epoch, **missing))
+    return tuple(whole)
 
 
 def nothing_found(files: list[Scanned]) -> Found:
@@ -128,6 +156,15 @@ def attach_signs(at: int, file: Scanned, found: list[Found]) -> None:
             run.signs.append(sign)
 
 
+def attach_problems(at: int, file: Scanned, found: list[Found]) -> None:
+    """Give damaged lines to the run that they stand in, or the next one."""
+    here = [one for one in found if one.file == at]
+    for problem in file.problems:
+        before = [one for one in here if one.first <= problem.where.line]
+        run = before[-1] if before else here[0] if here else found[-1]
+        run.problems.append(problem)
+
+
 def job_of(files: list[Scanned]) -> str | None:
     """The job's id as the output says it, else as the names do; None if they do not agree."""
     said = [said["job_id"] for file in files for _, said in file.facts if "job_id" in said]
@@ -138,7 +175,7 @@ def job_of(files: list[Scanned]) -> str | None:
 
 def finish(one: Found, files: list[Scanned], names: tuple[str, ...], job: str | None) -> Run:
     run, said = one.run, one.said
-    problems = list(run.problems)
+    problems = [*run.problems, *one.problems]
     whole = one.whole
     if whole is None and any(file.open_bar for file in files):
         whole = False
@@ -150,12 +187,11 @@ def finish(one: Found, files: list[Scanned], names: tuple[str, ...], job: str | 
         if getattr(run, name) is None
     }
     ended, reasons = run.outcome, one.signs
-    if not one.certain:
+    if not one.certain and ended != "empty":
         ended, reasons = outcome.decide(whole, one.signs, last_words(one, files))
         if ended == "completed" and not run.epochs and run.format != bars.FORMAT and not whole:
             ended = "incomplete"
     problems += [Problem(sign.where, sign.text, sign.reason) for sign in reasons]
-    problems += [problem for file in files for problem in file.problems]
     return replace(
         run,
         files=tuple(dict.fromkeys((*run.files, *names))),

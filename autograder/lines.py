@@ -14,15 +14,15 @@ LONGEST = (
     1 << 16
 )  # of a longer line only this much is kept, its end: there a bar's last state stands
 
-# `srun -l`, Open MPI's --tag-output (both forms), horovodrun, torchrun, in this order.
+# `srun -l`, Open MPI's --tag-output, horovodrun, torchrun and torch's tracebacks, in this order.
 LABEL = re.compile(
-    r"\s*(?:(?P<srun>\d{1,6}): ?"
+    r"\s*(?:(?P<srun>\d{1,6}):(?: |$)"
     r"|\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
     r"|\[(?P<horovod>\d{1,6})\]<std(?:out|err)>: ?"
-    r"|\[default(?P<torch>\d{1,6})\]: ?)"
+    r"|\[(?:default|rank)(?P<torch>\d{1,6})\]: ?)"
 )
 ANSI = re.compile(
-    rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-_])"
+    rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\^_])"
 )
 BACKSPACES = re.compile(rb"\x08+")
 

@@ -23,6 +23,7 @@ class Launch:
     first: Where | None = None
     last: Where | None = None
     header: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
@@ -102,9 +103,11 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """The header's facts about the place, in a line of their own; the header itself wins."""
-    if launch.header:
-        launch.header = {**value, **launch.header}
+    """The rest of the header's facts, in a line of their own so that neither is too long."""
+    if launch.machine:
+        launch.complain(where, "machine", "a second machine line in the same run; the first counts")
+        return
+    launch.machine = value
 
 
 def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -282,14 +285,13 @@ def to_run(launch: Launch) -> Run:
     for key, count in launch.left_out.items():
         if launch.last is not None:
             launch.complain(launch.last, key, f"{count} more {key} lines were left out")
+    facts = launch.machine | launch.header
     outcome = {None: "incomplete", "success": "completed"}.get(launch.status, "failed")
-    if launch.status not in (None, "success") and launch.last is not None:
-        launch.complain(launch.last, launch.status or "", "the program reports that it was aborted")
     return Run(
         files=tuple(launch.files),
         format=FORMAT,
         outcome=outcome,
-        job_id=job_id(launch.header.get("job_id")),
+        job_id=job_id(facts.get("job_id")),
         workers=whole(launch.header.get("world_size"), 1),
         epochs=tuple(epochs),
         ranks=tuple(
@@ -299,7 +301,7 @@ def to_run(launch: Launch) -> Run:
         test_accuracy=launch.test_accuracy,
         test_loss=launch.test_loss,
         total_seconds=launch.total_seconds,
-        header=launch.header,
+        header=facts,
         end=launch.end,
         measures=tuple(launch.measures),
         chain_intact=bool(launch.chains) and not launch.broken,
