@@ -19,7 +19,6 @@ from lessons.processes import MARK, stop_marked
 
 NEEDED = {"parameters", "setup", "exercise", "check"}
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-NOT_PASSED = re.compile(r"^\s*(expected|found|try)\b", re.IGNORECASE | re.MULTILINE)
 CELL_SECONDS = 120
 NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
 
@@ -102,16 +101,16 @@ def error_of(cell: Any) -> str:
 
 def judge(exercise: str, cell: Any) -> Result:
     """From what the check cell shows, as the student would see it."""
-    printed = "".join(o.text for o in cell.outputs if o.output_type == "stream")
-    printed, error = ESCAPES.sub("", printed).strip(), error_of(cell)
-    if error.startswith("NotImplementedError") or "still a gap" in printed + error:
-        return Result(exercise, "still a gap")
-    if error and not NOT_PASSED.search(printed):
-        name, _, words = error.partition(": ")
-        return Result(exercise, "not yet", words if name == "CheckFailed" else error)
-    if NOT_PASSED.search(printed):
-        return Result(exercise, "not yet", printed)
-    return Result(exercise, "passed", printed.splitlines()[-1] if printed else "")
+    printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
+    error = error_of(cell)
+    if not error:
+        return Result(exercise, "passed", "\n".join(printed.strip().splitlines()[-1:]))
+    name, _, words = error.partition(": ")
+    if name in ("NotImplementedError", "StillAGap"):
+        return Result(exercise, "still a gap", words.partition(": ")[2] or words)
+    if name == "CheckFailed":
+        return Result(exercise, "not yet", words.removeprefix(f"Exercise {exercise}\n"))
+    return Result(exercise, "not yet", error)
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
@@ -152,6 +151,8 @@ def check_command(lesson: str, inside: Path | None) -> None:
 
     folder = find_folder(lesson, inside)
     results, faults = check_folder(folder, exercises_of_course(lesson))
+    for fault in faults:
+        click.echo(f"setup cell `{fault}")
     terminal = sys.stdout.isatty()
     table = Table("exercise", "result", "what", title=folder.name, title_justify="left")
     colours = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
@@ -159,8 +160,6 @@ def check_command(lesson: str, inside: Path | None) -> None:
         style = f"[{colours[result.status]}]{result.status}[/]"
         table.add_row(result.exercise, style, result.said.replace("[", r"\["))
     Console(width=None if terminal else 100).print(table)
-    for fault in faults:
-        click.echo(f"setup cell `{fault}", err=True)
     passed = sum(result.status == "passed" for result in results)
     click.echo(f"{passed} of {len(results)} exercises passed")
     sys.exit(0 if passed == len(results) and not faults else 1)

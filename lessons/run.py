@@ -4,11 +4,15 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lessons.folders import course_root
 from lessons.run_plan import LIMITS, parse_parameter, plan_lessons, prepare_out
+
+if TYPE_CHECKING:
+    from cluster.site import Site
 
 
 @click.command("run")
@@ -49,26 +53,36 @@ def run_command(
     given = dict(parse_parameter(text) for text in parameters)
     if given.get("profile", profile) != profile:
         raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
-    environment = run_environment(site)
+    where = site_for(site)
     plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
     limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
-    where = (out or new_folder(root)).resolve()
-    prepare_out(where, plans)
-    facts = {"edition": edition, "profile": profile, "site": site, "parameters": given}
-
-    import papermill.execute  # noqa: F401  # once, here: the lessons' processes are forked from us
+    folder = (out or new_folder(root)).resolve()
+    prepare_out(folder, plans)
 
     from lessons.run_loop import Run, run_lessons
     from lessons.run_show import watcher
     from lessons.run_summary import explain, page_maker, write_page, write_summary
 
-    run = Run(plans, where, environment, limits, jobs)
+    environment = where.exports | course_environment()
+    if os.environ.get("SLURM_JOB_ID") and where.scheduler == "laptop":
+        # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
+        os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
+    run = Run(plans, folder, environment, limits, jobs)
+    facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
     show = watcher()
     try:
-        run_lessons(run, show, lambda outcome: write_page(where, outcome), page_maker)
+        if batch:
+            from lessons.run_batch import run_batch
+
+            os.environ.update(course_environment())
+            run_batch(run, show, where, edition, profile)
+        else:
+            import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
+
+            run_lessons(run, show, lambda outcome: write_page(folder, outcome), page_maker)
     finally:
         show.close()
-        write_summary(where, run.outcomes, facts)
+        write_summary(folder, run.outcomes, facts)
     for outcome in run.outcomes:
         if outcome.status != "passed":
             click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))
@@ -76,18 +90,17 @@ def run_command(
             names = ", ".join(outcome.left_running)
             click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
     passed = sum(outcome.status == "passed" for outcome in run.outcomes)
-    click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {where}")
+    click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {folder}")
     if run.stopped_by is not None:
         sys.exit(128 + run.stopped_by)
     sys.exit(0 if passed == len(plans) else 1)
 
 
-def run_environment(site: str | None) -> dict[str, str]:
-    """What a lesson's kernel finds besides the user's own environment."""
+def site_for(name: str | None) -> "Site":
     from cluster.site import current
 
     try:
-        return current(site).exports | course_environment()
+        return current(name)
     except click.ClickException as error:
         raise click.UsageError(error.message) from error
 

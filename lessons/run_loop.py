@@ -14,11 +14,15 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Protocol
 
-from lessons.processes import MARK, stop_marked
+import psutil
+
+from lessons.processes import MARK, marked, stop_marked
+from lessons.run_jobs import cancel_jobs
 from lessons.run_one import Outcome, execute
 from lessons.run_plan import Plan, copy_lesson
 
 TICK = 0.25
+GRACE = 2.0  # seconds for what is ending by itself, like the supervisor of a job that is over
 BACKSTOP = 30.0  # seconds after a lesson's own limit at which its process is stopped from outside
 
 
@@ -99,7 +103,7 @@ def run_lessons(
                 for one in list(running):
                     if advance(one, run, show):
                         running.remove(one)
-                        outcome = finish(one)
+                        outcome = finish(one, run.out)
                         run.outcomes.append(outcome)
                         show.ended(outcome)
                         to_page.append(outcome)
@@ -110,7 +114,7 @@ def run_lessons(
         run.stopped_by = stopped.signum
         for one in running:
             one.outcome = Outcome(one.plan.name, "stopped", error="stopped by a signal")
-            run.outcomes.append(finish(one))
+            run.outcomes.append(finish(one, run.out))
         run.outcomes += [Outcome(plan.name, "stopped", error="not started") for plan in waiting]
 
 
@@ -156,13 +160,14 @@ def advance(one: Running, run: Run, show: Show) -> bool:
     return False
 
 
-def finish(one: Running) -> Outcome:
-    """Nothing that the lesson started outlives it."""
+def finish(one: Running, out: Path) -> Outcome:
+    """Nothing that the lesson started outlives it: no job, no process."""
     assert one.outcome is not None
-    if one.outcome.status == "stopped" or one.process.is_alive():
-        one.process.join(0 if one.outcome.status == "stopped" else 2)
     pid = one.process.pid or 0
-    left = stop_marked(one.mark, [pid])
+    if one.outcome.status != "stopped":
+        one.process.join(GRACE)
+        psutil.wait_procs(marked(one.mark, [pid]), timeout=GRACE)
+    left = cancel_jobs(out / one.plan.name) + stop_marked(one.mark, [pid])
     if one.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     one.process.join()

@@ -44,6 +44,9 @@ def execute(
     """Entry of the forked process. Sends ("cell", n) as it goes and ("done", outcome) last."""
     os.setsid()  # a terminal's Ctrl-C goes to the runner alone, which then stops everything
     os.chdir(folder)
+    if "PMIX_RANK" in os.environ:  # started by mpirun, as in a job: the lesson's own is another
+        for name in [name for name in os.environ if name.startswith(("OMPI_", "PMIX_", "PRTE_"))]:
+            del os.environ[name]
     os.environ.update(environment)
     with log.open("wb", buffering=0) as sink:
         os.dup2(sink.fileno(), 1)

@@ -1,5 +1,6 @@
 """Watching a run: bars on a terminal, plain lines anywhere else."""
 
+import os
 import sys
 import time
 from typing import Any
@@ -68,7 +69,7 @@ class Bars:
         self.progress.refresh()
 
     def at_cell(self, lesson: str, cell: int) -> None:
-        self.progress.update(self.tasks[lesson], completed=cell - 1)
+        self.progress.update(self.tasks[lesson], completed=max(0, cell - 1))
 
     def ended(self, outcome: Outcome) -> None:
         task = self.tasks[outcome.lesson]
@@ -87,4 +88,5 @@ class Bars:
 
 
 def watcher() -> Lines | Bars:
-    return Bars() if sys.stdout.isatty() else Lines()
+    # mpirun gives its ranks a terminal of their own, which ends in the job's output file.
+    return Bars() if sys.stdout.isatty() and "PMIX_RANK" not in os.environ else Lines()

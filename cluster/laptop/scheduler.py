@@ -57,7 +57,9 @@ def notice_death(job: Job) -> Job:
 def start(job: Job, cores: tuple[int, ...]) -> Job:
     job = store.change(job, state=store.RUNNING, reason="None", started=time.time(), cores=cores)
     descriptor = store.take_life(job)
-    mine = {name: value for name, value in os.environ.items() if name != processes.MARKER}
+    # The job may be another one's: it is not to be taken for a part of what starts it.
+    marks = (processes.MARKER, "COURSE_RUN_MARK")
+    mine = {name: value for name, value in os.environ.items() if name not in marks}
     try:
         started = subprocess.run(
             [*SUPERVISE, str(store.job_folder(job.id)), str(descriptor)],

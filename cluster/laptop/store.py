@@ -63,7 +63,10 @@ class Job:
 
 
 def home() -> Path:
-    return Path.home() / ".dl-course" / "laptop"
+    """One queue a user; COURSE_LAPTOP_QUEUE is another, for what a job submits inside itself: in
+    the queue that it holds the cores of, it would wait for its own end."""
+    own = os.environ.get("COURSE_LAPTOP_QUEUE")
+    return Path(own) if own else Path.home() / ".dl-course" / "laptop"
 
 
 def job_folder(job_id: int) -> Path:

@@ -64,7 +64,7 @@ def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons
     found = rows(done.output)
     assert found["1.1"][0] == "not yet"
     assert found["1.2"][0] == "passed"
-    for words in ("expected: 4", "found: 2", "try: x + x"):
+    for words in ("expected  4", "found     2", "try       x + x"):
         assert words in done.output
 
 

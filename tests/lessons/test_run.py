@@ -286,6 +286,45 @@ def test_stopping_leaves_no_kernel_and_no_child(course, lessons_process, signum,
     interrupted(course, lessons_process, SLEEPERS, 4, signum, whole_group)
 
 
+JOBS = """
+import subprocess, sys
+from pathlib import Path
+Path("job.sbatch").write_text('''#!/bin/bash
+#SBATCH --ntasks=2
+#SBATCH --output=%x_%j.out
+source "$COURSE_SITE"
+launch python -c "import time; time.sleep(600)" {word}
+''')
+for _ in range(2):  # the first takes all cores, so the second waits
+    subprocess.run(["cluster", "submit", "job.sbatch"], check=True)
+Path("submitted").touch()
+import time; time.sleep(600)
+"""
+
+
+@pytest.mark.ranks
+def test_stopping_cancels_running_and_waiting_jobs(course, lessons_process):
+    word = uuid.uuid4().hex
+    cell = JOBS.strip().replace("{word}", word)
+    write_lesson(course, "02_submits", cell)
+    out = course / "out"
+    process = lessons_process("run", "02", "--site", "laptop", "--out", out, start_new_session=True)
+    submitted = out / "02_submits" / "submitted"
+    assert wait_until(lambda: submitted.exists() and len(processes_with(word)) >= 2)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert wait_until(lambda: processes_with(word) == [], 10), processes_with(word)
+    time.sleep(1)  # time enough for a job that waited to begin
+    assert processes_with(word) == []
+    states = [
+        json.loads(job.read_text())["state"]
+        for job in (Path(os.environ["HOME"]) / ".dl-course" / "laptop" / "jobs").glob("*/job.json")
+    ]
+    assert len(states) == 2
+    assert not {"PENDING", "RUNNING"} & set(states)
+
+
 @pytest.mark.ranks
 def test_stopping_leaves_no_rank(course, lessons_process):
     interrupted(course, lessons_process, RANKS, 3, signal.SIGINT, True)
