@@ -169,7 +169,8 @@ def handed_in_at(text: str | None) -> datetime | None:
     """A time as tools note it: ISO, or nbgrader's `2015-02-02 14:58:23 America/Los_Angeles`."""
     if not text:
         return None
-    day, _, rest = text.strip().replace("T", " ", 1).partition(" ")
+    text = text.strip()
+    day, rest = text[:10], text[11:]
     clock, _, zone = rest.partition(" ")
     try:
         moment = datetime.fromisoformat(f"{day}T{clock}")

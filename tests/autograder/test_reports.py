@@ -1,0 +1,242 @@
+"""What other systems read: each file in the form that the system documents."""
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ET
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
+
+ROSTER = (
+    "student,name,email,canvas_id,sis_login,moodle_id,section\n"
+    "ada,Ada L.,ada@example.org,101,al1,Participant 7,A\n"
+    "ben,Ben M.,ben@example.org,102,bm2,Participant 8,A\n"
+)
+
+
+def table(path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """ada with everything right, ben with a wrong answer."""
+    hand_in(tmp_path / "class" / "ada" / "02")
+    keras = make_record(job_id="77")
+    torch = make_record(source="torch", run="b" * 8, job_id="78", test_accuracy=0.975)
+    wrong = RIGHT_ANSWERS | {"cpu_gpu_is_speedup": "yes"}
+    hand_in(tmp_path / "class" / "ben" / "02", keras=keras, torch=torch, answers=wrong)
+    (tmp_path / "roster.csv").write_text(ROSTER + "eve,Eve N.,eve@example.org,103,en3,,A\n")
+    return tmp_path
+
+
+def test_tables(handed_in, grade):
+    out = grade(handed_in / "class", "--roster", handed_in / "roster.csv").folder
+    rows = table(out / "grades.csv")
+    assert [(r["student"], r["score"], r["status"]) for r in rows] == [
+        ("ada", "10.0", "graded"),
+        ("ben", "9.67", "graded"),
+        ("eve", "", "missing"),
+    ]
+    checks = table(out / "checks.csv")
+    assert sum(float(c["score"]) for c in checks if c["student"] == "ada") == 10
+    nbgrader = (out / "nbgrader.csv").read_text().splitlines()
+    assert nbgrader[0] == (
+        "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,"
+        "late_submission_penalty,score,max_score"
+    )
+
+
+def test_json_follows_its_schema(handed_in, grade):
+    out = grade(handed_in / "class").folder
+    schema = json.loads(Path("docs/grade.schema.json").read_text())
+    for record in (out / "records").glob("*.json"):
+        jsonschema.validate(json.loads(record.read_text()), schema)
+    data = json.loads((out / "grades.json").read_text())
+    assert [g["score"] for g in data["grades"]] == [10.0, 9.67]
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5501),Essay (5502)\r\n"
+    '    Points Possible,,,,,10,5\r\n"L., Ada",101,,al1,A,,4\r\n"M., Ben",102,,bm2,A,1,\r\n'
+    '"Student, Test",999,,,A,,\r\n'
+)
+
+
+def test_canvas_export_is_filled_in(handed_in, grade):
+    export = handed_in / "canvas.csv"
+    export.write_text(CANVAS)
+    words = ("--roster", handed_in / "roster.csv", "--canvas", export)
+    out = grade(handed_in / "class", *words).folder
+    rows = list(csv.reader(io.StringIO((out / "canvas.csv").read_text())))
+    assert rows[0] == [
+        "Student",
+        "ID",
+        "SIS User ID",
+        "SIS Login ID",
+        "Section",
+        "02 Serial (5501)",
+    ]
+    assert rows[1][0] == "    Points Possible"
+    assert [(r[0], r[1], r[5]) for r in rows[2:]] == [
+        ("L., Ada", "101", "10.0"),
+        ("M., Ben", "102", "9.67"),
+        ("Student, Test", "999", ""),
+    ]
+
+
+def test_canvas_file_from_the_roster(handed_in, grade):
+    out = grade(handed_in / "class", "--roster", handed_in / "roster.csv").folder
+    rows = table(out / "canvas.csv")
+    assert rows[0]["Student"].strip() == "Points Possible"
+    assert [(r["ID"], r["02 A serial program, and how fast it is"]) for r in rows[1:]] == [
+        ("101", "10.0"),
+        ("102", "9.67"),
+        ("103", ""),
+    ]
+
+
+MOODLE = (
+    "Kennung,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Feedback\n"
+    "Participant 7,Ada L.,ada@example.org,Abgegeben,,10,\n"
+    "Participant 8,Ben M.,ben@example.org,Abgegeben,,10,\n"
+    "Participant 9,Eve N.,eve@example.org,–,,10,\n"
+)
+
+
+def test_moodle_worksheet_is_filled_in(handed_in, grade):
+    worksheet = handed_in / "02-worksheet.csv"
+    worksheet.write_text(MOODLE)
+    words = ("--roster", handed_in / "roster.csv", "--moodle", worksheet)
+    out = grade(handed_in / "class", *words).folder
+    rows = table(out / "moodle-02-worksheet.csv")
+    assert [r["Bewertung"] for r in rows] == ["10.00", "9.67", ""]
+    assert list(rows[0]) == MOODLE.split("\n", 1)[0].split(",")
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "words"),
+    [
+        ("--canvas", "a,b\n1,2\n", "no Canvas gradebook export"),
+        ("--moodle", "a,b\n1,2\n", "which column is the grade"),
+        ("--roster", "name\nada\n", "no student"),
+    ],
+)
+def test_files_of_another_kind_are_refused(handed_in, grade, option, text, words):
+    path = handed_in / "02-other.csv"
+    path.write_text(text)
+    result = grade(handed_in / "class", option, path)
+    assert result.exit_code == 2
+    assert words in result.output
+
+
+def test_junit(handed_in, grade):
+    out = grade(handed_in / "class", "--junit").folder
+    suite = ET.parse(out / "junit" / "ben.xml").getroot()[0]
+    assert suite.attrib["tests"] == "6"
+    assert suite.attrib["failures"] == "1"
+    failed = [case for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert [case.attrib["name"] for case in failed] == ["answers"]
+
+
+def test_gradescope_results(handed_in, grade, tmp_path):
+    folder = handed_in / "autograder" / "submission"
+    hand_in(folder)
+    (folder.parent / "submission_metadata.json").write_text('{"users": [{"email": "a@b.c"}]}')
+    results = tmp_path / "results.json"
+    result = grade(folder, "--gradescope", results, "--lesson", "02")
+    data = json.loads(results.read_text())
+    assert result.stdout.startswith("a@b.c\t02\t10/10")
+    assert data["score"] == 10
+    assert sum(test["max_score"] for test in data["tests"]) == 10
+    assert {test["visibility"] for test in data["tests"]} == {"visible"}
+
+
+def test_gradescope_zip_grades_by_itself(tmp_path):
+    target = tmp_path / "autograder.zip"
+    result = CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    assert result.exit_code == 0, result.output
+    before = target.read_bytes()
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    assert target.read_bytes() == before
+    with zipfile.ZipFile(target) as archive:
+        names = archive.namelist()
+        modes = {i.filename: i.external_attr >> 16 & 0o777 for i in archive.infolist()}
+    assert {"setup.sh", "run_autograder", "rubrics/02.yaml", "autograder/cli.py"} <= set(names)
+    assert modes["run_autograder"] == modes["setup.sh"] == 0o755
+
+
+HIDDEN = """\
+lesson: "02"
+title: A lesson
+points: 2
+runs:
+  keras: {where: {source: keras}}
+checks:
+  - id: open-check
+    title: The right network
+    points: 1
+    require: [{metric: params, of: keras, equal: 407050}]
+  - id: trap-door
+    title: Nobody is told of this
+    points: 1
+    hidden: true
+    require: [{metric: epochs, of: keras, at_least: 99}]
+"""
+
+
+def test_hidden_checks_count_and_are_never_shown(tmp_path, grade):
+    rubrics = tmp_path / "rubrics"
+    rubrics.mkdir()
+    (rubrics / "02.yaml").write_text(HIDDEN)
+    write_lines(tmp_path / "class" / "ada" / "02" / "a.out", make_record())
+    results = tmp_path / "results.json"
+    words = ("--rubrics", rubrics, "--junit", "--gradescope", results)
+    result = grade(tmp_path / "class", *words)
+    assert "1/2" in result.stdout
+    page = (result.folder / "students" / "ada.html").read_text()
+    junit = (result.folder / "junit" / "ada.xml").read_text()
+    for text in (page, junit, results.read_text()):
+        assert "Nobody is told" not in text
+        assert "trap-door" not in text
+        assert "The right network" in text or "open-check" in text
+    assert json.loads(results.read_text())["score"] == 1
+
+
+def test_explain_shows_all_of_it(handed_in, grade):
+    out = grade(handed_in / "class").folder
+    words = ["explain", "ben", "02", "--grades", str(out)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    for text in ("9.67 of 10", "params of keras: 407,050", "02_serial_1.out:", "1.05 [1, 1.1]",
+                 "cpu_gpu_is_speedup: yes, which is not it", "self-consistent"):  # fmt: skip
+        assert text in result.output
+    result = CliRunner().invoke(main, ["explain", "zoe", "02", "--grades", str(out)])
+    assert result.exit_code == 1
+    assert "ada, ben" in result.output
+
+
+def test_calibration_brings_the_reference_in(tmp_path, grade):
+    solution = tmp_path / "solution" / "02"
+    torch = make_record(source="torch", run="b" * 8, seconds=(2.0, 0.5, 0.5))
+    hand_in(solution, keras=make_record(seconds=(2.0, 0.5, 0.5)), torch=torch)
+    site = tmp_path / "site.yaml"
+    words = ["calibrate", str(tmp_path / "solution"), "--out", str(site)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    assert "throughput of keras: 120000" in result.output
+    hand_in(tmp_path / "class" / "ada" / "02")  # half as fast as the solution
+    result = grade(tmp_path / "class", "--calibration", site)
+    assert result.stdout.split("\t")[2] == "7/10"
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "0.8 of the reference" in page
+    site.write_text("what: ever\n")
+    result = grade(tmp_path / "class", "--calibration", site)
+    assert result.exit_code == 2
