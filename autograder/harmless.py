@@ -4,15 +4,14 @@ HTML is escaped by the templates; this is for what escaping does not catch: term
 line breaks in names, marks that turn the reading direction, formulas in spreadsheets.
 """
 
-import unicodedata
+from hashlib import blake2b
 
-# Control, format (bidirectional, zero-width), surrogate, private use, line and paragraph ends.
-HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def printable(text: object, limit: int = 200) -> str:
-    """One line that shows every invisible character as an escape; cut in the middle if too long."""
+    """One line in which what cannot be seen stands as an escape: control characters, marks that
+    turn the reading direction, zero-width ones, line ends. Cut in the middle if too long."""
     line = str(text)
     if len(line) > 4 * limit:  # do not walk through a line of 100 MB
         line = line[: 2 * limit] + "…" + line[-limit:]
@@ -25,7 +24,7 @@ def printable(text: object, limit: int = 200) -> str:
 
 
 def _visible(character: str) -> str:
-    if unicodedata.category(character) not in HIDDEN_CATEGORIES:
+    if character.isprintable():
         return character
     code = ord(character)
     if code < 0x100:
@@ -47,6 +46,6 @@ def file_name(text: str) -> str:
     safe = safe.strip(".")[:80] or "student"
     if safe == text:
         return safe
-    import hashlib
 
-    return f"{safe}-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    return f"{safe}-{digest}"
