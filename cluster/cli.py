@@ -11,6 +11,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cancel": ("cluster.jobs:cancel_command", "End a job (scancel)."),
     "logs": ("cluster.logs:logs_command", "Print or follow a job's output (tail -f)."),
     "accounting": ("cluster.jobs:accounting_command", "What is on record about jobs (sacct)."),
+    "scale": ("cluster.scale:scale_command", "One job on several numbers of ranks, as a table."),
     "use": ("cluster.site_use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.site_use:sites_command", "The computers there are."),
     "box": ("cluster.box.command:box_command", "A real Slurm on this machine (root)."),
