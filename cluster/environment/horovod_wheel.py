@@ -267,8 +267,12 @@ def gpu_environment(nccl_home: str | None) -> dict[str, str]:
         os.environ.get("CONDA_PREFIX"),
     ):
         if home and (Path(home) / "include" / "nccl.h").is_file():
-            asked = ("HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
-            return {name: os.environ[name] for name in asked if name in os.environ} | {
+            # Horovod looks for CUDA by one name, PyTorch's build files by another.
+            asked = ("CUDA_HOME", "HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
+            found = {name: os.environ[name] for name in asked if name in os.environ}
+            if cuda := found.get("HOROVOD_CUDA_HOME", found.get("CUDA_HOME")):
+                found |= {"CUDA_HOME": cuda, "HOROVOD_CUDA_HOME": cuda}
+            return found | {
                 "HOROVOD_GPU_OPERATIONS": "NCCL",
                 "HOROVOD_NCCL_HOME": home,
                 "HOROVOD_NCCL_LINK": "SHARED",

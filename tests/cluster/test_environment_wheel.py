@@ -159,19 +159,22 @@ def test_an_interrupted_build_leaves_nothing_behind(shelf, tmp_path, monkeypatch
 
 
 def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
-    for name in ("NCCL_HOME", "EBROOTNCCL", "CONDA_PREFIX"):
+    for name in ("NCCL_HOME", "EBROOTNCCL", "CONDA_PREFIX", "CUDA_HOME", "HOROVOD_CUDA_HOME"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SetUpError, match=r"no include/nccl\.h .* --nccl-home"):
         wheels.gpu_environment(None)
     (tmp_path / "include").mkdir()
     (tmp_path / "include" / "nccl.h").touch()
     monkeypatch.setenv("HOROVOD_BUILD_CUDA_CC_LIST", "80,90")
+    monkeypatch.setenv("CUDA_HOME", "/opt/cuda")
     monkeypatch.setenv("HOROVOD_WITH_MPI", "0")
     assert wheels.gpu_environment(str(tmp_path)) == {
         "HOROVOD_GPU_OPERATIONS": "NCCL",
         "HOROVOD_NCCL_HOME": str(tmp_path),
         "HOROVOD_NCCL_LINK": "SHARED",
         "HOROVOD_BUILD_CUDA_CC_LIST": "80,90",
+        "CUDA_HOME": "/opt/cuda",
+        "HOROVOD_CUDA_HOME": "/opt/cuda",
     }
 
 
