@@ -1,7 +1,6 @@
 # Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
 PYTHON ?= python3
 PYTEST = .venv/bin/pytest -m
-CODE = autograder cluster lessons solutions tests benchmarks
 
 .DEFAULT_GOAL := help
 .PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv
@@ -18,7 +17,7 @@ lab: .venv        ## open the lessons in JupyterLab
 test: .venv       ## the tests (minutes)
 	@$(PYTEST) "not slow and not slurm and not browser"
 
-test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (make box-up), a real browser
+test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
 	@$(PYTEST) "slow or slurm or browser"
 
 lint: .venv       ## formatting, lint and types
