@@ -3,6 +3,7 @@
 The form is in docs/run-record.md. Nothing here knows what a line says.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -91,7 +92,7 @@ class Chain:
 def caller() -> dict[str, Any]:
     """File and line of the program: the innermost frame of the main file, else of no library."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
-    here = str(Path(__file__).parent)
+    ours = (str(Path(__file__).parent), contextlib.__file__)
     outside = None
     frame = sys._getframe(1)
     while frame is not None:
@@ -99,7 +100,7 @@ def caller() -> dict[str, Any]:
         if name == main:
             outside = frame
             break
-        if outside is None and not name.startswith(here):
+        if outside is None and not name.startswith(ours):
             outside = frame
         frame = frame.f_back  # type: ignore[assignment]
     if outside is None:
