@@ -39,7 +39,7 @@ def test_build_makes_what_a_student_gets(course, lessons_command):
     assert (made / "table.csv").read_bytes() == (source(course).parent / "table.csv").read_bytes()
     program = (made / "train.py").read_text()
     assert 'raise NotImplementedError("Exercise 1.2: three times the number")' in program
-    assert "twice" not in program
+    assert "total" not in program
     job = (made / "job.sbatch").read_text()
     assert "#SBATCH --nodes=\n#SBATCH --ntasks-per-node=\n" in job
     assert "# Exercise 1.3: ask for two nodes with one task each" in job
