@@ -54,7 +54,8 @@ def chosen(given: Case, name: str) -> Run | Missing:
     candidates = matching(given.runs, given.rubric, name)
     finished = [run for run in candidates if run.outcome == "completed"]
     if not candidates:
-        return Missing(f"no run of `{name}` was handed in", "submit the job and hand in its output")
+        hint = "submit the job and hand in its output"
+        return Missing(f"no run of `{name}` was handed in", hint, absent=True)
     if not finished:
         last = candidates[-1]
         problem = last.problems[-1] if last.problems else None
@@ -62,7 +63,7 @@ def chosen(given: Case, name: str) -> Run | Missing:
         if problem:
             reason += f" ({problem.reason}: {printable(problem.text, 120)})"
         where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
-        return Missing(reason, "look at the last lines of the error file", where)
+        return Missing(reason, "look at the last lines of the error file", where, absent=True)
     asked = [run for run in finished if size_shortfall(given, run) is None] or finished
     order = given.rubric.runs[name]
     for metric, pick in ((order.smallest, min), (order.largest, max)):

@@ -104,7 +104,7 @@ def judge_run(given: Case, condition: Condition, name: str) -> Part:
     expected = f"{title} {SYMBOLS[condition.operator]} {goal}"
     for missing in (value, limit):
         if isinstance(missing, Missing):
-            status = FAILED if isinstance(chosen(given, name), Missing) else NOT_MEASURED
+            status = FAILED if missing.absent else NOT_MEASURED
             return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
     if isinstance(value, str) or isinstance(limit, str):
         same = value == limit

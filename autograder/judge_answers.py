@@ -21,7 +21,7 @@ def judge_answer(given: Case, key: str) -> Part:
             hint = f"is `{near[0]}` meant? The id is `{key}`"
         else:
             where = (Where(given.answers_file, 0),) if given.answers_file else ()
-            hint = f"write a line `{key} = …` into answers.txt"
+            hint = "write a line `id = value` for each into answers.txt"
         found = "no answer" if given.answers_file else "no answers.txt was handed in"
         return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
     places: tuple[Where, ...] = (answer.where,)

@@ -33,6 +33,7 @@ class Missing:
     reason: str
     try_: str = ""
     where: tuple[Where, ...] = ()
+    absent: bool = False  # there is no finished run to measure
 
 
 Result = Measure | Missing

@@ -82,28 +82,32 @@ def epoch_bars(run: RunSummary) -> Markup:
 def speedup_curve(
     points: Sequence[tuple[int, Point]], reference: Sequence[tuple[int, float]] = ()
 ) -> Markup:
-    """Speedup over workers with intervals; ideal dashed, the site's reference dotted."""
-    most = max([workers for workers, _ in points] + [workers for workers, _ in reference] + [2])
-    highest = max([p.high for _, p in points] + [float(most)])
-    ticks = _nice(min(highest, 4.0 * most))
+    """Speedup over workers with intervals, both axes in powers of two, so that the ideal (dashed)
+    is a straight line; the site's reference is dotted."""
+    most = max([w for w, _ in points] + [w for w, _ in reference] + [2])
+    lowest = min([p.low for _, p in points if p.low > 0] + [v for _, v in reference] + [1.0])
+    first = max(math.floor(math.log2(lowest)), -6)
+    last = math.ceil(math.log2(max([p.high for _, p in points] + [float(most)])) - 1e-9)
+    last = min(last, math.ceil(math.log2(most)) + 3)
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
 
-    def x_of(workers: int) -> float:
+    def x_of(workers: float) -> float:
         return LEFT + 10 + (right - LEFT - 20) * math.log2(workers) / math.log2(most)
 
     def y_of(value: float) -> float:
-        return bottom - (bottom - TOP) * min(value, ticks[-1]) / ticks[-1]
+        power = min(max(math.log2(max(value, 1e-9)), first), last)
+        return bottom - (bottom - TOP) * (power - first) / (last - first)
 
-    body = _vertical_axis(ticks, y_of, "speedup")
-    sizes = [2**i for i in range(int(math.log2(most)) + 1)]
-    steps = [most ** (i / 24) for i in range(25)]
-    ideal = " ".join(
-        f"{LEFT + 10 + (right - LEFT - 20) * i / 24:.1f},{y_of(s):.1f}" for i, s in enumerate(steps)
+    ticks = [2.0**i for i in range(first, last + 1)]
+    body = _vertical_axis(ticks[:: math.ceil(len(ticks) / 7)], y_of, "speedup")
+    ends = (x_of(1), y_of(1), x_of(most), y_of(most))
+    body.append(
+        '<line class="ideal" x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}"/>'.format(*ends)
     )
-    body.append(f'<polyline class="ideal" points="{ideal}"/>')
     if reference:
         line = " ".join(f"{x_of(w):.1f},{y_of(v):.1f}" for w, v in sorted(reference))
         body.append(f'<polyline class="reference" points="{line}"/>')
+    sizes = [2**i for i in range(int(math.log2(most)) + 1)]
     for size in sizes[:: math.ceil(len(sizes) / 8)]:
         body.append(_text(x_of(size), bottom + 15, size))
     for workers, p in sorted(points, key=lambda item: item[0]):
