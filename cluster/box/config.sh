@@ -6,7 +6,11 @@ refuse_clashes() {
         [ "$(readlink "$SLURM_LINK")" = "$SLURM_CONF" ] ||
             fail "This machine has a Slurm already ($SLURM_LINK is not the box's): the box keeps away from it; use another machine, or write a site file for this Slurm from cluster/sites/template.sh."
     fi
-    local name
+    local name served
+    served=$(sed -n 's/^setenv("COURSE_HOME", "\(.*\)")/\1/p' "$STATE/modules/dl-course/1.0.lua" 2>/dev/null) || true
+    if controller_running && [ "$served" != "$COURSE" ]; then
+        fail "The box is up for the course in $served: take it down first (box-down) to serve $COURSE."
+    fi
     for name in $(node_names) "$CONTROLLER"; do
         grep -v "$HOSTS_MARK" "$HOSTS" | grep -qw "$name" &&
             fail "$HOSTS gives the name $name to another machine: the box needs that name; remove the line or use another machine."
@@ -69,7 +73,7 @@ join_machine() {
         for i in $(seq 1 "$NODES"); do printf '%s.%d node%02d %s\n' "$NET" "$i" "$i" "$HOSTS_MARK"; done
     )
     if [ "$(grep "$HOSTS_MARK" "$HOSTS")" != "$lines" ]; then
-        printf '%s\n' "$(grep -v "$HOSTS_MARK" "$HOSTS")" "$lines" | write_in_place "$HOSTS"
+        printf '%s\n' "$(sed "/$HOSTS_MARK/d" "$HOSTS")" "$lines" | write_in_place "$HOSTS"
     fi
     install -d /etc/slurm
     ln -sfn "$SLURM_CONF" "$SLURM_LINK"
@@ -78,7 +82,7 @@ join_machine() {
 
 leave_machine() {
     if grep -q "$HOSTS_MARK" "$HOSTS"; then
-        grep -v "$HOSTS_MARK" "$HOSTS" | write_in_place "$HOSTS"
+        sed "/$HOSTS_MARK/d" "$HOSTS" | write_in_place "$HOSTS"
     fi
     local link
     for link in "$SLURM_LINK" "$PROFILE_LINK"; do

@@ -35,7 +35,7 @@ lend_interpreter() {
     python=$(readlink -f "$VENV/bin/python")
     base=$(dirname "$(dirname "$python")")
     install -d "$LENT_PYTHON"
-    mount --bind "$base" "$LENT_PYTHON" && mount -o remount,bind,ro "$LENT_PYTHON" ||
+    { mount --bind "$base" "$LENT_PYTHON" && mount -o remount,bind,ro "$LENT_PYTHON"; } ||
         fail "The interpreter $python cannot be lent to students (mount refused): install the course's environment with an interpreter outside $base."
 
     rm -rf "$LENT_VENV"

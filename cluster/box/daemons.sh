@@ -19,6 +19,10 @@ start() {
             setsid "$@" </dev/null >>"$LOG/$name.log" 2>&1 9>&-
     ) &
     echo $! >"$RUN/$name.pid"
+    for _ in {1..100}; do # until it has become the daemon, unless it has ended already
+        ! running "$name" || return 0
+        sleep 0.01
+    done
 }
 
 # stop NAME…: ask, wait up to ten seconds, then insist; one after the other.

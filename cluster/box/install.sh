@@ -32,17 +32,16 @@ apt_get() {
 
 # Debian asks policy-rc.d before it starts a fresh service; 101 means no.
 services_stay_off() {
-    local policy=/usr/sbin/policy-rc.d ours='' fresh=() service status=0
+    local policy=/usr/sbin/policy-rc.d fresh=() service status=0
     for service in "${SERVICES[@]}"; do
         dpkg -s "$service" >/dev/null 2>&1 || fresh+=("$service")
     done
     if [ ! -e $policy ]; then
         printf '#!/bin/sh\nexit 101\n' >$policy
         chmod 755 $policy
-        ours=yes
+        trap 'rm -f /usr/sbin/policy-rc.d' EXIT # when box ends, even by Ctrl-C
     fi
     "$@" || status=$?
-    [ -z "$ours" ] || rm -f $policy
     if [ -d /run/systemd/system ] && ((${#fresh[@]})); then
         systemctl disable "${fresh[@]}" || true
     fi

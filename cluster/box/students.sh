@@ -7,7 +7,9 @@ add_missing_students() {
     local name known
     known=$(students)
     for name in "${FIRST_STUDENTS[@]}"; do
-        grep -qx "$name" <<<"$known" && id "$name" >/dev/null 2>&1 || add_student "$name" "$ACCOUNT"
+        if ! grep -qx "$name" <<<"$known" || ! id "$name" >/dev/null 2>&1; then
+            add_student "$name" "$ACCOUNT"
+        fi
     done
 }
 

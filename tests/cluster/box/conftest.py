@@ -1,0 +1,109 @@
+"""The box, brought up once, and an ordinary student who works on it."""
+
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+COURSE = Path(__file__).parents[3]
+BOX = COURSE / "cluster/box/box"
+ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
+
+
+def run_box(*words: str, seconds: int = 120) -> subprocess.CompletedProcess:
+    """`box WORDS…` as whoever runs the tests; up and down need root."""
+    words = ("timeout", "-k", "5", str(seconds), "bash", str(BOX), *words)
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+@dataclass(frozen=True)
+class Student:
+    """Runs commands in a login shell of its own account, in a folder of its own home."""
+
+    name: str
+    folder: str
+
+    def try_to(self, command: str, seconds: int = 60) -> subprocess.CompletedProcess:
+        command = f"cd {self.folder} && {command}"
+        words = ["timeout", "-k", "5", str(seconds), "runuser", "-l", self.name, "-c", command]
+        return subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+    def do(self, command: str, seconds: int = 60) -> str:
+        done = self.try_to(command, seconds)
+        assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def write(self, name: str, text: str) -> None:
+        words = ["runuser", "-u", self.name, "--", "tee", f"{self.folder}/{name}"]
+        subprocess.run(words, input=text, text=True, check=True, stdout=subprocess.DEVNULL)
+
+    def read(self, name: str) -> str:
+        return (Path(self.folder) / name).read_text()
+
+    def submit(self, options: str, script: str) -> str:
+        """The number of a new job that runs the script's lines."""
+        self.write("job.sh", "#!/bin/bash\nset -eu\n" + script + "\n")
+        return self.do(f"sbatch --parsable {options} job.sh").strip()
+
+    def wait(self, job: str, seconds: float = 60) -> dict[str, str]:
+        """How Slurm accounts for the job once it has ended."""
+        end = time.monotonic() + seconds
+        while (row := self.account(job)).get("state", "").split(" ")[0] not in ENDED:
+            assert time.monotonic() < end, f"job {job} has not ended: {row}"
+            time.sleep(0.3)
+        return row
+
+    def account(self, job: str) -> dict[str, str]:
+        names = "jobid,user,account,state,exitcode,nnodes,nodelist,elapsedraw,alloctres"
+        lines = self.do(f"sacct -X -P -n -j {job} --format={names}").splitlines()
+        return dict(zip(names.split(","), lines[-1].split("|"), strict=True)) if lines else {}
+
+
+@pytest.fixture(scope="session")
+def course() -> Path:
+    return COURSE
+
+
+@pytest.fixture(scope="session")
+def box():
+    """The box's own command. It is up, and taken down afterwards if it was down before."""
+    was_up = run_box("status").returncode == 0
+    done = run_box("up", seconds=300)
+    assert done.returncode == 0, done.stderr
+    yield run_box
+    if not was_up:
+        run_box("down")
+
+
+@contextmanager
+def student_named(name: str) -> Iterator[Student]:
+    words = ["runuser", "-l", name, "-c", 'mktemp -d "$HOME/test-XXXXXX"']
+    made = subprocess.run(words, capture_output=True, text=True, check=True)
+    someone = Student(name, made.stdout.strip())
+    yield someone
+    someone.do(f"rm -rf {someone.folder}")
+
+
+@pytest.fixture
+def student(box):
+    with student_named("student1") as someone:
+        yield someone
+
+
+@pytest.fixture
+def neighbour(box):
+    with student_named("student2") as someone:
+        yield someone
+
+
+@pytest.fixture(scope="session")
+def overtime(box) -> Iterator[tuple[Student, str]]:
+    """A job that sleeps through its limit of one minute. Asked for early, looked at late."""
+    with student_named("student1") as someone:
+        job = someone.submit("--time=1 --nodes=1 --nodelist=node04", "sleep 600")
+        yield someone, job
+        someone.try_to(f"scancel {job}")

@@ -1,0 +1,170 @@
+"""What a student does on a supercomputer, done on the box with Slurm's own commands."""
+
+import time
+from datetime import datetime
+
+import pytest
+
+from autograder.accounting import read_accounting
+
+pytestmark = pytest.mark.slurm
+
+IN_THE_COURSE = """\
+source /etc/profile
+module load dl-course/1.0
+export PMIX_MCA_psec=native OMP_NUM_THREADS=1
+"""
+MPI_PROGRAM = """\
+import socket
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+total = world.allreduce(world.rank + 1)
+print(f"rank={world.rank} size={world.size} host={socket.gethostname()} total={total}", flush=True)
+"""
+HOROVOD_PROGRAM = """\
+import socket
+import horovod.torch as hvd
+import torch
+hvd.init()
+total = hvd.allreduce(torch.tensor([hvd.rank() + 1.0]), op=hvd.Sum).item()
+print(f"rank={hvd.rank()} size={hvd.size()} host={socket.gethostname()} total={total:.0f}"
+      f" local={hvd.local_rank()}/{hvd.local_size()}", flush=True)
+"""
+
+
+def said(output: str) -> list[dict[str, str]]:
+    """The `name=value` words of the lines that ranks printed, by rank."""
+    lines = [line.split() for line in output.splitlines() if line.startswith("rank=")]
+    ranks = [dict(word.split("=") for word in line) for line in lines]
+    return sorted(ranks, key=lambda rank: int(rank["rank"]))
+
+
+@pytest.fixture(autouse=True)
+def first_of_all(overtime):
+    """Nobody has to wait for the time limit: the other tests run meanwhile."""
+
+
+def test_batch_job(student):
+    job = student.submit(
+        "--job-name=hello --output=%x_%j.out --error=%x_%j.err --ntasks=1", "hostname; date >&2"
+    )
+    assert student.wait(job)["state"] == "COMPLETED"
+    assert student.read(f"hello_{job}.out").startswith("node0")
+    assert student.read(f"hello_{job}.err")
+
+
+def test_mpi_across_nodes(student):
+    student.write("ranks.py", MPI_PROGRAM)
+    job = student.submit(
+        "--nodes=2 --ntasks-per-node=4 --output=out --error=err",
+        IN_THE_COURSE + "srun --mpi=pmix --kill-on-bad-exit=1 python ranks.py",
+    )
+    assert student.wait(job)["state"] == "COMPLETED", student.read("err")
+    ranks = said(student.read("out"))
+    assert [rank["rank"] for rank in ranks] == [str(number) for number in range(8)]
+    assert {rank["size"] for rank in ranks} == {"8"}
+    assert {rank["total"] for rank in ranks} == {"36"}
+    assert len({rank["host"] for rank in ranks[:4]}) == 1
+    assert {rank["host"] for rank in ranks[:4]}.isdisjoint(rank["host"] for rank in ranks[4:])
+    assert student.read("err") == ""
+
+
+def test_horovod_across_nodes(student):
+    student.write("ranks.py", HOROVOD_PROGRAM)
+    job = student.submit(
+        "--nodes=2 --ntasks-per-node=2 --gres=gpu:2 --output=out --error=err",
+        IN_THE_COURSE + "srun --mpi=pmix --kill-on-bad-exit=1 python ranks.py",
+    )
+    account = student.wait(job, seconds=120)
+    assert account["state"] == "COMPLETED", student.read("err")
+    assert "gres/gpu=4" in account["alloctres"]
+    ranks = said(student.read("out"))
+    assert [rank["local"] for rank in ranks] == ["0/2", "1/2", "0/2", "1/2"]
+    assert [(rank["size"], rank["total"]) for rank in ranks] == [("4", "10")] * 4
+    assert len({rank["host"] for rank in ranks}) == 2
+
+
+def test_salloc_gives_nodes_to_the_shell_that_asked(student):
+    said_by = student.do(
+        "salloc --quiet --nodes=2 --ntasks=2 --time=2 bash -c 'hostname; srun hostname'"
+    )
+    login, *nodes = said_by.split()
+    assert not login.startswith("node")
+    assert len(set(nodes)) == 2
+    assert all(node.startswith("node") for node in nodes)
+
+
+def test_array(student):
+    job = student.submit("--array=1-4%2 --output=out_%a", "echo $SLURM_ARRAY_TASK_ID")
+    states = [student.wait(f"{job}_{task}")["state"] for task in range(1, 5)]
+    assert states == ["COMPLETED"] * 4
+    assert [student.read(f"out_{task}") for task in range(1, 5)] == ["1\n", "2\n", "3\n", "4\n"]
+
+
+def test_a_job_after_a_good_one_runs_and_after_a_bad_one_never(student):
+    good = student.submit("--output=good", "sleep 1; echo first")
+    after_good = student.submit(f"--dependency=afterok:{good} --output=after", "cat good")
+    bad = student.submit("--output=bad", "exit 3")
+    after_bad = student.submit(f"--dependency=afterok:{bad}", "true")
+    assert student.wait(after_good)["state"] == "COMPLETED"
+    assert student.read("after") == "first\n"
+    assert student.wait(bad)["exitcode"] == "3:0"
+    reason = ""
+    for _ in range(50):
+        reason = student.do(f"squeue -h -j {after_bad} -o %r").strip()
+        if reason == "DependencyNeverSatisfied":
+            break
+        time.sleep(0.2)
+    student.do(f"scancel {after_bad}")
+    assert reason == "DependencyNeverSatisfied"
+    assert student.wait(after_bad)["state"].startswith("CANCELLED")
+
+
+def test_cancel(student):
+    job = student.submit("--output=out", "echo began; sleep 300; echo went on")
+    while student.do(f"squeue -h -j {job} -o %T").strip() != "RUNNING":
+        time.sleep(0.2)
+    student.do(f"scancel {job}")
+    account = student.wait(job)
+    assert account["state"].startswith("CANCELLED")
+    assert int(account["elapsedraw"]) < 60
+    assert "went on" not in student.read("out")
+
+
+def test_one_failing_rank_ends_the_others(student):
+    job = student.submit(
+        "--nodes=2 --ntasks-per-node=2",
+        "srun --kill-on-bad-exit=1 bash -c 'if [ $SLURM_PROCID = 3 ]; then exit 7; fi; sleep 200'",
+    )
+    account = student.wait(job)
+    assert account["state"] == "FAILED"
+    assert account["exitcode"] in ("7:0", "15:0")  # of the rank, or of those that were ended
+    assert int(account["elapsedraw"]) < 60
+
+
+def test_a_failed_step_shows_in_the_derived_exit_code(student):
+    job = student.submit("", "srun bash -c 'exit 5' || true")
+    assert student.wait(job)["state"] == "COMPLETED"
+    assert student.do(f"sacct -X -P -n -j {job} --format=exitcode,derivedexitcode") == "0:0|5:0\n"
+
+
+def test_a_job_gets_the_gpus_it_asked_for(student):
+    show = "srun bash -c 'echo $(hostname) $CUDA_VISIBLE_DEVICES $SLURM_GPUS_ON_NODE'"
+    job = student.submit("--nodes=2 --ntasks-per-node=1 --gres=gpu:3 --output=out", show)
+    assert student.wait(job)["state"] == "COMPLETED"
+    lines = [line.split() for line in student.read("out").splitlines()]
+    assert len({host for host, _, _ in lines}) == 2
+    assert all(len(set(devices.split(","))) == 3 for _, devices, _ in lines)
+
+
+def test_the_autograder_reads_the_accounting(box, student, tmp_path):
+    job = student.submit("--nodes=2 --ntasks=2 --gres=gpu:1 --job-name=graded", "srun hostname")
+    student.wait(job)
+    dump = tmp_path / "accounting.txt"
+    dump.write_text(box("accounting").stdout)
+    assert dump.read_text().startswith("JobID|User|Account|JobName|Partition|State|ExitCode|")
+    graded = read_accounting(dump)[job]
+    assert (graded.user, graded.state) == ("student1", "COMPLETED")
+    assert (graded.nodes, graded.gpus, len(graded.hosts)) == (2, 2, 2)
+    assert graded.start is not None
+    assert abs(graded.start - datetime.now().timestamp()) < 300

@@ -1,0 +1,34 @@
+"""Requests that the box cannot fulfil, and a job that takes longer than it asked for."""
+
+import pytest
+
+pytestmark = pytest.mark.slurm
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--account=physics", "Invalid account"),
+        ("--partition=weekend", "invalid partition"),
+        ("--nodes=5", "Node count specification invalid"),
+        ("--partition=debug --nodes=3", "Node count specification invalid"),
+        ("--nodes=1 --ntasks=17", "node configuration is not available"),
+        ("--gres=gpu:5", "node configuration is not available"),
+        ("--gres=tpu:1", "Invalid generic resource"),
+        ("--partition=debug --time=60", "Requested time limit is invalid"),
+        ("--qos=urgent", "Invalid qos"),
+        ("--nodelist=node09", "Invalid node name"),
+    ],
+)
+def test_impossible_requests_are_refused_at_once(student, options, reason):
+    student.write("job.sh", "#!/bin/bash\ntrue\n")
+    refused = student.try_to(f"sbatch {options} job.sh")
+    assert refused.returncode != 0
+    assert reason in refused.stderr
+
+
+def test_time_limit(overtime):
+    student, job = overtime
+    account = student.wait(job, seconds=150)
+    assert account["state"] == "TIMEOUT"
+    assert 60 <= int(account["elapsedraw"]) < 150

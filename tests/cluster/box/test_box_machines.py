@@ -1,0 +1,89 @@
+"""The virtual nodes are machines of their own, students are ordinary users, all is loopback."""
+
+import re
+import subprocess
+import time
+
+import pytest
+
+pytestmark = pytest.mark.slurm
+
+
+def test_nodes_have_their_own_names_and_folders(student):
+    script = """\
+srun --ntasks-per-node=1 bash -c 'hostname > /tmp/mine; touch /dev/shm/$(hostname)'
+srun --ntasks-per-node=1 bash -c 'echo "$(hostname) $(cat /tmp/mine) $(ls /dev/shm | grep node)"'
+"""
+    job = student.submit("--nodes=4 --output=out", script)
+    assert student.wait(job)["state"] == "COMPLETED"
+    nodes = [f"node0{number}" for number in range(1, 5)]
+    assert sorted(student.read("out").splitlines()) == [f"{node} {node} {node}" for node in nodes]
+
+
+def test_a_process_that_detached_itself_ends_with_its_job(student):
+    script = "setsid --fork sleep 4321 </dev/null >/dev/null 2>&1\nsleep 0.5; pgrep -f 'sleep 4321'"
+    job = student.submit("--output=out", script)
+    assert student.wait(job)["state"] == "COMPLETED"
+    assert student.read("out").strip()
+    for _ in range(50):
+        left = subprocess.run(["pgrep", "-xf", "sleep 4321"], capture_output=True, text=True)
+        if not left.stdout:
+            break
+        time.sleep(0.2)
+    assert left.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/root", "mariadb", "munge/key", "slurmctld", "log", "etc/slurmdbd.conf", "run/mariadb"],
+)
+def test_what_is_roots_is_closed_to_students(student, path):
+    path = path if path.startswith("/") else f"/var/lib/dl-course-box/{path}"
+    assert subprocess.run(["ls", path], capture_output=True).returncode == 0
+    command = f"if [ -d {path} ]; then ls {path}; else cat {path}; fi"
+    assert "Permission denied" in student.try_to(command).stderr
+    in_a_job = student.try_to(f"srun --quiet bash -c '{command}'").stderr
+    assert "Permission denied" in in_a_job
+
+
+def test_students_see_and_touch_their_own_jobs_only(student, neighbour):
+    job = student.submit("", "sleep 100")
+    assert student.do(f"squeue -h -j {job} -o %u") == "student1\n"
+    assert neighbour.try_to(f"squeue -h -j {job} -o %u").stdout == ""
+    assert neighbour.do(f"sacct -n -X -j {job}") == ""
+    assert "Access" in neighbour.try_to(f"scancel {job}").stderr
+    assert neighbour.try_to(f"cat {student.folder}/job.sh").returncode != 0
+    student.do(f"scancel {job}")
+
+
+def test_students_cannot_administer(student):
+    for command in (
+        "sacctmgr -i add account mine",
+        "sacctmgr -i modify user student1 set adminlevel=admin",
+        "scontrol update nodename=node01 state=drain reason=fun",
+    ):
+        assert student.try_to(command).returncode != 0, command
+    assert "drain" not in student.do("sinfo -h -o %t")
+
+
+def test_daemons_listen_on_loopback_only(box):
+    sockets = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
+    lines = [line for line in sockets.splitlines() if re.search(r"slurm|mariadb|munge", line)]
+    assert len(lines) == 6, "controller, accounting and four nodes; the database has no port"
+    assert all(line.split()[3].startswith("127.0.66.") for line in lines)
+
+
+def test_the_module_brings_the_course(student):
+    show = "import sys, autograder, mpi4py, horovod; print(autograder.__file__, sys.prefix)"
+    out = student.do(f"module load dl-course/1.0 && python -c '{show}' && cluster --version")
+    assert "cluster, version" in out
+    in_a_job = student.do("module load dl-course; srun --quiet which python").strip()
+    assert in_a_job.endswith("/bin/python")
+    assert "dl-course/1.0" in student.try_to("module --terse avail 2>&1").stdout
+
+
+def test_a_new_student(box):
+    assert "may submit" in box("user", "add", "student1", "course").stdout
+    wrong = box("user", "add", "No Name")
+    assert wrong.returncode == 1
+    assert "is no name for an account" in wrong.stderr
