@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-BLOCK = 1 << 20  # bytes read at once: memory stays at a few times this, whatever the file's size
+BLOCK = 1 << 18  # bytes read at once: memory stays at a few times this, whatever the file's size
 LONGEST = (
     1 << 16
 )  # of a longer line only this much is kept, its end: there a bar's last state stands
@@ -29,22 +29,17 @@ BACKSPACES = re.compile(rb"\x08+")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some whole lines of a file; `number` is the line number of the first."""
+    """Some whole lines of a file."""
 
     data: bytes
-    number: int
     start: int  # place of the first byte in the file, NULs not counted
-    cut: int = (
-        0  # bytes of one overlong line that were left out; the block then begins with its end
-    )
-    half: bool = (
-        False  # the last line has no newline: the file ends within a line or is still growing
-    )
+    cut: int = 0  # so many bytes before it were left out: the first line is only a line's end
+    half: bool = False  # the last line has no newline: the file ends within it, or still grows
 
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
     """The stream in whole lines; NULs, which stand for nothing anybody printed, left out."""
-    number, start, rest, cut = 1, 0, b"", 0
+    start, rest, cut = 0, b"", 0
     while chunk := stream.read(size):
         if b"\0" in chunk:
             chunk = chunk.translate(None, b"\0")
@@ -56,11 +51,11 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
                 rest = rest[-longest:]
             continue
         data = rest + chunk[:end]
-        yield Block(data, number, start, cut)
-        number, start = number + data.count(b"\n"), start + len(data)
+        yield Block(data, start, cut)
+        start += len(data)
         rest, cut = chunk[end:], 0
     if rest:
-        yield Block(rest, number, start, cut, half=True)
+        yield Block(rest, start, cut, half=True)
 
 
 def clean(line: bytes) -> str:

@@ -20,6 +20,8 @@ PARTS = re.compile(
 
 def finite(value: Any) -> float | None:
     """A number of a decoded record, or None."""
+    if type(value) is int and -(10**15) < value < 10**15:  # the usual, quickly
+        return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -61,6 +63,4 @@ def exact(value: Any, where: Where | None = None) -> Number | None:
 
 def whole(value: Any, least: int = 0) -> int | None:
     """A count of a decoded record, or None."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least or value > 10**15:
-        return None
-    return value
+    return value if type(value) is int and least <= value <= 10**15 else None

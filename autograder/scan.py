@@ -95,22 +95,31 @@ def scan(
     found = Scanned(name)
     found.lanes.file = name
     whole = list_if_small(stream)
+    numbers = [1]  # of the first line of each block
     for block in whole or lines.blocks(stream):
-        read_records(found, block, launches)
+        numbers.append(read_records(found, block, numbers[-1], launches))
         found.size = block.start + len(block.data)
-        text = block.data.rstrip()
-        if text:
-            found.last_line = block.number + text.count(b"\n")
+        found.last_line = last_line(block, numbers[-1]) or found.last_line
         found.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:  # a bar's states are no loss
             reason = f"{block.cut} bytes of an overlong line were left out"
-            found.complain(block.number, "", reason)
+            found.complain(numbers[-2], "", reason)
     gaps = between(found.spans.values(), found.size)
     if gaps:
         if not whole:
             stream.seek(0)
-        read_gaps(found, whole or lines.blocks(stream), gaps, formats)
+        again = zip(whole or lines.blocks(stream), numbers, strict=False)
+        read_gaps(found, again, gaps, formats)
     return found
+
+
+def last_line(block: lines.Block, next_number: int) -> int | None:
+    """The number of the block's last line that is not blank."""
+    for tail in (block.data[-1000:], block.data):
+        text = len(tail.rstrip())
+        if text:
+            return next_number - tail.count(b"\n", text)
+    return None
 
 
 def list_if_small(stream: BinaryIO) -> list[lines.Block]:
@@ -120,30 +129,37 @@ def list_if_small(stream: BinaryIO) -> list[lines.Block]:
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
 
 
-def read_records(found: Scanned, block: lines.Block, launches: dict[str, record.Launch]) -> None:
-    data, at, number = block.data, 0, block.number
+def read_records(
+    found: Scanned, block: lines.Block, number: int, launches: dict[str, record.Launch]
+) -> int:
+    """Read the tagged lines of a block that begins with line `number`; the next block's number."""
+    data, at, counted = block.data, 0, 0
     while (tag := data.find(mllog.TAG, at)) >= 0:
-        number += data.count(b"\n", at, tag)
         end = data.find(b"\n", tag)
         end = len(data) if end < 0 else end
         again = data.find(mllog.TAG, tag + 1, end)
         at = end if again < 0 else again
+        number += data.count(b"\n", counted, tag)
+        counted = tag
         try:
-            event = mllog.event_of(data[tag:at])
+            event, payload = mllog.event_of(data[tag:at])
         except mllog.BadLineError as error:
             found.complain(number, data[tag : tag + 120].decode("utf-8", "replace"), str(error))
             continue
-        if event is None:
-            continue
-        where = Where(found.name, number)
         key: str | int
-        if record.is_ours(event[0]):
-            key = record.take(launches, *event, where)
+        if event.get("namespace") == "course":
+            key = record.take(launches, event, payload, Where(found.name, number))
+        elif event.get("key") not in mllog.KEYS:
+            continue
         else:
-            mllog.take(found.benchmarks, event[0], where)
+            mllog.take(found.benchmarks, event, found.name, number)
             key = len(found.benchmarks)
-        span = found.spans.setdefault(key, [block.start + tag, 0])
-        span[1] = block.start + end
+        span = found.spans.get(key)
+        if span is None:
+            found.spans[key] = [block.start + tag, block.start + end]
+        else:
+            span[1] = block.start + end
+    return number + data.count(b"\n", counted)
 
 
 def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
@@ -160,30 +176,31 @@ def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
 
 def read_gaps(
     found: Scanned,
-    blocks: Iterable[lines.Block],
+    blocks: Iterable[tuple[lines.Block, int]],
     gaps: list[tuple[int, int]],
     formats: Sequence[Reader],
 ) -> None:
     readers = (*formats, *READERS)
     own = ((tag.encode(), FORMAT) for reader in formats for tag in reader.tags)
     anchors = (*ANCHORS, *own)
-    for block in blocks:
+    for block, number in blocks:
         end = block.start + len(block.data)
         for start, stop in gaps:
             if start < end and stop > block.start:
                 first, last = max(0, start - block.start), min(len(block.data), stop - block.start)
-                read_part(found, block, first, last, anchors, readers)
+                read_part(found, block, number, first, last, anchors, readers)
 
 
 def read_part(
     found: Scanned,
     block: lines.Block,
+    number: int,
     first: int,
     last: int,
     anchors: Sequence[tuple[bytes, int]],
     readers: Sequence[Reader],
 ) -> None:
-    data, number, counted = block.data, block.number, 0
+    data, counted = block.data, 0
     if found.open_traceback:
         end_traceback(found, data, first, number)
     for start, (end, kinds) in sorted(hits(data, first, last, anchors).items()):

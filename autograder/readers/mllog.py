@@ -1,44 +1,91 @@
 """MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
 
-Only lines whose key means something here are decoded. The course's own record has the same form
-and its own reader.
+The course's own record has the same form and its own reader.
 """
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.numbers import exact, finite, whole
+from pydantic_core import from_json
+
+from autograder.numbers import finite, whole
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 FORMAT = "mllog"
 TAG = b":::MLL"
 LONGEST = 1 << 16
 MOST_EPOCHS, MOST_PROBLEMS = 100_000, 50
-OLD = re.compile(rb":::MLL (\d{1,12}(?:\.\d{1,9})?) ([A-Za-z_][\w.]{0,80}): ")
-KEY = re.compile(rb'"key": ?"([^"\\]{0,80})"')
-COURSE = re.compile(rb'"namespace": ?"course"')
-WANTED = {
-    b"init_start",
-    b"run_start",
-    b"run_stop",
-    b"epoch_start",
-    b"epoch_stop",
-    b"eval_accuracy",
-}
+MOST_RUNS = 5_000  # in one file
+OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{0,80}): ")
+# Lines with other keys are MLPerf's too, but mean nothing here.
+KEYS = {"init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"}
+BEGINNINGS = {"init_start", "run_start"}
 
 
 class BadLineError(ValueError):
     """A tagged line that cannot be trusted; the message is for the student."""
 
 
+def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
+    """The event in a line from its tag on, and its JSON text."""
+    if line.startswith(b":::MLLOG "):
+        payload = line[9:].strip()
+        return decode(payload), payload
+    old = OLD.match(line)
+    if old is None:
+        raise BadLineError("the record line has no time or key")
+    payload = line[old.end() :].strip()
+    event = decode(payload)
+    return {**event, "key": old["key"].decode(), "time_ms": float(old["time"]) * 1000}, payload
+
+
+def decode(payload: bytes) -> dict[str, Any]:
+    """The JSON object of a tagged line. NaN is refused, and in the course's own lines a member
+    named twice; in others the last one counts, as for MLPerf's parser."""
+    if len(payload) > LONGEST:
+        raise BadLineError(f"the record line is longer than {LONGEST} bytes")
+    try:
+        event = from_json(payload, allow_inf_nan=False)
+    except ValueError:
+        strictly(payload)
+        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
+    if not isinstance(event, dict):
+        raise BadLineError("the record line is not a JSON object")
+    # The quick decoder keeps the last of two members of a name. Quotes within words are escaped, so
+    # `":` ends a name; where that does not add up, the slow decoder looks closer.
+    if event.get("namespace") == "course" and payload.count(b'":') != members(event):
+        strictly(payload)
+    return event
+
+
+def members(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(members(item) for item in value.values() if type(item) in NESTS)
+    return sum(members(item) for item in value if type(item) in NESTS)
+
+
+NESTS = (dict, list)
+
+
+def strictly(payload: bytes) -> None:
+    """Raise for what is wrong with the line, if the slow and strict decoder finds it."""
+    try:
+        STRICT.decode(payload.decode())
+    except BadLineError:
+        raise
+    except RecursionError:
+        raise BadLineError("the record line is nested too deeply") from None
+    except ValueError:
+        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
+
+
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
+    found = dict(pairs)
+    if len(found) != len(pairs):
         raise BadLineError("the record line names a member twice")
-    return members
+    return found
 
 
 def refuse(constant: str) -> None:
@@ -46,43 +93,6 @@ def refuse(constant: str) -> None:
 
 
 STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
-
-
-def decode(payload: bytes) -> dict[str, Any]:
-    """The JSON object of a tagged line. Members named twice and NaN are refused, not resolved."""
-    if len(payload) > LONGEST:
-        raise BadLineError(f"the record line is longer than {LONGEST} bytes")
-    try:
-        event = STRICT.decode(payload.decode("utf-8"))
-    except BadLineError:
-        raise
-    except RecursionError:
-        raise BadLineError("the record line is nested too deeply") from None
-    except ValueError:
-        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
-    if not isinstance(event, dict):
-        raise BadLineError("the record line is not a JSON object")
-    return event
-
-
-def event_of(line: bytes) -> tuple[dict[str, Any], bytes] | None:
-    """The event in a line from its tag on, and its JSON text; None if it means nothing here."""
-    if line.startswith(b":::MLLOG "):
-        payload = line[9:].strip()
-        key = KEY.search(payload)
-        if key is not None and key[1] not in WANTED and not COURSE.search(payload):
-            return None
-        return decode(payload), payload
-    old = OLD.match(line)
-    if old is None:
-        if line.startswith(b":::MLL "):
-            raise BadLineError("the record line has no time or key")
-        return None  # another tool's tag
-    if old[2] not in WANTED:
-        return None
-    payload = line[old.end() :].strip()
-    event = decode(payload)
-    return {**event, "key": old[2].decode(), "time_ms": float(old[1]) * 1000}, payload
 
 
 @dataclass
@@ -94,93 +104,88 @@ class Benchmark:
     last: int = 0
     inits: int = 0
     started: float | None = None
-    stopped: float | None = None
     status: str | None = None
     total_seconds: Number | None = None
     starts: dict[int, float] = field(default_factory=dict)
     epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
-    def complain(self, where: Where, text: str, reason: str) -> None:
+    def complain(self, line: int, text: str, reason: str) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(where, text, reason))
+            self.problems.append(Problem(Where(self.file, line), text, reason))
 
 
-def take(benchmarks: list[Benchmark], event: dict[str, Any], where: Where) -> Benchmark:
+def take(benchmarks: list[Benchmark], event: dict[str, Any], file: str, line: int) -> None:
     """Add an event to the run that it belongs to: a new one begins after the end of the last."""
-    key, value = event.get("key"), event.get("value")
-    about = event.get("metadata")
-    about = about if isinstance(about, dict) else {}
-    now = finite(event.get("time_ms"))
+    key, about = event.get("key"), event.get("metadata")
+    if not isinstance(about, dict):
+        about = {}
     run = benchmarks[-1] if benchmarks else None
-    if run is None or (key != "run_stop" and run.status is not None) or begins_again(run, key):
-        run = Benchmark(where.file, where.line)
+    if run is None or (
+        (run.status is not None or key in BEGINNINGS)
+        and begins_anew(run, key)
+        and len(benchmarks) < MOST_RUNS
+    ):
+        run = Benchmark(file, line)
         benchmarks.append(run)
-    run.last = where.line
+    run.last = line
+    now = finite(event.get("time_ms"))
     number = whole(about.get("epoch_num"))
-    if key == "init_start":
-        run.inits += 1
-    elif key == "run_start" and run.started is None:
-        run.started = now
-    elif key == "run_stop" and run.status is None:
-        stop(run, now, about.get("status"), where)
-    elif key == "epoch_start" and number is not None and now is not None:
-        if len(run.starts) < MOST_EPOCHS:
+    if key == "epoch_start":
+        if number is not None and now is not None and len(run.starts) < MOST_EPOCHS:
             run.starts.setdefault(number, now)
-    elif key == "epoch_stop" and number is not None:
-        epoch = epoch_of(run, number, where)
-        if "line" not in epoch:
-            epoch["line"] = where.line
-            epoch["seconds"] = seconds(run, run.starts.get(number), now, f"epoch {number}", where)
+    elif key == "epoch_stop":
+        if number is not None and "line" not in (epoch := epoch_of(run, number)):
+            epoch["line"] = line
+            epoch["seconds"] = seconds(run, run.starts.get(number), now, f"epoch {number}", line)
     elif key == "eval_accuracy":
-        evaluate(run, number, value, where)
-    return run
+        evaluate(run, number, event.get("value"), line)
+    elif key == "init_start":
+        run.inits += 1
+    elif key == "run_start":
+        run.started = now if run.started is None else run.started
+    elif key == "run_stop" and run.status is None:
+        status = about.get("status")
+        run.status = status if isinstance(status, str) else ""
+        run.total_seconds = seconds(run, run.started, now, "the run", line)
 
 
-def begins_again(run: Benchmark, key: Any) -> bool:
-    return (key == "init_start" and run.started is not None) or (
-        key == "run_start" and run.started is not None and bool(run.epochs)
-    )
-
-
-def stop(run: Benchmark, now: float | None, status: Any, where: Where) -> None:
-    run.status = status if isinstance(status, str) else ""
-    run.stopped = now
-    run.total_seconds = seconds(run, run.started, now, "the run", where)
+def begins_anew(run: Benchmark, key: Any) -> bool:
+    if run.status is not None:
+        return key != "run_stop"
+    if run.started is None:
+        return False
+    return key == "init_start" or (key == "run_start" and bool(run.epochs))
 
 
 def seconds(
-    run: Benchmark, start: float | None, end: float | None, what: str, where: Where
+    run: Benchmark, start: float | None, end: float | None, what: str, line: int
 ) -> Number | None:
     """The time between two events; whole milliseconds, so half of one on either side."""
     if start is None or end is None:
         return None
     if end <= start:
-        run.complain(where, what, f"{what} ends {(start - end) / 1000:g} s before it begins")
+        run.complain(line, what, f"{what} ends {(start - end) / 1000:g} s before it begins")
         return None
-    return Number((end - start) / 1000, 0.001, where)
+    return Number((end - start) / 1000, 0.001, Where(run.file, line))
 
 
-def epoch_of(run: Benchmark, number: int, where: Where) -> dict[str, Any]:
+def epoch_of(run: Benchmark, number: int) -> dict[str, Any]:
     if len(run.epochs) >= MOST_EPOCHS and number not in run.epochs:
         return {}
     return run.epochs.setdefault(number, {})
 
 
-def evaluate(run: Benchmark, number: int | None, value: Any, where: Where) -> None:
-    accuracy = exact(value, where)
-    if accuracy is None or not 0 <= accuracy.value <= 1:
-        run.complain(where, "eval_accuracy", f"the accuracy should be 0 to 1 and is {value!r:.40}")
+def evaluate(run: Benchmark, number: int | None, value: Any, line: int) -> None:
+    accuracy = finite(value)
+    if accuracy is None or not 0 <= accuracy <= 1:
+        reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
+        run.complain(line, "eval_accuracy", reason)
         return
     if number is None:
         number = max(run.epochs, default=None)
-    if number is not None:
-        epoch_of(run, number, where).setdefault("accuracy", accuracy)
-
-
-def to_runs(benchmarks: list[Benchmark]) -> Iterator[Run]:
-    for run in benchmarks:
-        yield to_run(run)
+    if number is not None and "accuracy" not in (epoch := epoch_of(run, number)):
+        epoch["accuracy"] = Number(accuracy, 0.0, Where(run.file, line))
 
 
 def to_run(run: Benchmark) -> Run:
