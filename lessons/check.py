@@ -69,6 +69,7 @@ def execute(notebook: Any, folder: Path) -> None:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     from lessons.run import course_environment
+    from lessons.run_loop import Stopped, stoppable
 
     mark = uuid.uuid4().hex
     with tempfile.TemporaryDirectory() as copy:
@@ -83,7 +84,13 @@ def execute(notebook: Any, folder: Path) -> None:
         )
         environment = dict(os.environ) | course_environment() | {MARK: mark}
         try:
-            client.execute(env=environment, stderr=subprocess.DEVNULL)
+            # Not client.execute(): that takes Ctrl-C for itself and ends in a traceback.
+            with stoppable(), client.setup_kernel(env=environment, stderr=subprocess.DEVNULL):
+                for index, cell in enumerate(notebook.cells):
+                    client.execute_cell(cell, index)
+        except Stopped as stopped:
+            click.echo("stopped; nothing was changed", err=True)
+            sys.exit(128 + stopped.signum)
         except CellTimeoutError as error:
             raise click.ClickException(f"a cell took more than {CELL_SECONDS} s.") from error
         except DeadKernelError as error:

@@ -1,8 +1,13 @@
 """`lessons check`: the public checks from the terminal, on gaps, on solutions and on mistakes."""
 
 import hashlib
+import os
+import signal
+import time
+import uuid
 
 import nbformat
+import psutil
 import pytest
 
 NAME = "01_small"
@@ -118,3 +123,21 @@ def test_what_cannot_be_checked(student, lessons_command, break_it, code, words)
     done = lessons_command("check", "01", "--in", student)
     assert done.exit_code == code
     assert words in done.output
+
+
+def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
+    word = uuid.uuid4().hex
+    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    sleep = f"import subprocess; subprocess.run(['python', '-c', 'input()', '{word}'], stdin=-1)"
+    notebook.cells[1].source += f"\nopen('{course}/begun', 'w').close()\n{sleep}"
+    nbformat.write(notebook, student / "lesson.ipynb")
+    process = lessons_process("check", "01", start_new_session=True)
+    end = time.monotonic() + 60
+    while not (course / "begun").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == "stopped; nothing was changed\n"
+    lines = [" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"])]
+    assert [line for line in lines if word in line] == []
