@@ -12,6 +12,8 @@ SITE_TESTED="in the course's own tests"
 launch_ranks() {
     # The SLURM_ variables are there for the programs; Open MPI shall not look for a Slurm.
     export PRTE_MCA_ras=^slurm PRTE_MCA_plm=^slurm
+    # A rank has one core, for training and for MPI: MPI gives way while it waits for a message.
+    export OMPI_MCA_mpi_yield_when_idle=1
     local flags=()
     [ "$(id -u)" != 0 ] || flags+=(--allow-run-as-root)
     if [ "${COURSE_LAPTOP_ENOUGH:-no}" = yes ] && [ "${SLURM_CPUS_PER_TASK:-1}" = 1 ]; then
