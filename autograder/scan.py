@@ -201,6 +201,7 @@ def read_part(
     readers: Sequence[Reader],
 ) -> None:
     data, counted = block.data, 0
+    knows: Reader | None = None  # who understood the line before: mostly it does again
     if found.open_traceback:
         end_traceback(found, data, first, number)
     for start, (end, kinds) in sorted(hits(data, first, last, anchors).items()):
@@ -211,12 +212,9 @@ def read_part(
         if len(text) > WIDEST:
             text = text[-WIDEST:] if b"\r" in raw else text[:WIDEST]
         if kinds & FORMAT:
-            for reader in readers:
-                if any(tag in text for tag in reader.tags):
-                    said = reader.read(text)
-                    if said:
-                        assemble.take(found.lanes, reader.format, label, number, said)
-            found.bar = bars.read(text) or found.bar
+            knows = read_formats(found, text, label, number, readers, knows)
+            if "%|" in text:
+                found.bar = bars.read(text) or found.bar
         if kinds & FACT:
             said = run_facts.read(text)
             if said:
@@ -229,6 +227,34 @@ def read_part(
                 found.open_traceback = True
                 at = end_traceback(found, data, end + 1, number + 1)
                 found.walked = block.start + at
+
+
+def read_formats(
+    found: Scanned,
+    text: str,
+    label: int | None,
+    number: int,
+    readers: Sequence[Reader],
+    last: Reader | None,
+) -> Reader | None:
+    """Show a line to the reader that knew the last one, else to all; who has understood it."""
+    if last is not None:
+        said = last.read(text)
+        if said and "opens" not in said:
+            assemble.take(found.lanes, last.format, label, number, said)
+            return last
+    knows = None
+    for reader in readers:
+        if knows is not None and reader is plain.READER:
+            break
+        for tag in reader.tags:
+            if tag in text:
+                said = reader.read(text)
+                if said:
+                    knows = reader
+                    assemble.take(found.lanes, reader.format, label, number, said)
+                break
+    return knows
 
 
 def hits(

@@ -15,10 +15,11 @@ EPOCH = re.compile(
     r"(?:\s?(?:/|of)\s?(\d{1,6}))?(?![\d.%]\d)"
 )
 STEP = re.compile(r"(?i)(?<![a-z])(?:step|batch|iter|iteration) {0,2}[:#=\[(]?\s{0,3}(\d{1,9})")
-PAIR = re.compile(
-    rf"([A-Za-z][\w@ -]{{0,40}}?)\s{{0,4}}[:=]\s{{0,8}}({VALUE})\s?"
-    r"(%|seconds|secs|sec|minutes|mins|min|ms|s)?(?![A-Za-z])"
+# A value and its unit; the name stands before, up to the end of the value before it.
+GIVEN = re.compile(
+    rf"\s{{0,4}}[:=]\s{{0,8}}({VALUE})\s?(%|seconds|secs|sec|minutes|mins|min|ms|s)?(?![A-Za-z])"
 )
+NOT_NAME = re.compile(r"[^\w@ -]+")
 TOOK = re.compile(rf"(?i)\b(?:took|in)[ :]{{1,3}}({VALUE}) ?(seconds|secs|sec|s|minutes|min)\b")
 UNITS = {"ms": 1e-3, "minutes": 60.0, "mins": 60.0, "min": 60.0}
 LOSSES = {"loss", "cross entropy", "cost"}
@@ -49,8 +50,11 @@ def read(line: str) -> Said | None:
     if place[2]:
         said["of"] = int(place[2])
     times = {}
-    for name, value, unit in PAIR.findall(line, place.end()):
-        name = " ".join(name.lower().replace("_", " ").replace("-", " ").split())
+    at = place.end()
+    for given in GIVEN.finditer(line, at):
+        value, unit = given[1], given[2] or ""
+        name = name_of(line[at : given.start()])
+        at = given.end()
         if name in TIMES and name not in times:
             times[name] = printed(value, UNITS.get(unit, 1.0))
             continue
@@ -75,6 +79,12 @@ def read(line: str) -> Said | None:
     if step:
         said["step"] = int(step[1])
     return said
+
+
+def name_of(text: str) -> str:
+    """The words right before a value: "| Training_Loss" is "training loss"."""
+    name = NOT_NAME.split(text[-60:])[-1]
+    return " ".join(name.lower().replace("_", " ").replace("-", " ").split())
 
 
 def fields(name: str) -> tuple[str, ...]:

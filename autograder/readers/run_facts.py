@@ -19,7 +19,13 @@ UNITS = {
 UNIT = r"(?:\s?(ms|seconds|secs|sec|s|minutes|mins|min|m|hours|h)\b)?"
 
 
-COUNTED = r"(\d{1,5}) (?:GPU|worker|process|processes|rank|device)s?\b"
+WITH = r"train(?:ing)?(?! time)\b[^.\d]{0,40}\b(?:with|on|using) (\d{1,5}) "
+TOTAL = (
+    r"^\W{0,8}(?:total )?train(?:ing)?[_ ]time(?: taken)?(?: is)? {0,2}[:=]? {0,8}"
+    rf"({NUMBER}){UNIT}\W{{0,3}}$"
+)
+TOTAL_RATE = rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})"
+SAMPLES = "(?:images|imgs?|samples|examples)"
 
 
 def job(found: re.Match[str]) -> Said:
@@ -50,11 +56,11 @@ def minutes_and_seconds(found: re.Match[str]) -> Said:
     return {"done": True, "total_seconds": positive(whole)}
 
 
-def test_accuracy(found: re.Match[str]) -> Said:
+def accuracy(found: re.Match[str]) -> Said:
     return {"test_accuracy": fraction(found[1], found[2])}
 
 
-def test_loss(found: re.Match[str]) -> Said:
+def loss(found: re.Match[str]) -> Said:
     return {"test_loss": printed(found[1])}
 
 
@@ -74,87 +80,106 @@ def early(found: re.Match[str]) -> Said:
     return {"early": True}
 
 
-# tag, pattern, what it says. The tag is a part of every line that the pattern can match, and the
-# only thing that a whole file is searched for.
-FACTS: tuple[tuple[str, str, Callable[[re.Match[str]], Said]], ...] = (
-    ("JOB", r"\b(?:SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)=(\d{1,12})", job),
-    ("JOB", r"\*\*\* JOB (\d{1,12}) ON ", job),
-    ("STEP ", r"\*\*\* STEP (\d{1,12})\.", job),
-    ("ob ID", r"\b[Jj]ob ID ?[:=#]? {0,2}(\d{1,12})\b", job),
-    ("ob id", r"\b[Jj]ob id ?[:=#]? {0,2}(\d{1,12})\b", job),
-    ("Run vars", r"^Run vars: id (\d{2,12})\b", job),
-    ("ank ", r"\b[Rr]ank:? \d{1,6} (?:out )?of (\d{1,6})\b", workers),
+# What a file is searched for, a word that the line then needs, a pattern for the line in lower
+# case, what it says. The word keeps the patterns away from almost all lines.
+FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], Said]], ...] = (
+    ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
+    ("JOB", "*** job", r"\*\*\* job (\d{1,12}) on ", job),
+    ("STEP ", "*** step", r"\*\*\* step (\d{1,12})\.", job),
+    ("ob ID", "job id", r"job id ?[:=#]? {0,2}(\d{1,12})\b", job),
+    ("ob id", "job id", r"job id ?[:=#]? {0,2}(\d{1,12})\b", job),
+    ("Run vars", "run vars", r"^run vars: id (\d{2,12})\b", job),
+    ("ank ", " of ", r"rank:? \d{1,6} (?:out )?of (\d{1,6})\b", workers),
     (
         "orld",
-        r"(?:(?<![A-Za-z_])|(?<=dist_)|(?<=role_)|(?<=global_))[Ww]orld[_ ]?[Ss]izes?"
+        "size",
+        r"(?:(?<![a-z_])|(?<=dist_)|(?<=role_)|(?<=global_))world[_ ]?sizes?"
         r" {0,2}[:=]? {0,2}\[?(\d{1,6})\b(?!\.)",
         workers,
     ),
-    ("WORLD_SIZE", r"\bWORLD_SIZE ?[:=] ?(\d{1,6})\b", workers),
-    ("MEMBER: ", r"GLOBAL_RANK: \d{1,6}, MEMBER: \d{1,6}/(\d{1,6})", workers),
-    ("Starting with ", r"Starting with (\d{1,6}) processes", workers),
-    ("vd.size", r"hvd\.size(?:\(\))? ?[:=] ?(\d{1,6})\b", workers),
-    ("orovod", r"(?i)horovod(?: world)? size ?[:=] ?(\d{1,6})\b", workers),
+    ("WORLD_SIZE", "world_size", r"(?<![a-z_])world_size ?[:=] ?(\d{1,6})\b", workers),
+    ("MEMBER: ", "global_rank", r"global_rank: \d{1,6}, member: \d{1,6}/(\d{1,6})", workers),
+    ("Starting with ", "processes", r"starting with (\d{1,6}) processes", workers),
+    ("vd.size", "hvd.size", r"hvd\.size(?:\(\))? ?[:=] ?(\d{1,6})\b", workers),
+    ("orovod", "size", r"horovod(?: world)? size ?[:=] ?(\d{1,6})\b", workers),
+    ("raining", " gpu", WITH + r"gpus?\b", workers),
+    ("raining", " worker", WITH + r"workers?\b", workers),
+    ("raining", " process", WITH + r"process(?:es)?\b", workers),
+    ("raining", " rank", WITH + r"ranks?\b", workers),
     (
-        "rain",
-        rf"(?i)\btrain(?:ing)?(?! time)\b[^.\d]{{0,40}}\b(?:with|on|using) {COUNTED}",
-        workers,
+        "img/sec on",
+        "total",
+        rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})",
+        total_throughput,
     ),
-    ("img/sec on", rf"Total img/sec on (\d{{1,5}}) [GC]PU\(s\): ({VALUE})", total_throughput),
+    ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
     (
-        "hroughput",
-        rf"(?i)\bthroughput {{0,2}}[:=] {{0,4}}({VALUE}) ?(?:images|imgs?|samples|examples)/s",
-        throughput,
-    ),
-    (
-        "rain",
-        rf"(?i)\btraining time {{1,2}}with (\d{{1,5}}) GPUs?[: ]{{0,2}}({NUMBER})",
+        "raining",
+        "training time",
+        rf"training time {{1,2}}with (\d{{1,5}}) gpus?[: ]{{0,2}}({NUMBER})",
         seconds_with_workers,
     ),
-    (
-        "rain",
-        r"(?i)^\W{0,8}(?:total )?train(?:ing)?[_ ]time(?: taken)?(?: is)? {0,2}[:=]? {0,8}"
-        rf"({NUMBER}){UNIT}\W{{0,3}}$",
-        seconds,
-    ),
+    ("raining", "training", TOTAL, seconds),
+    ("rain time", "train time", TOTAL, seconds),
+    ("rain Time", "train time", TOTAL, seconds),
+    ("rain_time", "train_time", TOTAL, seconds),
     (
         "lapsed",
-        rf"(?i)^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$",
+        "elapsed time",
+        rf"^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$",
         seconds,
     ),
-    ("rain", rf"(?i)\btraining took:? ({NUMBER}){UNIT}", seconds),
-    ("rain", rf"(?i)\btraining complete in (\d{{1,6}})m ({NUMBER})s", minutes_and_seconds),
+    ("raining", "training took", rf"training took:? ({NUMBER}){UNIT}", seconds),
+    (
+        "raining",
+        "complete in",
+        rf"training complete in (\d{{1,6}})m ({NUMBER})s",
+        minutes_and_seconds,
+    ),
     (
         "est",
-        r"(?i)\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,4}"
+        "acc",
+        r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,4}"
         rf"({VALUE})\s?(%?)",
-        test_accuracy,
+        accuracy,
     ),
     (
         "est",
-        rf"(?i)\baccuracy of [a-z ]{{1,40}}\d{{1,9}} test images: {{0,4}}({VALUE}) ?(%?)",
-        test_accuracy,
+        "test images",
+        rf"accuracy of [a-z ]{{1,40}}\d{{1,9}} test images: {{0,4}}({VALUE}) ?(%?)",
+        accuracy,
     ),
-    ("est", rf"\btest_acc\w{{0,8}} {{1,30}}│ {{1,30}}({VALUE}) {{1,30}}│()", test_accuracy),
-    ("est", rf"'test_acc\w{{0,8}}': ({VALUE})()", test_accuracy),
-    ("est", rf"(?i)\btest(?: set)?[ _]loss\b {{0,2}}[:=] {{0,4}}({VALUE})", test_loss),
-    ("rain", r"(?i)\b(?:finished|completed|done) training\b", done),
-    ("rain", r"(?i)\btraining (?:is |has )?(?:finished|complete|completed|done|ended)\b", done),
-    ("topp", r"stopped: `max_epochs=\d+` reached", done),
-    ("ll done", r"\bAll done\b", done),
-    ("topp", r"(?i)\bepoch \d{1,6}: early stopping", early),
-    ("topp", r"(?i)\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),
-    ("topp", r"(?i)\bstopp(?:ed|ing) early\b", early),
-    ("Signaling", r"Signaling Trainer to stop", early),
+    (
+        "est",
+        "test_acc",
+        rf"test_acc\w{{0,8}} {{1,30}}│ {{1,30}}({VALUE}) {{1,30}}│()",
+        accuracy,
+    ),
+    ("est", "'test_acc", rf"'test_acc\w{{0,8}}': ({VALUE})()", accuracy),
+    ("est", "loss", rf"\btest(?: set)?[ _]loss\b {{0,2}}[:=] {{0,4}}({VALUE})", loss),
+    ("raining", " training", r"(?:finished|completed|done) training\b", done),
+    (
+        "raining",
+        "training ",
+        r"training (?:is |has )?(?:finished|complete|completed|done|ended)\b",
+        done,
+    ),
+    ("topp", "max_epochs", r"stopped: `max_epochs=\d{1,9}` reached", done),
+    ("ll done", "all done", r"\ball done\b", done),
+    ("topp", "early", r"\bepoch \d{1,6}: early stopping", early),
+    ("topp", "early", r"\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),
+    ("topp", "early", r"\bstopp(?:ed|ing) early\b", early),
+    ("Signaling", "signaling trainer", r"signaling trainer to stop", early),
 )
-ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, _, _ in FACTS))
-COMPILED = tuple((tag, re.compile(pattern), says) for tag, pattern, says in FACTS)
+ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
+COMPILED = tuple((word, re.compile(pattern), says) for _, word, pattern, says in FACTS)
 
 
 def read(line: str) -> Said | None:
+    line = line.lower()
     said: Said = {}
-    for tag, pattern, says in COMPILED:
-        if tag in line:
+    for word, pattern, says in COMPILED:
+        if word in line:
             found = pattern.search(line)
             if found:
                 for name, value in says(found).items():
