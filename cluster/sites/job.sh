@@ -56,7 +56,7 @@ except ImportError:
 found = MPI.COMM_WORLD.size
 if found != asked:
     sys.exit(f"launch: {asked} ranks were asked for, but MPI sees {found}: the launcher and this "
-             "MPI do not fit together (compare `srun --mpi=list`; `cluster doctor` tells more)")
+             "MPI do not fit together (srun --mpi=list shows the plug-ins)")
 if MPI.COMM_WORLD.rank == 0:
     print(f"launch: {found} ranks in one MPI world", flush=True)
 ' "$1" || {
