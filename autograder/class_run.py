@@ -16,10 +16,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
+
+from pydantic_core import to_json
 
 from autograder import mark, policy
 from autograder.collect import MAX_DEPTH, MAX_ENTRIES, Student
@@ -108,8 +110,8 @@ def write_pages(
 
     name = printable(settings.names.get(student.name) or student.name)
     write_if_new(out / "students" / page, html.student_page(name, grades, settings.curves))
-    data = {"format": 1, "student": printable(student.name), "grades": [asdict(g) for g in grades]}
-    record = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    data = {"format": 1, "student": printable(student.name), "grades": grades}
+    record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
     write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)
     if settings.junit:
         from autograder.report import junit

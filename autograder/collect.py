@@ -14,7 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -117,9 +117,9 @@ def gradescope_student(metadata: Path) -> str:
 
 @contextmanager
 def opened(student: Student) -> Iterator[list[Folder]]:
-    """The student's lessons; archives lie unpacked in a temporary folder while this is open."""
-    with TemporaryDirectory(prefix="autograder-") as scratch:
-        collector = _Collector(student, Path(scratch))
+    """The student's lessons; archives lie unpacked in temporary folders while this is open."""
+    with ExitStack() as stack:
+        collector = _Collector(student, stack)
         for place in student.places:
             collector.add(place)
         yield [collector.folders[key] for key in sorted(collector.folders, key=str)]
@@ -128,9 +128,9 @@ def opened(student: Student) -> Iterator[list[Folder]]:
 class _Collector:
     """Walks one student's places and sorts what it finds into lessons."""
 
-    def __init__(self, student: Student, scratch: Path) -> None:
+    def __init__(self, student: Student, stack: ExitStack) -> None:
         self.student = student
-        self.scratch = scratch
+        self.stack = stack  # removes what was unpacked
         self.folders: dict[str | None, Folder] = {}
         self.entries = 0
 
@@ -191,8 +191,7 @@ class _Collector:
                 self.file(Path(entry.path), inner, lesson)
 
     def unpack(self, archive: Path, name: PurePath, lesson: str | None) -> None:
-        target = self.scratch / str(len(list(self.scratch.iterdir())))
-        target.mkdir()
+        target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
         lesson = lesson or lesson_of(archive_stem(archive.name))
         shown = printable(name)
         findings = archives.unpack(archive, shown, target, lambda path: is_wanted(path.name))
