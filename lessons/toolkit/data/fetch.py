@@ -93,9 +93,9 @@ def _get(entry: Entry, missing: list[File], home: Path, patience: Patience) -> N
         left -= set(entry.inside(pack))
     if left:
         raise DataError(
-            f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Try again where there is "
-            "internet (on a cluster: a login node), let COURSE_MIRRORS name another mirror, or let "
-            "COURSE_DATA name a folder with a copy."
+            f"{entry.title} cannot be downloaded: {'; '.join(reasons)}. Run `lessons data fetch "
+            f"{entry.name}` where there is internet (on a cluster: a login node), let "
+            "COURSE_MIRRORS name another mirror, or let COURSE_DATA name a folder with a copy."
         )
 
 

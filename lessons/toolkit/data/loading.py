@@ -1,6 +1,7 @@
 """What `load` does in order: look, unpack, download, or stand in."""
 
 import os
+import textwrap
 
 import numpy as np
 
@@ -40,14 +41,13 @@ def arrays_of(
             f"A synthetic stand-in for {entry.title} is both asked for and forbidden; unset "
             "COURSE_STAND_IN or COURSE_DATA_STRICT."
         )
-    reason = "not tried: a stand-in was asked for" if forced else _make_available(entry)
+    reason = "It was asked for." if forced else _make_available(entry)
     if reason is None:
         return arrays.read(entry, places.find(entry, places.places()), counts), True
     if strict:
         raise DataError(
-            f"{entry.title} is not on this machine and a stand-in is forbidden. Looked in "
-            f"{', '.join(_looked())}; download {reason.rstrip('.')}. Run `lessons data fetch "
-            f"{entry.name}` where there is internet (on a cluster: a login node)."
+            f"{entry.title} is not on this machine (looked in {' and '.join(_looked())}) and a "
+            f"stand-in is forbidden. {reason}"
         )
     if launch.local_rank() == 0:
         say(_announcement(entry, reason, forced))
@@ -55,18 +55,21 @@ def arrays_of(
 
 
 def _make_available(entry: Entry) -> str | None:
-    """Make sure that all files can be read; else the reason why they cannot be had."""
+    """Make sure that all files can be read; else a sentence why they cannot be had."""
     where = places.places()
     found = places.find(entry, where)
     if len(found) < len(entry.files):
         if launch.on_compute_node():
-            return "not tried: this is a compute node of a batch job"
+            return (
+                "A download was not tried in a batch job: run `lessons data fetch "
+                f"{entry.name}` on a login node first."
+            )
         from lessons.toolkit.data import download, fetch
 
         try:
             fetch.fetch(entry, places.cache_folder(), where, download.IN_A_HURRY)
         except DataError as error:
-            return f"failed: {error}"
+            return str(error)
     elif any(places.is_archive(path) for path in found.values()):
         from lessons.toolkit.data import fetch
 
@@ -86,15 +89,11 @@ def _looked() -> list[str]:
 
 
 def _announcement(entry: Entry, reason: str, forced: bool) -> str:
-    rows = [("looked in", folder) for folder in _looked() if not forced]
-    rows.append(("download", reason))
-    rows.append(
-        ("to do", f"`lessons data fetch {entry.name}` where there is internet (login node)")
-    )
     line = "=" * 78
-    body = "\n".join(f"  {name:<10} {text}" for name, text in rows)
-    return (
-        f"{line}\nSYNTHETIC DATA: this run does not use {entry.title} but a stand-in of its shape."
-        f"\n{body}\n  Accuracies of this run say nothing about {entry.title}; its record is marked "
-        f"synthetic.\n{line}"
-    )
+    parts = [
+        f"SYNTHETIC DATA: this run does not use {entry.title} but a stand-in of its shape.",
+        *(f"  looked in {folder}" for folder in _looked() if not forced),
+        *textwrap.wrap(reason, 76, initial_indent="  ", subsequent_indent="  "),
+        f"  Accuracies of this run say nothing about {entry.title}; its record says synthetic.",
+    ]
+    return "\n".join([line, *parts, line])

@@ -110,7 +110,7 @@ def test_facts_and_announcement(world, capsys):
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.count("SYNTHETIC DATA") == 1
-    assert "`lessons data fetch mnist`" in shown.err
+    assert "Run `lessons data fetch mnist`" in " ".join(shown.err.split())
 
 
 def test_only_one_rank_of_a_node_announces(world, capsys, monkeypatch):
