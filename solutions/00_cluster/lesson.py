@@ -177,10 +177,10 @@ check.check_0_4(Path("out.txt"), Path("err.txt"))
 # Why `-u`? A program that writes to a file collects its output in a buffer and writes it now and
 # then. While `tail -f` shows nothing, your job may be doing fine.
 #
-# **Exercise 0.5.** The environment. A conda environment was made for S1's course with
-# `conda create -n py3.6-keras …` and turned into a kernel with `ipython kernel install --user --name
-# py3.6-keras --display-name "…"`. Yours was made by `make` (or from `environment.yml` on a cluster).
-# This cell asks whether the notebook really uses it.
+# **Exercise 0.5.** The environment. A course at BioHPC (UT Southwestern, 2022) made its own with
+# `conda create -n py3.6-keras …` and turned it into a kernel with `ipython kernel install --user
+# --name py3.6-keras --display-name "…"`. Yours was made by `make`, or from `environment.yml` on a
+# cluster. This cell asks whether the notebook really uses it.
 
 # %% tags=["check"]
 check.check_0_5()

@@ -84,7 +84,8 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # TensorFlow, PyTorch and JAX can stand behind it.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
-# 10 units with `softmax`. Save the file and run this cell.
+# 10 units with `softmax`. Save the file and run this cell. (Red lines about *oneDNN* are how
+# TensorFlow says hello on its error stream. They are no error.)
 
 # %% tags=["check"]
 import train
