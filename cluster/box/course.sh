@@ -63,7 +63,7 @@ lend_program() {
 }
 
 take_back_interpreter() {
-    ! mountpoint -q "$LENT_PYTHON" || umount "$LENT_PYTHON" || umount --lazy "$LENT_PYTHON"
+    ! mountpoint -q "$LENT_PYTHON" || umount "$LENT_PYTHON" 2>/dev/null || umount --lazy "$LENT_PYTHON"
     rm -rf "$LENT_VENV"
     rmdir "$LENT_PYTHON" 2>/dev/null || true
 }

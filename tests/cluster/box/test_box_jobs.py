@@ -161,7 +161,11 @@ def test_the_autograder_reads_the_accounting(box, student, tmp_path):
     job = student.submit("--nodes=2 --ntasks=2 --gres=gpu:1 --job-name=graded", "srun hostname")
     student.wait(job)
     dump = tmp_path / "accounting.txt"
-    dump.write_text(box("accounting").stdout)
+    for _ in range(50):  # a record is whole some seconds after its job
+        dump.write_text(box("accounting").stdout)
+        if f"\n{job}|" in dump.read_text():
+            break
+        time.sleep(0.2)
     assert dump.read_text().startswith("JobID|User|Account|JobName|Partition|State|ExitCode|")
     graded = read_accounting(dump)[job]
     assert (graded.user, graded.state) == ("student1", "COMPLETED")

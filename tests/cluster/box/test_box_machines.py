@@ -33,6 +33,20 @@ def test_a_process_that_detached_itself_ends_with_its_job(student):
     assert left.stdout == ""
 
 
+def test_shared_memory_that_a_killed_job_left_is_cleared(student):
+    job = student.submit("--nodelist=node03", "echo x >/dev/shm/left; sleep 300")
+    look = "srun --quiet --nodelist=node03 ls /dev/shm"
+    while "left" not in student.do(look):
+        time.sleep(0.2)
+    student.do(f"scancel {job}")
+    student.wait(job)
+    for _ in range(50):
+        if not (left := student.do(look)):
+            break
+        time.sleep(0.2)
+    assert left == ""
+
+
 @pytest.mark.parametrize(
     "path",
     ["/root", "mariadb", "munge/key", "slurmctld", "log", "etc/slurmdbd.conf", "run/mariadb"],
@@ -68,9 +82,10 @@ def test_students_cannot_administer(student):
 
 def test_daemons_listen_on_loopback_only(box):
     sockets = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout
-    lines = [line for line in sockets.splitlines() if re.search(r"slurm|mariadb|munge", line)]
+    daemon = r'"(slurmctld|slurmdbd|slurmd|mariadbd|munged)"'
+    lines = [line for line in sockets.splitlines() if re.search(daemon, line)]
     assert len(lines) == 6, "controller, accounting and four nodes; the database has no port"
-    assert all(line.split()[3].startswith("127.0.66.") for line in lines)
+    assert all(line.split()[3].startswith("127.0.66.") for line in lines), lines
 
 
 def test_the_module_brings_the_course(student):
