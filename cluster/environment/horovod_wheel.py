@@ -17,89 +17,20 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
 from cluster.environment.failure import SetUpError, explain_os_error
+from cluster.environment.horovod_recipe import (
+    BUILD_ENVIRONMENT,
+    RPATH,
+    SOURCE_SHA256,
+    VERSION,
+    patch,
+    recipe,
+)
 from cluster.environment.python311 import cache_folder
 from cluster.environment.stage import lock, progress, run, text
-
-VERSION = "0.28.1"
-SOURCE_SHA256 = "92a43f5a94c43907a56805bad15f19700c62ffc83b7ca483f9e104e229f67ef0"
-
-
-@dataclass(frozen=True)
-class Substitution:
-    """`old` must stand in `file` exactly once; `new` takes its place."""
-
-    file: str
-    old: str
-    new: str
-    why: str
-
-
-SUBSTITUTIONS = (
-    Substitution(
-        "CMakeLists.txt",
-        "set(CMAKE_CXX_STANDARD 14)",
-        "set(CMAKE_CXX_STANDARD 17)",
-        "PyTorch's and TensorFlow's headers ask for C++17",
-    ),
-    Substitution(
-        "horovod/torch/CMakeLists.txt",
-        "set(CMAKE_CXX_STANDARD 14)",
-        "set(CMAKE_CXX_STANDARD 17)",
-        "PyTorch's headers ask for C++17",
-    ),
-    Substitution(
-        "horovod/tensorflow/CMakeLists.txt",
-        'list(APPEND TF_SOURCES "${PROJECT_SOURCE_DIR}/horovod/tensorflow/xla_mpi_ops.cc")\n',
-        "",
-        "TensorFlow no longer ships the headers of its XLA operations",
-    ),
-    *(
-        Substitution(
-            f"horovod/tensorflow/keras/{name}.py",
-            "from keras import backend as K",
-            "K = keras.backend",
-            "`keras` may be Keras 3; the file's own `keras` is the one TensorFlow was told to use",
-        )
-        for name in ("__init__", "callbacks")
-    ),
-    Substitution(
-        "setup.py",
-        "'RelWithDebInfo'",
-        "'Release'",
-        "without debug information the wheel has 2 MB instead of 33",
-    ),
-)
-
-BUILD_ENVIRONMENT = {
-    "HOROVOD_WITH_PYTORCH": "1",
-    "HOROVOD_WITH_TENSORFLOW": "1",
-    "HOROVOD_WITHOUT_MXNET": "1",
-    "HOROVOD_WITH_GLOO": "1",
-    "HOROVOD_WITH_MPI": "1",
-    # Gloo's build files were written for an older CMake.
-    "CMAKE_POLICY_VERSION_MINIMUM": "3.5",
-}
-# From site-packages/horovod/torch to the environment's lib, where libmpi.so lies.
-RPATH = "-Wl,-rpath,$ORIGIN/../../../.."
-
-
-def patch(tree: Path) -> None:
-    """Apply the substitutions; refuse a source that does not look as expected."""
-    for change in SUBSTITUTIONS:
-        file = tree / change.file
-        source = file.read_text() if file.is_file() else ""
-        if source.count(change.old) != 1:
-            raise SetUpError(
-                f"Horovod's {change.file} does not look as in version {VERSION} "
-                f"(`{change.old.strip()}` is there {source.count(change.old)} times, not once); "
-                "the recipe in cluster/environment/horovod_wheel.py is for that version only"
-            )
-        file.write_text(source.replace(change.old, change.new))
 
 
 def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
@@ -107,7 +38,7 @@ def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
     return {
         "horovod": VERSION,
         "source": SOURCE_SHA256,
-        "recipe": [[change.file, change.old, change.new] for change in SUBSTITUTIONS],
+        "recipe": [[change.file, change.old, change.new] for change in recipe(gpu)],
         "environment": BUILD_ENVIRONMENT | {"LDFLAGS": RPATH},
         "gpu": dict(gpu) if gpu else None,
         "torch": installed("torch"),
@@ -220,7 +151,7 @@ def build(
             env=env,
         )
         tree = unpack(scratch / f"horovod-{VERSION}.tar.gz", scratch)
-        patch(tree)
+        patch(tree, gpu)
         made = scratch / "made"
         flags = ["--no-deps", "--no-build-isolation", "--no-index"]
         run([*pip, "wheel", *flags, "--wheel-dir", made, tree], logs / "horovod-build.log", env=env)

@@ -15,6 +15,7 @@ from pathlib import Path
 from cluster.environment import horovod_wheel
 from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.fingerprint import fingerprint, up_to_date
+from cluster.environment.horovod_recipe import VERSION
 from cluster.environment.python311 import install_uv
 from cluster.environment.stage import Stamps, lock, progress, run
 from cluster.environment.verify import verify
@@ -114,7 +115,7 @@ def fill() -> None:
     wheel_inputs = horovod_wheel.inputs()
     if not STAMPS.done("horovod", wheel_inputs):
         wheel = horovod_wheel.wheel(LOGS)
-        with progress(f"Horovod {horovod_wheel.VERSION}: installing"):
+        with progress(f"Horovod {VERSION}: installing"):
             horovod_wheel.install(wheel, LOGS)
         with progress("Horovod: an allreduce on two ranks, TensorFlow by MPI, PyTorch by Gloo"):
             verify(LOGS)

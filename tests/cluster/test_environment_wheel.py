@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from cluster.environment import horovod_recipe as recipe
 from cluster.environment import horovod_wheel as wheels
 from cluster.environment.failure import SetUpError
 
@@ -23,7 +24,7 @@ def shelf(tmp_path, monkeypatch):
 def source(tmp_path):
     """The lines of Horovod's source that the recipe changes, among others that it must not."""
     tree = tmp_path / "horovod"
-    for change in wheels.SUBSTITUTIONS:
+    for change in recipe.recipe(gpu=True):
         file = tree / change.file
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"# before\n{change.old.rstrip()}\n# after\n")
@@ -68,8 +69,8 @@ def test_inputs_are_what_is_there(monkeypatch, tmp_path):
 
 
 def test_patch_changes_its_lines_and_no_others(source):
-    wheels.patch(source)
-    for change in wheels.SUBSTITUTIONS:
+    recipe.patch(source, gpu=True)
+    for change in recipe.recipe(gpu=True):
         text = (source / change.file).read_text()
         assert change.old.strip() not in text
         assert change.new in text
@@ -79,7 +80,7 @@ def test_patch_changes_its_lines_and_no_others(source):
             ast.parse(text)
 
 
-@pytest.mark.parametrize("change", wheels.SUBSTITUTIONS, ids=lambda change: change.file)
+@pytest.mark.parametrize("change", recipe.recipe(gpu=True), ids=lambda change: change.file)
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -92,8 +93,15 @@ def test_patch_changes_its_lines_and_no_others(source):
 def test_patch_refuses_another_source(source, change, spoil):
     spoil(source / change.file, change.old)
     with pytest.raises(SetUpError, match=r"does not look as in version") as refused:
-        wheels.patch(source)
+        recipe.patch(source, gpu=True)
     assert change.file in str(refused.value)
+
+
+def test_without_nccl_the_gpu_part_stays_as_it_was(source):
+    file = source / recipe.GPU_SUBSTITUTIONS[0].file
+    before = file.read_text()
+    recipe.patch(source)
+    assert file.read_text() == before
 
 
 def test_another_archive_is_refused(tmp_path):
@@ -187,5 +195,5 @@ def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
     assert env["HOROVOD_WITH_GLOO"] == "1"
     assert "HOROVOD_WITHOUT_PYTORCH" not in env
     assert "jobserver" not in env["MAKEFLAGS"]
-    assert env["LDFLAGS"] == f"-L/opt/site/lib {wheels.RPATH}"
+    assert env["LDFLAGS"] == f"-L/opt/site/lib {recipe.RPATH}"
     assert env["HOROVOD_GPU_OPERATIONS"] == "NCCL"
