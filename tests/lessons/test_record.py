@@ -67,6 +67,13 @@ def test_two_records_of_one_program_are_two_runs(tmp_path):
     assert len({event["metadata"]["run"] for event in of(found, "run_stop")}) == 2
 
 
+def test_a_diverged_training_is_still_a_record(tmp_path):
+    text = SERIAL.replace("loss=2.3 / number", "loss=float('nan')")
+    found = events(run_program(text.replace("test_loss=0.2", "test_loss=1e400"), folder=tmp_path))
+    assert of(found, "epoch_stop")[0]["value"]["loss"] == "nan"
+    assert of(found, "run_stop")[0]["value"]["test_loss"] == "inf"
+
+
 PRINTS = """
 from lessons.toolkit.record import Record
 print("loading", end="")

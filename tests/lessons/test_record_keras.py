@@ -56,11 +56,3 @@ def test_training_alone_is_timed(legacy, package, tmp_path):
     for line in output.splitlines():
         assert ":::MLLOG" not in line[1:], "a progress bar stands before a line"
     assert {event["metadata"]["file"] for event in found} == {"train.py"}
-
-
-def test_a_diverged_training_is_still_a_record(tmp_path):
-    program = PROGRAM.replace("VERBOSE", "0").replace("x, y = ", "x, y = np.nan * ")
-    program = program.replace("SlowValidation(), SlowCheckpoint()", "")
-    environ = {"TF_USE_LEGACY_KERAS": "1", "EXPECTED": "tf_keras."}
-    found = events(run_program(program, folder=tmp_path, **environ))
-    assert of(found, "epoch_stop")[0]["value"]["loss"] == "nan"
