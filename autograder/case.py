@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from autograder.answers import Given
 from autograder.harmless import printable
 from autograder.measure import Measure, Missing
-from autograder.metrics import METRICS, Value, measured
+from autograder.metrics import METRICS, PAIRS, Value, measured
 from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric, Threshold
 
@@ -93,10 +94,16 @@ def constant(threshold: Threshold, profile: Profile) -> float | str | None:
     return threshold.smoke if profile == "smoke" else threshold.full
 
 
-def metric_value(metric: str, run: Run, at: dict) -> Value:
+def metric_value(
+    given: Case, metric: str, run: Run, at: dict[str, Any], base: str | None = None
+) -> Value:
+    """A metric of a run; `base` names the run that a speedup is relative to."""
     if metric.startswith("measure:"):
         return measured(run, metric.removeprefix("measure:"), at)
-    return METRICS[metric](run)
+    if base is None:
+        return METRICS[metric](run)
+    other = chosen(given, base)
+    return other if isinstance(other, Missing) else PAIRS[metric](other, run)
 
 
 # --- how values are shown --------------------------------------------------------------------

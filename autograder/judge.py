@@ -44,14 +44,14 @@ def value_of(given: Case, condition: Condition, name: str) -> Value:
     run = chosen(given, name)
     if isinstance(run, Missing):
         return run
-    value = metric_value(condition.metric, run, condition.at)
+    value = metric_value(given, condition.metric, run, condition.at, condition.base)
     other_name = condition.minus or condition.over
     if other_name is None or not isinstance(value, Measure):
         return value
     other_run = chosen(given, other_name)
     if isinstance(other_run, Missing):
         return other_run
-    other = metric_value(condition.metric, other_run, condition.at)
+    other = metric_value(given, condition.metric, other_run, condition.at, condition.base)
     if not isinstance(other, Measure):
         return other if isinstance(other, Missing) else Missing(f"{condition.metric} is a word")
     return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
@@ -61,6 +61,8 @@ def title_of(condition: Condition, name: str) -> str:
     """What is measured, in words; also its name in a calibration file."""
     label = condition.metric.removeprefix("measure:").replace("_", " ")
     label += "".join(f", {key} {value}" for key, value in condition.at.items())
+    if condition.base:
+        return f"{label} of {name} over {condition.base}"
     if condition.minus:
         return f"difference in {label} between {name} and {condition.minus}"
     if condition.over:
@@ -83,7 +85,11 @@ def threshold_value(given: Case, threshold: Threshold, title: str, name: str) ->
         )
     else:
         run = chosen(given, threshold.of or name)
-        value = run if isinstance(run, Missing) else metric_value(threshold.metric or "", run, {})
+        value = (
+            run
+            if isinstance(run, Missing)
+            else metric_value(given, threshold.metric or "", run, {})
+        )
     if not isinstance(value, Measure):
         return value
     moved = measure.scaled(value, factor)

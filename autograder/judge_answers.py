@@ -74,7 +74,7 @@ def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: 
             return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
         finished = [r for r in matching(given.runs, given.rubric, name) if r is not last]
         values = [
-            metric_value(question.metric, run, question.at)
+            metric_value(given, question.metric, run, question.at, question.base)
             for run in [last, *(r for r in finished if r.outcome == "completed")]
         ]
         usable = [v for v in values if isinstance(v, Measure)]

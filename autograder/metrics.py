@@ -182,6 +182,20 @@ def _job_known(run: Run) -> Result:
     return exact(float(known), where=_first_line(run))
 
 
+def _pair(function: Callable[[Run, Run, str | None], Result]) -> Callable[[Run, Run], Result]:
+    def compare(base: Run, run: Run) -> Result:
+        scaling = run.header.get("scaling")
+        return function(base, run, scaling if isinstance(scaling, str) else None)
+
+    return compare
+
+
+# Metrics of a run against its baseline: only for the same work on the same hardware.
+PAIRS: dict[str, Callable[[Run, Run], Result]] = {
+    "efficiency": _pair(measure.efficiency),
+    "speedup": _pair(measure.speedup),
+}
+
 METRICS: dict[str, Callable[[Run], Value]] = {
     "allreduce_s": lambda run: measured(run, "allreduce_s", {}),
     "chain_intact": lambda run: (

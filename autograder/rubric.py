@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from autograder.metrics import METRICS
+from autograder.metrics import METRICS, PAIRS
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
 
 FOLDER = Path(__file__).parent / "rubrics"
@@ -57,9 +57,15 @@ class Threshold(Strict):
         return self
 
 
-def _known_metric(name: str | None) -> None:
-    if name is not None and name not in METRICS and not name.startswith("measure:"):
+def _known_metric(name: str | None, base: str | None = None) -> None:
+    if name is None or name in METRICS or name.startswith("measure:"):
+        if base is not None:
+            raise ValueError(f"{name} has no base; {' and '.join(PAIRS)} have")
+        return
+    if name not in PAIRS:
         raise ValueError(f"no metric is called {name!r}; there are: {', '.join(sorted(METRICS))}")
+    if base is None:
+        raise ValueError(f"{name} needs a base: the run that it is relative to")
 
 
 class Condition(Strict):
@@ -68,6 +74,7 @@ class Condition(Strict):
     metric: str
     of: list[str] = Field(min_length=1)
     at: dict[str, Scalar] = {}  # which point of a `measure:NAME`
+    base: str | None = None  # of speedup and efficiency
     minus: str | None = None  # compare the distance to this run's value
     over: str | None = None  # compare the ratio to this run's value
     take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
@@ -90,7 +97,7 @@ class Condition(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric)
+        _known_metric(self.metric, self.base)
         operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
         if sum(o is not None for o in operators) != 1:
             raise ValueError("give one of: at_least, at_most, above, below, equal")
@@ -141,6 +148,7 @@ class Answer(Strict):
     unit: str = ""
     metric: str | None = None  # of the student's own run `of`
     of: str | None = None
+    base: str | None = None
     at: dict[str, Scalar] = {}
     tolerance: str | float = 0.0
     choices: list[str] = []
@@ -148,7 +156,7 @@ class Answer(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric)
+        _known_metric(self.metric, self.base)
         if (self.metric is None) != (self.of is None):
             raise ValueError("metric and of go together")
         if self.metric and self.kind != "number":
@@ -183,7 +191,8 @@ def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
         if check.id in [other.id for other in rubric.checks[:index]]:
             yield (*place, "id"), "an earlier check has the same id"
         for number, condition in enumerate(check.require):
-            names = [*condition.of, condition.minus, condition.over, condition.threshold.of]
+            c = condition
+            names = [*c.of, c.base, c.minus, c.over, c.threshold.of]
             for name in names:
                 if name is not None and name not in rubric.runs:
                     yield (*place, "require", number), f"there is no run {name!r} under runs"
@@ -191,8 +200,9 @@ def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
             if answer not in rubric.answers:
                 yield (*place, "answers"), f"there is no {answer!r} under answers"
     for key, question in rubric.answers.items():
-        if question.of is not None and question.of not in rubric.runs:
-            yield ("answers", key), f"there is no run {question.of!r} under runs"
+        for name in (question.of, question.base):
+            if name is not None and name not in rubric.runs:
+                yield ("answers", key), f"there is no run {name!r} under runs"
     for profile in ("smoke", "full"):
         total = sum(c.points for c in rubric.checks if c.only in (None, profile))
         if abs(total - rubric.points) > 1e-9:

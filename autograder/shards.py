@@ -5,7 +5,7 @@ from autograder.records import Run
 
 
 def _shares(run: Run) -> tuple[list[range], int] | Missing:
-    """Every rank's share as a range of indices, and the size of the training set."""
+    """All ranks' shares as ranges of indices, and the size of the training set."""
     dataset = run.header.get("dataset")
     size = dataset.get("train_samples") if isinstance(dataset, dict) else None
     if not is_number(size) or size < 1 or int(size) != size:
@@ -14,12 +14,14 @@ def _shares(run: Run) -> tuple[list[range], int] | Missing:
         return Missing("the output has no presence lines of ranks", "print the run record")
     shares = []
     for rank in run.ranks:
-        if rank.shard is None and rank.shard_ids_hash != "all":
+        parts = rank.slices if rank.shard is None and rank.slices else (rank.shard,)
+        if parts == (None,) and rank.shard_ids_hash != "all":
             return Missing(f"rank {rank.rank} does not say which samples it reads")
-        start, stop, step = rank.shard or (0, None, 1)
-        if step is None or step < 1 or start < 0:
-            return Missing(f"rank {rank.rank} says an impossible share {rank.shard}")
-        shares.append(range(start, int(size) if stop is None else min(stop, int(size)), step))
+        for part in parts:
+            start, stop, step = part or (0, None, 1)
+            if step is None or step < 1 or start < 0:
+                return Missing(f"rank {rank.rank} says an impossible share {part}")
+            shares.append(range(start, int(size) if stop is None else min(stop, int(size)), step))
     if size > 50_000_000 or sum(map(len, shares)) > 1_000_000_000:
         return Missing("the shares are too large to compare one by one")
     return shares, int(size)

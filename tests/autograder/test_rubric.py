@@ -61,6 +61,8 @@ MISTAKES = [
     ("of: keras", "of: torch", 11, "no run 'torch'"),
     ("equal: 407050", "equals: 407050", 11, "no such field"),
     ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
+    ("metric: params", "metric: speedup", 11, "needs a base"),
+    ("metric: params", "base: keras, metric: params", 11, "has no base"),
     ("equal: 407050", "equal: {smoke: 3}", 11, "both smoke and full"),
     ("equal: 407050", "equal: 1, tolerance: 2 percent", 11, "percentage"),
     ("equal: 407050", "equal: 1, half_from: 0", 11, "go with at_least"),
