@@ -97,6 +97,15 @@ def _end(name: str) -> Callable[[Run], Result]:
     return fact
 
 
+def _files_written(run: Run) -> Result:
+    """Checkpoint files of all ranks: what each rank says at its end, else rank 0's sum."""
+    counts = [rank.files_written for rank in run.ranks]
+    if counts and None not in counts:
+        where = tuple(rank.where for rank in run.ranks if rank.where)
+        return exact(sum(filter(None, counts)), "files", where, "sum over ranks")
+    return _end("files_written")(run)
+
+
 def _ranks(run: Run) -> Result:
     """Ranks that took part: presence lines where the format has them, else what the run says."""
     if run.ranks:
@@ -208,7 +217,7 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "epoch_s": measure.epoch_time,
     "epochs": lambda run: exact(len(run.epochs), "epochs", _first_line(run)),
     "error_file_separate": _error_file_separate,
-    "files_written": _end("files_written"),
+    "files_written": _files_written,
     "global_batch": _header("global_batch"),
     "global_batch_per_worker": _per_worker("global_batch"),
     "hosts": _hosts,

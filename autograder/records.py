@@ -58,6 +58,7 @@ class Rank:
     device: str | None = None
     samples: int | None = None
     shard: tuple[int, int, int] | None = None
+    slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
     param_hash: str | None = None
     files_written: int | None = None

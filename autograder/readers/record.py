@@ -12,6 +12,7 @@ FORMAT = "record"
 CHAIN = b',"chain":'
 # No run of a course has more of these; a file that has is not kept in memory.
 MOST_EPOCHS, MOST_RANKS, MOST_MEASURES, MOST_PROBLEMS = 100_000, 100_000, 10_000, 50
+MOST_SLICES = 100  # of a rank's share
 MOST_LAUNCHES = 5_000  # in one submission
 
 
@@ -28,6 +29,7 @@ class Launch:
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
+    slices: dict[int, Any] = field(default_factory=dict)
     open_epochs: set[int] = field(default_factory=set)
     validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     test_accuracy: Number | None = None
@@ -120,6 +122,7 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         launch.left_out["rank"] += 1
         return
     launch.shards[rank] = value.get("shard")
+    launch.slices[rank] = value.get("slices")
     launch.ranks[rank] = Rank(
         rank,
         host=words(value.get("host")),
@@ -273,6 +276,13 @@ def slice_of(value: Any, header: dict[str, Any]) -> tuple[int, int, int] | None:
     return None if start is None or stop is None or step is None else (start, stop, step)
 
 
+def slices_of(value: Any, header: dict[str, Any]) -> tuple[tuple[int, int, int], ...] | None:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
+        return None
+    found = [slice_of(part, header) for part in value]
+    return None if None in found else tuple(part for part in found if part is not None)
+
+
 def to_run(launch: Launch) -> Run:
     """The launch as a Run; its outcome is what the record itself says."""
     epochs = []
@@ -294,7 +304,11 @@ def to_run(launch: Launch) -> Run:
         workers=whole(launch.header.get("world_size"), 1),
         epochs=tuple(epochs),
         ranks=tuple(
-            replace(launch.ranks[rank], shard=slice_of(launch.shards.get(rank), launch.header))
+            replace(
+                launch.ranks[rank],
+                shard=slice_of(launch.shards.get(rank), launch.header),
+                slices=slices_of(launch.slices.get(rank), launch.header),
+            )
             for rank in sorted(launch.ranks)
         ),
         test_accuracy=launch.test_accuracy,

@@ -214,6 +214,10 @@ def test_a_share_of_the_samples():
     assert (odd["samples"], odd["shard"]) == (5, [1, 10, 2])
     assert share(np.array([9, 7, 5, 3, 1]), 10)["shard_ids_hash"] == odd["shard_ids_hash"]
     assert share((0, None, 2), 10)["shard_ids_hash"] != odd["shard_ids_hash"]
+    assert "slices" not in share((1, None, 2), 10)
+    assert share([0, 1, 2, 5, 6, 9], 10)["slices"] == [[0, 3, 1], [5, 7, 1], [9, 10, 1]]
+    assert "slices" not in share(range(0, 200, 2), 200), "too many blocks for a line"
+    assert "slices" not in share(range(10), 10)
     names = share(["b.npy", "a.npy"], None)
     assert names["samples"] == 2
     assert names == share(["a.npy", "b.npy", "a.npy"], None)
