@@ -52,7 +52,7 @@ def mirrors(entry: Entry) -> list[str]:
     given = os.environ.get("COURSE_MIRRORS")
     if given is None:
         return list(entry.mirrors)
-    if Path(given).is_file():
+    if os.path.isfile(given):
         lines = Path(given).read_text().splitlines()
         given = " ".join(line.split("#")[0] for line in lines)
     addresses = [address for address in given.replace(",", " ").split() if address != "none"]

@@ -83,7 +83,7 @@ def _make_available(entry: Entry) -> str | None:
 
 def _looked() -> list[str]:
     return [
-        f"{place.folder} ({place.why}{'' if place.folder.is_dir() else ': no such folder'})"
+        f"{place.folder} ({place.why}{'' if os.path.isdir(place.folder) else ': no such folder'})"
         for place in places.places()
     ]
 

@@ -44,7 +44,7 @@ def find(entry: Entry, where: list[Place]) -> dict[File, Path]:
         candidates = [folder / name for folder in folders for name in names]
         candidates += [folder / name for folder in folders for name in archive_names(entry)]
         for path in candidates:
-            if path.is_file():
+            if os.path.isfile(path):  # False, not an error, where we may not look
                 found[file] = path
                 break
     return found

@@ -53,7 +53,7 @@ def tar_bytes(files: dict[str, bytes], mode: str = "w") -> bytes:
     return buffer.getvalue()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class World:
     """The generated sets: the files' bytes by name, the right arrays, and a folder for packs."""
 

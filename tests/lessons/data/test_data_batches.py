@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lessons.toolkit import data
@@ -13,6 +13,7 @@ IMAGES = np.random.default_rng(3).integers(256, size=(70, 32, 32, 3), dtype=np.u
 LABELS = np.arange(70)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.integers(1, 90), st.none() | st.integers(0, 99))
 def test_every_sample_comes_once_with_its_label(samples, batch, seed):
     x = np.arange(samples, dtype=np.float32)[:, None, None]

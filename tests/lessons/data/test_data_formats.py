@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 from generated_data import cifar_bytes, idx_bytes
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -35,6 +35,7 @@ def altered(data: bytes, changes: list[tuple[int, int, str]]) -> bytes:
     return data
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.uint8, hnp.array_shapes(max_dims=4, max_side=6)))
 def test_idx_gives_back_what_was_written(array):
     np.testing.assert_array_equal(idx.parse(idx_bytes(array)), array)
@@ -59,6 +60,7 @@ def test_idx_says_what_is_wrong(data, sentence):
         idx.parse(data)
 
 
+@settings(deadline=None)
 @given(st.binary() | st.lists(CHANGES, max_size=3).map(lambda changes: altered(IMAGES, changes)))
 def test_idx_of_any_bytes_is_an_array_of_them_or_a_value_error(data):
     try:
@@ -139,6 +141,7 @@ ANYTHING = st.recursive(
 PICKLES = st.builds(pickle.dumps, ANYTHING, st.integers(0, 5))
 
 
+@settings(deadline=None)
 @given(st.binary() | PICKLES | st.lists(CHANGES, max_size=3).map(lambda c: altered(BATCH, c)))
 @example(BATCH)
 def test_cifar_of_any_bytes_is_a_batch_or_a_value_error(data):

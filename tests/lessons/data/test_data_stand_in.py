@@ -18,7 +18,10 @@ def real_shapes(world, monkeypatch):
 def accuracy_after_training(chosen: data.DataSet, hidden: int, rate: float, epochs: int) -> float:
     """Test accuracy of a net with one hidden layer, trained by plain descent."""
     rng = np.random.default_rng(0)
-    x, x_test = (images.reshape(len(images), -1) for images in (chosen.x_train, chosen.x_test))
+    # Every second pixel is enough to see that it learns.
+    x, x_test = (
+        images[:, ::2, ::2].reshape(len(images), -1) for images in (chosen.x_train, chosen.x_test)
+    )
     w1 = rng.normal(0, (2 / x.shape[1]) ** 0.5, (x.shape[1], hidden)).astype(np.float32)
     w2 = rng.normal(0, (1 / hidden) ** 0.5, (hidden, 10)).astype(np.float32)
     b1, b2 = np.zeros(hidden, np.float32), np.zeros(10, np.float32)
