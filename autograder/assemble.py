@@ -6,15 +6,17 @@ latest lane into which it fits, or else opens a new one; lanes that overlap in t
 of one run, lanes that follow each other are runs.
 """
 
+import math
+from bisect import bisect_right, insort
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from autograder.readers.reader import ACCURACIES, EPOCH_NUMBERS, Said
 from autograder.records import Epoch, Number, Problem, Run, Where
 
-MOST_LANES = 20_000  # in one file; what comes after is left out, and said so
-MOST_EPOCHS = 100_000  # in all lanes of a file
-LOOK_BACK = 1_100  # lanes that a line may belong to: more ranks than this print with labels
+MOST_LANES = 5_000  # in one file; what comes after is left out, and said so
+MOST_EPOCHS = 20_000  # in all lanes of a file
+LOOK_BACK = 130  # lanes that a line may belong to: more ranks than this print with labels
 MOST_PROBLEMS = 50
 
 
@@ -180,24 +182,39 @@ def clusters(all_: Lanes) -> list[list[Lane]]:
 def chosen(all_: Lanes, formats: list[str]) -> list[list[Lane]]:
     """Of runs that stand in the same lines, the one that says more, by the order of formats."""
     order = {name: place for place, name in enumerate(formats)}
-    ranked = sorted(
-        clusters(all_),
-        key=lambda lanes: (not has_results(lanes), order.get(lanes[0].format, 99), lanes[0].first),
-    )
+    ranked = sorted(clusters(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
+    told = [lanes for lanes in ranked if has_results(lanes)]
     kept: list[list[Lane]] = []
-    spans: list[tuple[int, int]] = []
+    taken: list[tuple[int, int]] = []  # lines of the kept runs, in order
+    for lanes in told:
+        weak = lanes[0].format == "plain" and any(one[0].format != "plain" for one in kept)
+        if not weak and not overlaps(taken, span(lanes)):
+            insort(taken, span(lanes))
+            kept.append(lanes)
+    # A beginning without a result is a run unless another format understood what came of it.
+    covered = joined([*taken, *map(span, told)])
     for lanes in ranked:
-        first, last = span(lanes)
-        weak = lanes[0].format == "plain" and any(
-            other[0].format != "plain" and has_results(other) for other in kept
-        )
-        if weak or any(
-            first <= other_last and other_first <= last for other_first, other_last in spans
-        ):
-            continue
-        kept.append(lanes)
-        spans.append((first, last))
-    return sorted(kept, key=lambda lanes: span(lanes))
+        if not has_results(lanes) and not overlaps(covered, span(lanes)):
+            insort(covered, span(lanes))
+            kept.append(lanes)
+    return sorted(kept, key=span)
+
+
+def overlaps(spans: list[tuple[int, int]], one: tuple[int, int]) -> bool:
+    """Whether a span shares a line with one of the others, which are in order and apart."""
+    place = bisect_right(spans, (one[1], math.inf))
+    return place > 0 and spans[place - 1][1] >= one[0]
+
+
+def joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same lines in spans that are in order and apart."""
+    whole: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if whole and first <= whole[-1][1]:
+            whole[-1] = whole[-1][0], max(last, whole[-1][1])
+        else:
+            whole.append((first, last))
+    return whole
 
 
 def has_results(lanes: list[Lane]) -> bool:

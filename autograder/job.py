@@ -1,5 +1,6 @@
 """One job: its files' lines put together into runs, each with its end and its problems."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,7 +33,7 @@ class Found:
 
 
 def read_job(
-    files: list[Scanned], launches: dict[str, record.Launch], formats: Sequence[Reader]
+    files: list[Scanned], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[Run]:
     """The runs of one job, from all of its files."""
     found = [one for at, file in enumerate(files) for one in runs_of(at, file, launches, formats)]
@@ -47,11 +48,11 @@ def read_job(
 
 
 def runs_of(
-    at: int, file: Scanned, launches: dict[str, record.Launch], formats: Sequence[Reader]
+    at: int, file: Scanned, launches: record.Launches, formats: Sequence[Reader]
 ) -> list[Found]:
     """The runs that begin in a file, in its order."""
     found = []
-    for launch in launches.values():
+    for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
             last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
             run = record.to_run(launch)
@@ -62,7 +63,7 @@ def runs_of(
                 sign = outcome.exception_sign(reason, launch.last or launch.first)
                 one.signs += [sign] if sign else []
             found.append(one)
-    for benchmark in file.benchmarks:
+    for benchmark in file.benchmarks.runs:
         run = mllog.to_run(benchmark)
         certain = run.outcome == "completed"
         found.append(Found(run, at, benchmark.first, benchmark.last, certain, certain))
@@ -120,15 +121,16 @@ def nothing_found(files: list[Scanned]) -> Found:
 def attach_facts(at: int, file: Scanned, found: list[Found]) -> None:
     """Give what is said about whole runs to the run before or, if it is said ahead, after it."""
     here = [one for one in found if one.file == at] or found[-1:]
+    starts = [one.first for one in here]
     for line, said in file.facts:
-        before = [one for one in here if one.first <= line]
-        run = before[-1] if before else here[0]
         if "of_workers" in said:
             attach_total(said, line, file.name, found)
             continue
+        before = bisect_right(starts, line)
+        run = here[max(before - 1, 0)]
         for name, value in said.items():
-            if name in AHEAD and line > run.last and len(before) < len(here):
-                here[len(before)].said.setdefault(name, value)
+            if name in AHEAD and line > run.last and before < len(here):
+                here[before].said.setdefault(name, value)
             elif name in AHEAD:
                 run.said.setdefault(name, value)
             elif value is not None:
@@ -146,23 +148,19 @@ def attach_total(said: Said, line: int, name: str, found: list[Found]) -> None:
 def attach_signs(at: int, file: Scanned, found: list[Found]) -> None:
     """Give a sign to the run whose end it may tell of: the last one that began before it."""
     here = [one for one in found if one.file == at]
+    starts = [one.first for one in here]
     for sign in file.signs:
-        if not here:
-            found[-1].signs.append(sign)
-            continue
-        before = [one for one in here if one.first <= sign.where.line]
-        run = before[-1] if before else here[0]
-        if sign.where.line >= run.last:
+        run = here[max(bisect_right(starts, sign.where.line) - 1, 0)] if here else found[-1]
+        if not here or sign.where.line >= run.last:
             run.signs.append(sign)
 
 
 def attach_problems(at: int, file: Scanned, found: list[Found]) -> None:
     """Give damaged lines to the run that they stand in, or the next one."""
-    here = [one for one in found if one.file == at]
+    here = [one for one in found if one.file == at] or found[-1:]
+    starts = [one.first for one in here]
     for problem in file.problems:
-        before = [one for one in here if one.first <= problem.where.line]
-        run = before[-1] if before else here[0] if here else found[-1]
-        run.problems.append(problem)
+        here[max(bisect_right(starts, problem.where.line) - 1, 0)].problems.append(problem)
 
 
 def job_of(files: list[Scanned]) -> str | None:

@@ -48,7 +48,7 @@ def not_read(name: str, reason: str) -> Run:
 
 
 def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()) -> list[Run]:
-    launches: dict[str, record.Launch] = {}
+    launches = record.Launches()
     scanned: dict[str, Scanned] = {}
     for name, stream in streams.items():
         try:

@@ -70,7 +70,7 @@ class Scanned:
     name: str
     size: int = 0
     last_line: int = 0  # of those that are not blank
-    benchmarks: list[mllog.Benchmark] = field(default_factory=list)
+    benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
     lanes: assemble.Lanes = field(default_factory=lambda: assemble.Lanes(""))
     facts: "Ends[tuple[int, Said]]" = field(default_factory=lambda: Ends())
     signs: "Ends[Sign]" = field(default_factory=lambda: Ends())
@@ -89,7 +89,7 @@ class Scanned:
 def scan(
     name: str,
     stream: BinaryIO,
-    launches: dict[str, record.Launch],
+    launches: record.Launches,
     formats: Sequence[Reader] = (),
 ) -> Scanned:
     found = Scanned(name)
@@ -129,9 +129,7 @@ def list_if_small(stream: BinaryIO) -> list[lines.Block]:
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
 
 
-def read_records(
-    found: Scanned, block: lines.Block, number: int, launches: dict[str, record.Launch]
-) -> int:
+def read_records(found: Scanned, block: lines.Block, number: int, launches: record.Launches) -> int:
     """Read the tagged lines of a block that begins with line `number`; the next block's number."""
     data, at, counted = block.data, 0, 0
     while (tag := data.find(mllog.TAG, at)) >= 0:
@@ -153,7 +151,7 @@ def read_records(
             continue
         else:
             mllog.take(found.benchmarks, event, found.name, number)
-            key = len(found.benchmarks)
+            key = len(found.benchmarks.runs)
         span = found.spans.get(key)
         if span is None:
             found.spans[key] = [block.start + tag, block.start + end]

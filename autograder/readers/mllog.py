@@ -16,8 +16,8 @@ from autograder.records import Epoch, Number, Problem, Run, Where
 FORMAT = "mllog"
 TAG = b":::MLL"
 LONGEST = 1 << 16
-MOST_EPOCHS, MOST_PROBLEMS = 100_000, 50
-MOST_RUNS = 5_000  # in one file
+# Of one file, so much is kept in memory; no benchmark's output has more.
+MOST_RUNS, MOST_EPOCHS, MOST_PROBLEMS = 5_000, 20_000, 50
 OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{0,80}): ")
 # Lines with other keys are MLPerf's too, but mean nothing here.
 KEYS = {"init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"}
@@ -106,7 +106,6 @@ class Benchmark:
     started: float | None = None
     status: str | None = None
     total_seconds: Number | None = None
-    starts: dict[int, float] = field(default_factory=dict)
     epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -115,31 +114,42 @@ class Benchmark:
             self.problems.append(Problem(Where(self.file, line), text, reason))
 
 
-def take(benchmarks: list[Benchmark], event: dict[str, Any], file: str, line: int) -> None:
+@dataclass
+class Benchmarks:
+    """All MLPerf runs of a file."""
+
+    runs: list[Benchmark] = field(default_factory=list)
+    epochs: int = 0
+
+
+def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
     """Add an event to the run that it belongs to: a new one begins after the end of the last."""
     key, about = event.get("key"), event.get("metadata")
     if not isinstance(about, dict):
         about = {}
-    run = benchmarks[-1] if benchmarks else None
+    run = benchmarks.runs[-1] if benchmarks.runs else None
     if run is None or (
         (run.status is not None or key in BEGINNINGS)
         and begins_anew(run, key)
-        and len(benchmarks) < MOST_RUNS
+        and len(benchmarks.runs) < MOST_RUNS
     ):
         run = Benchmark(file, line)
-        benchmarks.append(run)
+        benchmarks.runs.append(run)
     run.last = line
     now = finite(event.get("time_ms"))
     number = whole(about.get("epoch_num"))
     if key == "epoch_start":
-        if number is not None and now is not None and len(run.starts) < MOST_EPOCHS:
-            run.starts.setdefault(number, now)
+        if number is not None and now is not None:
+            epoch_of(benchmarks, run, number).setdefault("start", now)
     elif key == "epoch_stop":
-        if number is not None and "line" not in (epoch := epoch_of(run, number)):
+        if number is not None and "line" not in (epoch := epoch_of(benchmarks, run, number)):
             epoch["line"] = line
-            epoch["seconds"] = seconds(run, run.starts.get(number), now, f"epoch {number}", line)
+            epoch["seconds"] = seconds(run, epoch.get("start"), now, f"epoch {number}", line)
     elif key == "eval_accuracy":
-        evaluate(run, number, event.get("value"), line)
+        number = max(run.epochs, default=None) if number is None else number
+        if number is not None:
+            epoch = epoch_of(benchmarks, run, number)
+            evaluate(run, epoch, event.get("value"), line)
     elif key == "init_start":
         run.inits += 1
     elif key == "run_start":
@@ -170,21 +180,22 @@ def seconds(
     return Number((end - start) / 1000, 0.001, Where(run.file, line))
 
 
-def epoch_of(run: Benchmark, number: int) -> dict[str, Any]:
-    if len(run.epochs) >= MOST_EPOCHS and number not in run.epochs:
-        return {}
-    return run.epochs.setdefault(number, {})
+def epoch_of(benchmarks: Benchmarks, run: Benchmark, number: int) -> dict[str, Any]:
+    epoch = run.epochs.get(number)
+    if epoch is None:
+        if benchmarks.epochs >= MOST_EPOCHS:
+            return {}
+        benchmarks.epochs += 1
+        epoch = run.epochs[number] = {}
+    return epoch
 
 
-def evaluate(run: Benchmark, number: int | None, value: Any, line: int) -> None:
+def evaluate(run: Benchmark, epoch: dict[str, Any], value: Any, line: int) -> None:
     accuracy = finite(value)
     if accuracy is None or not 0 <= accuracy <= 1:
         reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
         run.complain(line, "eval_accuracy", reason)
-        return
-    if number is None:
-        number = max(run.epochs, default=None)
-    if number is not None and "accuracy" not in (epoch := epoch_of(run, number)):
+    elif "accuracy" not in epoch:
         epoch["accuracy"] = Number(accuracy, 0.0, Where(run.file, line))
 
 
@@ -198,6 +209,7 @@ def to_run(run: Benchmark) -> Run:
             where=Where(run.file, said["line"]) if "line" in said else None,
         )
         for number, said in sorted(run.epochs.items())
+        if "line" in said or "accuracy" in said
     )
     return Run(
         files=(run.file,),

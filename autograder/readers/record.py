@@ -10,10 +10,9 @@ from autograder.records import Epoch, Number, Problem, Rank, Run, Where
 
 FORMAT = "record"
 CHAIN = b',"chain":'
-# No run of a course has more of these; a file that has is not kept in memory.
-MOST_EPOCHS, MOST_RANKS, MOST_MEASURES, MOST_PROBLEMS = 100_000, 100_000, 10_000, 50
+# Of one submission, so much is kept in memory; no course's runs have more.
+MOST_LAUNCHES, MOST_EVENTS, MOST_PROBLEMS = 5_000, 50_000, 50
 MOST_SLICES = 100  # of a rank's share
-MOST_LAUNCHES = 5_000  # in one submission
 
 
 @dataclass
@@ -48,17 +47,25 @@ class Launch:
             self.problems.append(Problem(where, text, reason))
 
 
-def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, where: Where) -> str:
+@dataclass
+class Launches:
+    """All launches of a submission."""
+
+    by_run: dict[str, Launch] = field(default_factory=dict)
+    events: int = 0
+
+
+def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
     """Add one decoded line of the record to the launch that it belongs to; the launch's id."""
     about = event.get("metadata")
     about = about if isinstance(about, dict) else {}
     run = about.get("run")
     run = run if isinstance(run, str) and len(run) <= 64 else ""
-    launch = launches.get(run)
-    if launch is None and len(launches) >= MOST_LAUNCHES:
+    launch = launches.by_run.get(run)
+    if launch is None and len(launches.by_run) >= MOST_LAUNCHES:
         return run
     if launch is None:
-        launch = launches[run] = Launch(run, first=where)
+        launch = launches.by_run[run] = Launch(run, first=where)
     launch.last = where
     if where.file not in launch.files:
         launch.files.append(where.file)
@@ -70,7 +77,10 @@ def take(launches: dict[str, Launch], event: dict[str, Any], payload: bytes, whe
         return run
     check_chain(launch, rank, about.get("chain"), payload, where, shown)
     handler = HANDLERS.get(key)
-    if handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
+    if launches.events >= MOST_EVENTS and key != "run_stop":
+        launch.left_out["record"] += 1
+    elif handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
+        launches.events += 1
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
     return run
 
@@ -118,9 +128,6 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     if rank in launch.ranks:
         launch.complain(where, "rank", f"rank {rank} reports that it took part a second time")
         return
-    if len(launch.ranks) >= MOST_RANKS:
-        launch.left_out["rank"] += 1
-        return
     launch.shards[rank] = value.get("shard")
     launch.slices[rank] = value.get("slices")
     launch.ranks[rank] = Rank(
@@ -139,9 +146,6 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
     if known.ended:
         launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
         return
-    if len(launch.ranks) >= MOST_RANKS and rank not in launch.ranks:
-        launch.left_out["rank_end"] += 1
-        return
     launch.ranks[rank] = replace(
         known,
         samples=known.samples if known.samples is not None else whole(value.get("samples")),
@@ -154,7 +158,7 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     number = whole(event["metadata"].get("epoch_num"), 1)
-    if number is not None and len(launch.open_epochs) < MOST_EPOCHS:
+    if number is not None:
         launch.open_epochs.add(number)
 
 
@@ -165,9 +169,6 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         return
     if number in launch.epochs:
         launch.complain(where, "epoch_stop", f"epoch {number} ends twice; the first one counts")
-        return
-    if len(launch.epochs) >= MOST_EPOCHS:
-        launch.left_out["epoch_stop"] += 1
         return
     launch.epochs[number] = Epoch(
         number,
@@ -190,14 +191,11 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         launch.test_accuracy, launch.test_loss = accuracy, loss
         return
     number = whole(about.get("epoch_num"), 1)
-    if number is not None and len(launch.validations) < MOST_EPOCHS:
+    if number is not None:
         launch.validations[number] = (accuracy, loss)
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if len(launch.measures) >= MOST_MEASURES:
-        launch.left_out["measure"] += 1
-        return
     if finite(value.get("value")) is None:
         launch.complain(where, str(value.get("name"))[:80], "the measure has no finite value")
     launch.measures.append({**value, "where": where})
