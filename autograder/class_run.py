@@ -10,6 +10,7 @@ import json
 import os
 import resource
 import signal
+import stat
 import sys
 import threading
 import time
@@ -28,7 +29,7 @@ from autograder.collect import MAX_DEPTH, MAX_ENTRIES, Student
 from autograder.harmless import file_name, printable
 from autograder.mark import Settings
 from autograder.report.files import write_if_new
-from autograder.rows import Row, from_data, row_of, to_data
+from autograder.rows import Row, from_data, row_of
 from autograder.strict_yaml import SettingsError
 from autograder.verdict import GRADER_ERROR, Grade
 
@@ -99,7 +100,7 @@ def grade_student(student: Student, settings: Settings, out: Path | None) -> Don
         if any(grade.status == GRADER_ERROR for grade in grades):
             key = ""  # try again next time
         write_pages(student, grades, page, settings, out)
-        write_if_new(state, json.dumps([student.name, key, [to_data(r) for r in rows]]))
+        write_if_new(state, as_line(Done(student.name, key, rows)))
     return Done(student.name, key, rows)
 
 
@@ -247,7 +248,7 @@ def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
         try:
             info = os.lstat(path)
             yield path, info
-            if os.path.isdir(path) and not os.path.islink(path) and depth <= MAX_DEPTH:
+            if stat.S_ISDIR(info.st_mode) and depth <= MAX_DEPTH:
                 names = os.listdir(path)
                 count += len(names)
                 stack += [(f"{path}/{n}", depth + 1) for n in sorted(names, reverse=True)]
@@ -282,11 +283,12 @@ def read_index(out: Path) -> dict[str, Done]:
 
 
 def write_index(out: Path, all_done: Sequence[Done]) -> None:
-    lines = [
-        json.dumps([d.student, d.key, [to_data(r) for r in d.rows]], separators=(",", ":"))
-        for d in all_done
-    ]
-    write_if_new(out / INDEX, "".join(line + "\n" for line in lines))
+    write_if_new(out / INDEX, "".join(as_line(done) + "\n" for done in all_done))
+
+
+def as_line(done: Done) -> str:
+    name = json.dumps(done.student)  # may hold bytes that are no text
+    return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
 
 
 def code_key() -> str:

@@ -1,7 +1,7 @@
 """One line of the class table for each grade: little enough to keep for ten thousand students."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.verdict import Grade
@@ -48,10 +48,6 @@ def row_of(grade: Grade, page: str) -> Row:
         fingerprints=tuple(sorted({r.fingerprint for r in grade.runs if r.fingerprint})),
         adjustments=grade.adjustments,
     )
-
-
-def to_data(row: Row) -> dict[str, Any]:
-    return asdict(row)
 
 
 def from_data(data: dict[str, Any]) -> Row:

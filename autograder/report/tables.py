@@ -2,10 +2,10 @@
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
+
+from pydantic_core import to_json
 
 from autograder.harmless import csv_cell
 from autograder.policy import handed_in_at
@@ -77,8 +77,8 @@ def checks_csv(rows: Sequence[Row]) -> str:
 
 
 def as_json(rows: Sequence[Row], profile: str) -> str:
-    data = {"format": 1, "profile": profile, "grades": [asdict(row) for row in rows]}
-    return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    data = {"format": 1, "profile": profile, "grades": rows}
+    return to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
 
 
 def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
