@@ -43,10 +43,10 @@ def load(
 
     DataError is one sentence; a program that does not catch it ends with it and exit code 1.
     """
-    from lessons.toolkit.data import loading
+    from lessons.toolkit.data import catalogue, loading, standin
 
     try:
-        entry = loading.catalogue.entry(name)
+        entry = catalogue.entry(name)
         counts = loading.counts(entry, train_samples, test_samples)
         arrays, real = loading.arrays_of(entry, counts, stand_in)
     except DataError:
@@ -54,7 +54,7 @@ def load(
         raise
     facts = {
         "name": entry.name,
-        "sha256": entry.sha256 if real else loading.standin.checksum(arrays),
+        "sha256": entry.sha256 if real else standin.checksum(arrays),
         "synthetic": not real,
         "train_samples": counts["train"],
         "test_samples": counts["test"],

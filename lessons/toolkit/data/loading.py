@@ -5,12 +5,10 @@ import textwrap
 
 import numpy as np
 
-from lessons.toolkit.data import arrays, catalogue, launch, places, standin
+from lessons.toolkit.data import arrays, launch, places, standin
 from lessons.toolkit.data.catalogue import Entry
 from lessons.toolkit.data.errors import DataError
 from lessons.toolkit.data.progress import say
-
-__all__ = ["arrays_of", "catalogue", "counts", "standin"]
 
 
 def counts(entry: Entry, train: int | None, test: int | None) -> dict[str, int]:
