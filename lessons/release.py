@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from lessons.folders import course_root, is_product, lesson_folders, made_by_hand
-from lessons.gaps import find_gaps
+from lessons.gaps import find_gaps, without_solutions
 
 # What students get; everything else (solutions, tests, benchmarks, CI) stays with the instructor.
 PARTS = (
@@ -55,7 +55,11 @@ def squeezed(text: str) -> str:
 
 
 def secrets(root: Path) -> Iterator[tuple[str, str]]:
-    """(where it comes from, text) of everything that would give an exercise away."""
+    """(where it comes from, text) of everything that would give an exercise away.
+
+    What another lesson shows openly is no secret: 02 runs whole programs whose lines are 07's gaps.
+    """
+    shown = openly_shown(root)
     for folder in lesson_folders(root / "solutions").values():
         for relative in made_by_hand(folder):
             if relative.suffix not in (".py", ".sbatch", ".sh"):
@@ -63,12 +67,19 @@ def secrets(root: Path) -> Iterator[tuple[str, str]]:
             file = f"solutions/{folder.name}/{relative.as_posix()}"
             for gap in find_gaps((folder / relative).read_text(encoding="utf-8"), file):
                 body = squeezed("\n".join(gap.body))
-                if len(body) >= TELLING:
+                if len(body) >= TELLING and body not in shown:
                     yield f"{file}:{gap.begin}", body
     for path in sorted((root / WITHHELD).glob("*.yaml")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
             if re.match(r"\s*[A-Za-z][\w.-]*\s*:\s*\S", line):
                 yield f"{path.relative_to(root)}:{number}", squeezed(line)
+
+
+def openly_shown(root: Path) -> str:
+    """All programs of the solutions without what is in their gaps."""
+    programs = sorted((root / "solutions").glob("*/*.py"))
+    texts = (without_solutions(path.read_text(encoding="utf-8"), path.name) for path in programs)
+    return "\n\n".join(map(squeezed, texts))
 
 
 def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:

@@ -55,10 +55,13 @@ def test_no_solution_is_in_any_file(released):
         for name, content in released.items()
     }
     looked_for = 0
+    block = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+    programs = [path.read_text() for path in sorted((ROOT / "solutions").glob("*/*.py"))]
+    shown = " ".join(" ".join(block.sub("", text).split()) for text in programs)
     for source in sorted((ROOT / "solutions").rglob("*.py")):
         for gap in find_gaps(source.read_text(), source.name):
             body = " ".join("\n".join(gap.body).split())
-            if len(body) > TELLING:
+            if len(body) > TELLING and body not in shown:  # 02 shows openly what 07 asks for
                 looked_for += 1
                 assert [name for name, text in texts.items() if body in text] == [], body
     assert looked_for >= 3
