@@ -37,15 +37,16 @@ def by_time(run: Run) -> tuple:
 
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     """All runs that go by this name in the rubric, oldest first."""
-    wanted = {"lesson": rubric.lesson} | rubric.runs[name].where
-    found = [run for run in runs if all(says(run, key, wanted[key]) for key in wanted)]
+    choice = rubric.runs[name]
+    wanted = {"lesson": rubric.lesson} | choice.where
+    found = [run for run in runs if run.header and all(says(run, k, v) for k, v in wanted.items())]
+    if not found:
+        found = [run for run in runs if not run.header and run.format in choice.or_format]
     return sorted(found, key=by_time)
 
 
 def says(run: Run, key: str, value: object) -> bool:
     """A run that does not say its lesson may belong to any."""
-    if key == "format":
-        return run.format == value
     said = run.header.get(key)
     return said == value or (key == "lesson" and said is None)
 

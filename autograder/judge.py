@@ -173,7 +173,8 @@ def judge_condition(given: Case, condition: Condition) -> list[Part]:
     ranked = sorted(parts, key=lambda p: (-p.credit, p.status != PASSED))
     needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
     if ranked[needed - 1].credit == 0:
-        return ranked[needed - 1 :]  # too few satisfy it: all of these could have
+        short = ranked[needed - 1 :]  # too few satisfy it: each of these could have
+        return [p for p in short if p.status == NOT_MEASURED] or short
     return ranked[:needed]
 
 

@@ -166,9 +166,13 @@ class Answer(Strict):
 
 
 class Run(Strict):
-    """Which runs of a submission go by a name: those whose header says all of this."""
+    """Which runs of a submission go by a name: those whose header says all of this.
+
+    Where no run record says so, outputs without a record count that were read as `or_format`.
+    """
 
     where: dict[str, Scalar] = Field(min_length=1)
+    or_format: list[str] = []
     smallest: str | None = None  # of those, the ones with the smallest value of a metric
     largest: str | None = None
 
@@ -179,7 +183,6 @@ class Rubric(Strict):
     points: float = Field(gt=0)
     train_samples: Threshold | None = None  # the size of run that was asked for
     runs: dict[str, Run] = {}
-    curves: list[str] = []  # pictures: runs drawn as speedup over workers
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Answer] = {}
 

@@ -142,3 +142,20 @@ def test_a_page_needs_nothing_from_elsewhere(tmp_path, grade):
     assert "<script" not in page
     for text in (page, (folder / "index.html").read_text()):
         assert not re.search(r"""(src|href)=["']?(https?:)?//""", text)
+
+
+def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
+    log = []
+    for epoch in range(1, 5):
+        log += [f"Epoch {epoch}/4", f"60000/60000 - 7s - loss: 0.2 - acc: 0.9{epoch}00"]
+    folder = tmp_path / "class" / "ada" / "02"
+    write_lines(folder / "job.out", [*log, "Test accuracy: 0.9805"])
+    result = grade(tmp_path / "class")
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert rows(result)["ada", "02"][2] == "unverified"
+    assert "test accuracy of keras: 0.98" in page
+    assert "the output does not say `params`" in page
+    assert result.exit_code == 1
+    write_lines(folder / "record.out", make_record(test_accuracy=0.5))  # a record goes first
+    grade(tmp_path / "class")
+    assert "test accuracy of keras: 0.5" in (result.folder / "students" / "ada.html").read_text()

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
@@ -240,3 +242,17 @@ def test_calibration_brings_the_reference_in(tmp_path, grade):
     site.write_text("what: ever\n")
     result = grade(tmp_path / "class", "--calibration", site)
     assert result.exit_code == 2
+
+
+def test_the_zips_own_grader_runs(tmp_path):
+    """As Gradescope would, from the unpacked zip alone."""
+    target = tmp_path / "autograder.zip"
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(target)])
+    source = tmp_path / "source"
+    zipfile.ZipFile(target).extractall(source)
+    hand_in(tmp_path / "submission")
+    words = [sys.executable, "-m", "autograder", "grade", str(tmp_path / "submission")]
+    words += ["--lesson", "02", "--rubrics", "rubrics", "--gradescope", str(tmp_path / "r.json")]
+    done = subprocess.run(words, cwd=source, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "r.json").read_text())["score"] == 10
