@@ -26,6 +26,20 @@ MENTIONS = {
         "MPI tutorial",
         "support pages",
     ],
+    "01": [
+        "Pattern recognition",
+        "classification",
+        "clustering",
+        "trained again",
+        "any* continuous",
+        "activation",
+        "one-hot",
+        "stochastic gradient descent",
+        "feature",
+        "pillow",
+        "matplotlib",
+        "1802.09941",
+    ],
     "02": ["CNTK", "Theano", "orders of magnitude", "acceleration", "0.9805", "TensorFlow 1.13"],
 }
 

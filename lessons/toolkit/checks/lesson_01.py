@@ -1,0 +1,278 @@
+"""Public checks of lesson 01: learning is curve fitting.
+
+Hand-written gradients are compared with central differences of a loss that is computed here, in
+float64: (loss(w + e) - loss(w - e)) / 2e.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.checks.check import CheckFailed, exercise, number, shown
+
+Function = Callable[..., Any]
+E = 1e-6
+
+
+def differences(loss: Callable[[np.ndarray], float], w: np.ndarray) -> np.ndarray:
+    """The gradient of loss at w, by moving one number at a time."""
+    result = np.zeros_like(w)
+    for place in np.ndindex(w.shape):
+        kept = w[place]
+        w[place] = kept + E
+        above = loss(w)
+        w[place] = kept - E
+        below = loss(w)
+        w[place] = kept
+        result[place] = (above - below) / (2 * E)
+    return result
+
+
+def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
+    size = np.abs(right).max()
+    return bool(np.abs(found - right).max() <= tolerance * size)
+
+
+def array(value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """The value as numbers of this shape."""
+    expected = f"{name}: an array of shape {shape}"
+    if value is None:
+        raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CheckFailed(expected, shown(value), "Return numbers in one array.") from None
+    if found.shape != shape:
+        advice = "One number for each parameter: sum over the samples, not over the parameters."
+        if found.size == int(np.prod(shape)):
+            advice = "The numbers are as many as they should be: transpose or reshape them."
+        raise CheckFailed(expected, f"shape {found.shape}", advice)
+    return found
+
+
+def factor(found: np.ndarray, right: np.ndarray) -> float | None:
+    """The number that found is a multiple of right by, if it is one."""
+    if not np.isfinite(found).all():
+        return None
+    times = float((found * right).sum() / (right * right).sum())
+    return times if times and same(found, times * right) else None
+
+
+@exercise("1.1")
+def check_1_1(gradient: Function) -> str:
+    """gradient(w, x, y) of the mean squared error equals central differences to 1e-6."""
+    x = np.linspace(-1, 1.2, 7)
+    y = np.cos(2 * x)
+    for w in (np.array([0.3, -0.7, 0.2, 0.5]), np.array([1.0, 2.0])):
+        right = differences(lambda w: float(np.mean((powers(w, x) - y) ** 2)), w)
+        found = array(gradient(w.copy(), x, y), "gradient(w, x, y)", w.shape)
+        if same(found, right, 1e-6):
+            continue
+        times = factor(found, right)
+        advice = {
+            0.5: "A factor 2 is missing: the derivative of (p - y)² is 2 (p - y) · dp/dw.",
+            -1.0: "The sign is wrong: the error is prediction - y.",
+            7.0: "Divide by the number of points: the loss is a mean.",
+            3.5: "The factor 2 is missing, and the loss is a mean: divide by len(x).",
+        }.get(round(times, 3) if times else 0.0)
+        if advice is None:
+            advice = "For w[k]: the mean over the points of 2 · (prediction - y) · x**k."
+            if same(found, right[::-1], 1e-6):
+                advice = "The order is turned round: w[0] belongs to x**0, which is 1."
+        raise CheckFailed(
+            f"gradient = {np.round(right, 3).tolist()}, by central differences",
+            f"{np.round(found, 3).tolist()}",
+            advice,
+        )
+    return "Your gradient equals central differences to 1e-6."
+
+
+def powers(w: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return sum((w[k] * x**k for k in range(len(w))), np.zeros_like(x))
+
+
+@exercise("1.2")
+def check_1_2(descend: Function) -> str:
+    """On the loss ½·a·w² the path converges at a rate of 1.9/a and diverges at 2.1/a."""
+    a, steps = 4.0, 100
+    signature = "descend(gradient, w, lr, steps) gives the list of all points, the start included"
+    path = descend(lambda w: a * w, np.array([1.0]), 1.9 / a, steps)
+    if path is None:
+        raise CheckFailed(signature, "None", "Is there a `return path`?")
+    if not isinstance(path, list | tuple | np.ndarray) or np.ndim(path) == 0:
+        raise CheckFailed(signature, shown(path), "Collect the points in a list and return it.")
+    if len(path) == 1 and steps > 1:
+        raise CheckFailed(signature, "one point", "Return all points, not only the last one.")
+    if len(path) != steps + 1:
+        raise CheckFailed(
+            f"{steps + 1} points for {steps} steps: {signature}",
+            f"{len(path)} points",
+            "Put the start into the list first, then one point a step.",
+        )
+    points = np.array([number(np.ravel(w)[0], "a point of the path") for w in path])
+    right = (1 - 1.9) ** np.arange(steps + 1)
+    if not np.allclose(points, right, atol=1e-9):
+        raise CheckFailed(
+            f"from 1 to {right[1]:.2f} to {right[2]:.2f} … for a gradient of 4·w, rate 1.9/4",
+            " to ".join(f"{point:.3g}" for point in points[:3]) + " …",
+            descend_advice(points, right),
+        )
+    far = descend(lambda w: a * w, np.array([1.0]), 2.1 / a, steps)
+    if not abs(number(np.ravel(far[-1])[0], "the last point")) > 1000:
+        advice = "Use the rate that is given, `lr`, and all the steps."
+        raise CheckFailed("at 2.1/a the path leaves for infinity", shown(far[-1]), advice)
+    return "At 1.9/a it comes to rest, at 2.1/a it runs away."
+
+
+def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
+    if (points == points[0]).all():
+        return (
+            "All points are the same: `w -= …` changes the array that is in the list already. "
+            "Write `w = w - lr * gradient(w)`, or store a copy."
+        )
+    if points[1] > 1:
+        return "Downhill is against the gradient: w - lr * gradient, with a minus."
+    if np.allclose(points[1], 1 - 4.0):
+        return "The rate is missing: multiply the gradient by lr."
+    if np.allclose(points[:-1], right[1:]):
+        return "The start itself is missing: it is the first point of the path."
+    if np.allclose(np.diff(points[1:]), np.diff(points[1:])[0]):
+        return "Ask for the gradient at each new point: gradient(w) belongs into the loop."
+    return "Each step: w = w - lr * gradient(w)."
+
+
+@exercise("1.3")
+def check_1_3(forward: Function, backward: Function) -> str:
+    """backward(cache, labels) gives four gradients; each equals central differences to 1e-5."""
+    rng = np.random.default_rng(3)
+    params = [rng.normal(size=shape) for shape in ((5, 4), (4,), (4, 3), (3,))]
+    names = ("w1", "b1", "w2", "b2")
+    x, labels = rng.normal(size=(6, 5)), np.array([0, 2, 1, 1, 0, 2])
+    _, cache = forward(params, x)
+    before = [np.copy(part) for part in cache]
+
+    found = backward(cache, labels)
+    four = "four arrays: the gradients of w1, b1, w2, b2"
+    if found is None:
+        raise CheckFailed(four, "None", "Is there a `return` in front of it?")
+    if not isinstance(found, list | tuple) or len(found) != 4:
+        what = f"{len(found)} of them" if isinstance(found, list | tuple) else type(found).__name__
+        raise CheckFailed(four, what, "Return [d_w1, d_b1, d_w2, d_b2], in this order.")
+    changed = [not np.array_equal(old, new) for old, new in zip(before, cache, strict=True)]
+    if any(changed):
+        raise CheckFailed(
+            "backward leaves the cache as it is",
+            f"it changed {('x', 'hidden', 'w2', 'probabilities')[changed.index(True)]}",
+            "Work on a copy: `probabilities.copy()`. The loop still needs the original.",
+        )
+
+    def loss(_: Any) -> float:
+        now, _ = forward(params, x)
+        return float(-np.log(now[np.arange(6), labels]).mean())
+
+    for place in (3, 2, 1, 0):  # in the order in which the error travels back
+        name, param = names[place], params[place]
+        gradient = array(found[place], f"gradient of {name}", param.shape)
+        right = differences(loss, param)
+        if not same(gradient, right):
+            error = np.abs(gradient - right).max() / np.abs(right).max()
+            raise CheckFailed(
+                f"gradient of {name} as central differences, relative error < 1e-5",
+                f"relative error {error:.2g}",
+                backward_advice(name, factor(gradient, right)),
+            )
+    return "All four gradients equal central differences; float64, relative error < 1e-5."
+
+
+def backward_advice(name: str, times: float | None) -> str:
+    if times is not None and abs(times - 6) < 1e-3:
+        return "It is as many times too large as there are images: divide by len(labels)."
+    if times is not None and abs(times + 1) < 1e-3:
+        return "The sign is turned: with respect to the scores it is probability minus one-hot."
+    return {
+        "b2": "d_scores = (probabilities, minus 1 at the right digit) / n; b2 gets its column sum.",
+        "w2": "The gradient of w2 is hidden.T @ d_scores.",
+        "b1": "b2 and w2 are right. d_hidden = d_scores @ w2.T, and 0 where hidden is 0 (relu).",
+        "w1": "All but w1 are right: its gradient is x.T @ d_hidden.",
+    }[name]
+
+
+@exercise("1.4")
+def check_1_4(minibatches: Function) -> str:
+    """minibatches(n, batch, rng): each index once, ceil(n/batch) batches, new order next time."""
+    rng = np.random.default_rng(5)
+    for n, batch in ((10, 3), (12, 4), (5, 8), (1000, 32)):
+        found = minibatches(n, batch, rng)
+        if found is None:
+            raise CheckFailed("a list of index arrays", "None", "Is there a `return`?")
+        found = [np.asarray(part) for part in found]
+        count = -(-n // batch)
+        expected = f"{count} batches of {n} indices, at most {batch} each"
+        sizes = [part.size for part in found]
+        if sizes != [min(batch, n - first) for first in range(0, n, batch)]:
+            advice = "Cut at 0, batch, 2·batch …: range(0, n, batch)."
+            if sizes == [batch] * (n // batch):
+                advice = "The last, smaller batch is missing: no image may be left out."
+            raise CheckFailed(expected, f"{len(sizes)} batches of {sizes[:4]} …", advice)
+        together = np.sort(np.concatenate(found))
+        if not np.array_equal(together, np.arange(n)):
+            lost = n - len(np.unique(together))
+            raise CheckFailed(
+                "each of the indices 0 … n-1 exactly once",
+                f"{lost} of {n} indices are missing, others come twice",
+                "Shuffle all indices once, then cut; do not draw each batch for itself.",
+            )
+    first, second = (np.concatenate(minibatches(1000, 32, rng)) for _ in range(2))
+    if np.array_equal(first, np.arange(1000)):
+        advice = "Shuffle first: rng.permutation(n)."
+        raise CheckFailed("a random order", "0, 1, 2, 3 …", advice)
+    if np.array_equal(first, second):
+        raise CheckFailed(
+            "another order at the next call",
+            "the same order twice",
+            "Use the rng that is given; do not make a new one with the same seed in each call.",
+        )
+    again = [np.concatenate(minibatches(50, 8, np.random.default_rng(1))) for _ in range(2)]
+    if not np.array_equal(again[0], again[1]):
+        raise CheckFailed(
+            "the same order from two generators with the same seed",
+            "two different orders",
+            "Take random numbers from `rng` only, not from np.random.",
+        )
+    return "Each image once, in a new order each epoch."
+
+
+@exercise("1.5")
+def check_1_5(update: Function) -> str:
+    """update(params, gradients, lr) moves each array against its gradient, in place."""
+    params = [np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5.0, 6.0])]
+    gradients = [np.array([[1.0, 0.0], [0.0, -1.0]]), np.array([10.0, 20.0])]
+    starts, slopes = ([np.copy(part) for part in parts] for parts in (params, gradients))
+    update(params, gradients, 0.1)
+    expected = "1 with gradient 1 becomes 0.9 at a rate of 0.1"
+    moved = [new - old for new, old in zip(params, starts, strict=True)]
+    if not all(np.array_equal(a, b) for a, b in zip(gradients, slopes, strict=True)):
+        advice = "Change the parameters and leave the gradients as they are."
+        raise CheckFailed("gradients stay", "gradients were changed", advice)
+    if not any(part.any() for part in moved):
+        raise CheckFailed(
+            expected,
+            "nothing changed",
+            "`param = param - …` gives the name a new array and leaves the old one alone; "
+            "`param -= …` changes the array itself.",
+        )
+    right = [-0.1 * slope for slope in slopes]
+    if not all(np.allclose(a, b) for a, b in zip(moved, right, strict=True)):
+        times = moved[0][0, 0]
+        advice = "For every array: param -= lr * gradient."
+        if not moved[1].any():
+            advice = "Only the first array moved: all of them have to."
+        elif times > 0:
+            advice = "That is uphill: subtract the gradient."
+        elif abs(times + 1) < 1e-9:
+            advice = "The rate is missing: lr * gradient."
+        elif abs(times + 10) < 1e-9:
+            advice = "Multiply by the rate instead of dividing by it."
+        raise CheckFailed(expected, f"1 became {params[0][0, 0]:.3g}", advice)
+    return "Every parameter takes a small step downhill."

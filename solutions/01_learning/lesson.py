@@ -1,0 +1,375 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 01 · Learning is curve fitting
+#
+# **What does a program do when it learns, in numbers?**
+#
+# You fit a curve to thirty points, then a network to 60,000 handwritten digits. It is twice the
+# same: choose a form with free numbers, measure how wrong it is, change the numbers a little so
+# that it is less wrong, repeat. Nothing is hidden in a framework here: the whole program is about
+# a hundred lines of NumPy, and lesson 06 distributes exactly this program over many workers.
+#
+# Allow 60 minutes. The runs of this page together take seconds.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": 12,800 images, a few seconds. "full": all 60,000
+
+# %% tags=["setup"]
+import importlib
+
+import numpy as np
+
+from lessons.toolkit import answers, data, plots, plots_learning
+from lessons.toolkit.checks import lesson_01 as check
+
+sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "5"]}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# Before any run, commit yourself. Only that you predicted counts, not whether you were right.
+#
+# 1. You stand at *w* on the curve ½·a·w², whose slope is *a·w*, and step to *w* − lr·*a·w*, again
+#    and again. For *a* = 4: above which rate lr do you run away instead of coming to rest?
+# 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers,
+#    each at a random place. Which accuracy is left? A fraction of 1.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_divergence and predict_shuffled to a number each
+predict_divergence = 0.5
+predict_shuffled = 0.1
+### END SOLUTION
+answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shuffled)
+
+# %% [markdown]
+# ## A function that nobody can write down
+#
+# A robot in a garden photographs insects and has to tell ten kinds apart, to decide which ones may
+# stay. The photograph is 224 × 224 pixels in 3 colours; the answer is one of 10. So the robot needs
+# a *function* from many numbers to ten. Try to write it with `if` and loops: which pixel would you
+# ask first? Pattern recognition, classification, clustering: tasks of this kind are easy to show by
+# examples and impossible to spell out. So we choose a form that can be almost any function, and
+# *fit* it to examples. The better the camera and the more insects, the larger the model, the longer
+# the training, and the more often it is trained again. That is why supercomputers come in.
+#
+# The answer is given as **one-hot**: ten numbers, 1 at the right kind and 0 elsewhere. Kind 0 is
+# `1000000000`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set insect_inputs to a number, insect_one_hot to ten digits for kind 3
+insect_inputs = 224 * 224 * 3
+insect_one_hot = "0001000000"
+### END SOLUTION
+answers.note(insect_inputs=insect_inputs, insect_one_hot=insect_one_hot)
+
+# %% [markdown]
+# ## Thirty points
+#
+# The form: a polynomial, w[0] + w[1]·x + w[2]·x² + w[3]·x³. Its free numbers, the **parameters**:
+# four. How wrong it is, the **loss** (or cost): the mean of (polynomial − y)² over the points.
+
+# %% tags=["setup"]
+rng = np.random.default_rng(1)
+x = np.linspace(-1, 1, 30)
+y = np.sin(3 * x) + 0.1 * rng.normal(size=30)
+
+
+def polynomial(w, x):
+    return sum(w[k] * x**k for k in range(len(w)))
+
+
+def loss(w):
+    return ((polynomial(w, x) - y) ** 2).mean()
+
+
+# %% [markdown]
+# The **gradient** holds for each parameter how much the loss grows when this parameter grows.
+# Downhill is against it.
+#
+# **Exercise 1.1.** Write the gradient of the mean squared error, as an array as long as `w`. It is
+# checked against *central differences*: move one parameter up and down by a millionth and see what
+# the loss does. Use this check on every gradient that you ever write by hand, and use it in
+# float64; in float32 it is off by a thousandth in a program without a fault.
+
+
+# %% tags=["exercise"]
+def gradient(w, x, y):
+    """d loss / d w[k], for every k."""
+    ### BEGIN SOLUTION Exercise 1.1: the mean over the points of 2 · error · x**k, for every k
+    error = polynomial(w, x) - y
+    return np.array([np.mean(2 * error * x**k) for k in range(len(w))])
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_1_1(gradient)
+
+# %% [markdown]
+# **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps
+# *w ← w − lr · gradient(w)*, and keep every point that you visit. `lr` is the **learning rate**.
+
+
+# %% tags=["exercise"]
+def descend(gradient, w, lr, steps):
+    """The list of all points of the way down: the start, then one for each step."""
+    ### BEGIN SOLUTION Exercise 1.2: repeat w = w - lr * gradient(w), collect the points
+    path = [w]
+    for _ in range(steps):
+        w = w - lr * gradient(w)
+        path.append(w)
+    return path
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_1_2(descend)
+
+# %% [markdown]
+# Now fit. One learns by looking at the curve after 0, 10, 100 and 1,000 steps.
+
+# %%
+path = descend(lambda w: gradient(w, x, y), np.zeros(4), 0.5, 1000)
+fine = np.linspace(-1, 1, 200)
+plots_learning.fitted_curves(
+    x, y, {f"{n} steps": (fine, polynomial(path[n], fine)) for n in (0, 10, 100, 1000)}
+)
+
+# %% [markdown]
+# And three rates. The loss of this polynomial is a bowl whose steepest curvature is 2.28, so the
+# largest rate at which descent comes to rest is 2 / 2.28 = 0.88. That bound does not care how good
+# your computer is.
+
+# %%
+rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
+         for lr in (0.02, 0.5, 0.92)}  # fmt: skip
+plots_learning.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
+
+# %% [markdown]
+# **What you should see.** With 0.02 the loss falls and has not arrived after 100 steps; with 0.5 it
+# arrives at 0.016 (0.0113 is the best that any polynomial of this form can do); with 0.92 it first falls, then
+# rises for ever. So: start somewhere, measure the error, get the gradient, take a small step, and
+# stop when it is good enough.
+#
+# ## A network is a form, too
+#
+# A **neuron** adds its inputs times weights, and a bias, and bends the sum with an **activation**
+# (or transfer) function, here tanh. A **hidden layer** of neurons, then an output layer that adds
+# them up: with enough hidden neurons this form comes as close as you like to *any* continuous
+# function. That is function approximation, and the reason for networks. Here is one for the thirty
+# points of a wilder curve: forward, then backward, then the step.
+
+
+# %%
+wild = np.sin(6 * x) + 0.1 * rng.normal(size=30)
+
+
+def fit_network(units, steps=3000, lr=0.1):
+    random = np.random.default_rng(1)
+    w1, b1 = random.normal(0, 3, units), random.normal(0, 1, units)
+    w2, b2 = np.zeros(units), 0.0
+    for _ in range(steps):
+        hidden = np.tanh(np.outer(x, w1) + b1)
+        d_out = 2 * (hidden @ w2 + b2 - wild) / len(x)  # the chain rule, from the output …
+        d_hidden = np.outer(d_out, w2) * (1 - hidden**2)  # … back through tanh
+        w2, b2 = w2 - lr * d_out @ hidden, b2 - lr * d_out.sum()
+        w1, b1 = w1 - lr * x @ d_hidden, b1 - lr * d_hidden.sum(axis=0)
+    return lambda x: np.tanh(np.outer(x, w1) + b1) @ w2 + b2
+
+
+# %%
+networks = {units: fit_network(units) for units in (1, 4, 16)}
+for units, network in networks.items():
+    print(f"{units:2} hidden units: error {((network(x) - wild) ** 2).mean():.4f}")
+plots_learning.fitted_curves(
+    x, wild, {f"hidden units: {n}": (fine, network(fine)) for n, network in networks.items()}
+)
+
+# %% [markdown]
+# **What you should see.** The error falls with the number of hidden units, from about 0.4 with one
+# to about 0.02 with sixteen: one neuron gives one bend. More layers and units can fit more, and need
+# more data and more computing.
+#
+# ## Sixty thousand digits
+#
+# MNIST: 28 × 28 pixels, a label from 0 to 9; 60,000 to learn from, 10,000 kept aside for the test.
+# The files are in the IDX format: a few bytes that say how many numbers follow, then the pixels as
+# plain bytes. Reading one by hand takes two lines:
+
+# %%
+file = bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 10, 20, 30, 40, 50, 60])  # 2 rows, 3 columns
+rows, columns = np.frombuffer(file, ">u4", count=2, offset=4)
+print(np.frombuffer(file, np.uint8, offset=12).reshape(rows, columns))
+
+mnist = data.load("mnist")  # reads the four files so, after verifying their checksums
+assert mnist.x_train.shape == (60000, 28, 28)
+assert mnist.x_test.shape == (10000, 28, 28)
+plots.images(mnist.x_train[:16], mnist.y_train[:16])
+
+# %% [markdown]
+# ## The program
+#
+# Open `train.py` beside this notebook and read it from the top. The network: 784 inputs (the
+# pixels), 64 hidden units with **relu** (max(0, ·)), 10 outputs, one for each digit. **Softmax**
+# turns the ten scores into probabilities, and the loss is the **cross-entropy**, −log of the
+# probability that the right digit was given. A training step is always these five things:
+# forward, result, loss, **back-propagation**, update.
+#
+# **Exercise 1.3.** Back-propagation is the chain rule, from the loss to each parameter. Fill
+# `backward`. From the end to the beginning:
+#
+# - with respect to the scores: (probabilities − one-hot) / n. Softmax and log cancel to this;
+#   the / n is there because the loss is a mean over n images;
+# - w2 gets `hidden.T @ d_scores`, b2 the sum of `d_scores` over the images;
+# - on to the hidden layer: `d_scores @ w2.T`, but only where relu let something through;
+# - w1 and b1 as w2 and b2, with `x` in the place of `hidden`.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_1_3(train.forward, train.backward)
+
+# %% [markdown]
+# **Exercise 1.4.** One gradient of all 60,000 images would be exact, and one step an epoch. 32
+# images give a rougher gradient and 1,875 steps. So: shuffle, cut into batches, one step for each.
+# This is **stochastic gradient descent**. Fill `minibatches`: a list of index arrays, together a
+# permutation; the last one may be shorter.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_1_4(train.minibatches)
+
+# %% [markdown]
+# **Exercise 1.5.** Fill `update`. It is one line in a loop: *w ← w − η · ∇Q(w)*.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_1_5(train.update)
+
+# %% [markdown]
+# A slide of a course explained back-propagation like this. One line updates the wrong thing: which?
+#
+# - **A** Inputs X and Y are fed to the network, which predicts Z.
+# - **B** A loss function says how large the error of Z is.
+# - **C** Compute the derivatives of the loss with respect to X and Y, dL/dX and dL/dY.
+# - **D** Subtract dL/dX and dL/dY from X and Y.
+#
+# And count, before the program does: how many parameters (weights and biases) has the hidden layer,
+# how many the output layer? And what is the loss of a network that gives every digit the
+# probability 1/10?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: wrong_line, a letter; params_hidden, params_output, loss_of_guessing
+wrong_line = "D"
+params_hidden = 784 * 64 + 64
+params_output = 64 * 10 + 10
+loss_of_guessing = float(np.log(10))
+### END SOLUTION
+answers.note(wrong_line=wrong_line, loss_of_guessing=loss_of_guessing)
+answers.note(params_hidden=params_hidden, params_output=params_output)
+
+# %% [markdown]
+# ## Give it to the batch system
+#
+# `job.sbatch` asks for one task on one core. In a terminal you would type `sbatch job.sbatch`.
+# `submit_once` does the same from here: it prints the real command, waits, and returns the output
+# files. If outputs of this job lie in the folder already, it takes those: delete them to run again.
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+[run] = read_files(submit_once("job.sbatch", *sizes))
+print(run.header["params"], "parameters,", run.epochs[0].steps, "steps an epoch")
+for epoch in run.epochs:
+    print(f"epoch {epoch.number}: {epoch.seconds.value:.2f} s, loss {epoch.train_loss.value:.3f}")
+print("test accuracy", run.test_accuracy.value)
+
+# %%
+plots.accuracy_curves({"NumPy": run})
+
+# %% [markdown]
+# **What you should see.** The first epoch does most: its mean loss is about 0.5, that of guessing is
+# 2.3. Afterwards it creeps. With 12,800 images and 3 epochs five seeds ended at test
+# accuracies from 0.927 to 0.934, with all 60,000 and 5 epochs from 0.968 to 0.972. One core of a
+# 2-core machine needed 0.07 s an epoch for 12,800 images and 0.29 s for 60,000. Your seconds will
+# be others; your accuracy will not. The seed alone moves the accuracy by half a per cent, so do
+# not praise a change that gains less.
+#
+# ## Where is the knowledge?
+#
+# In the weights and nowhere else. `train.py` wrote them into `weights.npy`. Each hidden unit has
+# 784 weights, one a pixel: a picture of what the unit looks for, a **feature**.
+
+# %%
+weights = np.load("weights.npy")
+w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
+plots_learning.weight_images(w1.reshape(784, 64))
+
+# %% [markdown]
+# Blue pixels speak for the unit, red ones against it. Strokes and arcs appear where digits are, and
+# noise at the rim, where all images are empty and nothing was to be learnt. Now shuffle:
+
+
+# %%
+def test_accuracy(w1, w2):
+    params = [w1.reshape(784, 64), b1, w2.reshape(64, 10), b2]
+    probabilities, _ = train.forward(params, mnist.x_test.reshape(-1, 784))
+    return float((probabilities.argmax(axis=1) == mnist.y_test).mean())
+
+
+shuffle = np.random.default_rng(2).permutation
+shuffled_accuracy = np.mean([test_accuracy(shuffle(w1), shuffle(w2)) for _ in range(10)])
+print(f"trained {test_accuracy(w1, w2):.4f}, shuffled {shuffled_accuracy:.4f}")
+answers.note(shuffled_accuracy=float(shuffled_accuracy))
+
+# %% [markdown]
+# **What you should see.** The trained accuracy is the job's. Shuffled, about one digit in ten is
+# right: that is guessing. The same numbers, and nothing known.
+#
+# Last: what does descent on ½·a·w² need? Write down the rate above which it diverges for *a* = 4;
+# try it with `descend` if you are not sure.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set divergence_rate to a number
+divergence_rate = 2 / 4
+### END SOLUTION
+answers.note(divergence_rate=divergence_rate)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | loss explodes, or sticks near 2.3 with accuracy 0.10 | gradient not divided by the batch, so a rate 32 times too large |
+# | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
+# | a gradient check off by a thousandth, though the program is right | done in float32 |
+# | accuracy jumps up and down from batch to batch and the test is poor | no shuffling: runs of one digit |
+# | an array of n × n losses, memory gone | shapes (n,) and (n, 1) were broadcast against each other |
+# | the loss does not move at all | `param = param - …` instead of `param -= …` |
+#
+# ## Recap
+#
+# - Learning = a form with free numbers, a loss, its gradient, many small steps.
+# - Back-propagation is the chain rule from the loss to every weight; central differences check it.
+# - The rate has an upper bound that the curvature of the loss sets.
+# - An epoch is ceil(samples / batch) steps. What was learnt lies in the weights.
+#
+# **Hand in**: in a terminal, `lessons submit 01` packs this folder and says what is in it.
+#
+# Next: 02 lets a framework write the backward pass; 06 runs this very program on several workers.
+# Further reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep
+# Learning*; T. Ben-Nun and T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*
+# (arXiv 1802.09941). Pictures of this page are drawn with matplotlib; images of your own are opened
+# with pillow.

@@ -1,0 +1,110 @@
+"""Train a small network on MNIST in NumPy, with forward pass, backward pass and update by hand.
+
+python train.py --epochs 3 --batch_size 32
+"""
+
+import argparse
+
+import numpy as np
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+
+def start(rng, inputs=784, hidden=64, outputs=10):
+    """Start parameters: random weights that keep the signal's size, and biases of zero."""
+    w1 = rng.normal(0, np.sqrt(2 / inputs), (inputs, hidden))
+    w2 = rng.normal(0, np.sqrt(2 / hidden), (hidden, outputs))
+    parts = [w1, np.zeros(hidden), w2, np.zeros(outputs)]
+    return [part.astype(np.float32) for part in parts]
+
+
+def forward(params, x):
+    """Probabilities of the ten digits for each image, and what the backward pass will need."""
+    w1, b1, w2, b2 = params
+    hidden = np.maximum(x @ w1 + b1, 0)
+    scores = hidden @ w2 + b2
+    scores -= scores.max(axis=1, keepdims=True)  # changes no probability; exp cannot overflow
+    powers = np.exp(scores)
+    probabilities = powers / powers.sum(axis=1, keepdims=True)
+    return probabilities, (x, hidden, w2, probabilities)
+
+
+def cross_entropy(probabilities, labels):
+    """Mean of -log(probability that the right digit was given)."""
+    right = probabilities[np.arange(len(labels)), labels]
+    return float(-np.log(np.maximum(right, 1e-30)).mean())
+
+
+def backward(cache, labels):
+    """Gradients of the mean cross-entropy with respect to w1, b1, w2, b2."""
+    x, hidden, w2, probabilities = cache
+    ### BEGIN SOLUTION Exercise 1.3: from the scores back to w2, b2, then to w1, b1
+    d_scores = probabilities.copy()
+    d_scores[np.arange(len(labels)), labels] -= 1
+    d_scores /= len(labels)
+    d_hidden = d_scores @ w2.T
+    d_hidden *= hidden > 0  # relu passes on only what was above zero
+    return [x.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)]
+    ### END SOLUTION
+
+
+def update(params, gradients, lr):
+    """One step downhill: every parameter moves against its gradient, in place."""
+    ### BEGIN SOLUTION Exercise 1.5: w <- w - lr * gradient, for each array, in place
+    for param, gradient in zip(params, gradients, strict=True):
+        param -= lr * gradient
+    ### END SOLUTION
+
+
+def minibatches(n, batch, rng):
+    """A list of index arrays that hold 0 ... n-1 once each, in a new random order at each call."""
+    ### BEGIN SOLUTION Exercise 1.4: shuffle the indices, then cut them into pieces of `batch`
+    order = rng.permutation(n)
+    return [order[first : first + batch] for first in range(0, n, batch)]
+    ### END SOLUTION
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", default="mlp64", choices=["mlp64"])
+    args = parser.parse_args()
+
+    rng = np.random.default_rng(args.seed)
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    x_train, y_train = mnist.x_train.reshape(-1, 784), mnist.y_train
+    params = start(rng)
+
+    count = sum(param.size for param in params)
+    facts = {"optimizer": "sgd", "dataset": mnist.facts}
+    record = Record("01", args, source="numpy", params=count, **facts)
+    for number in range(1, args.epochs + 1):
+        with record.epoch() as epoch:
+            batches = minibatches(len(x_train), args.batch_size, rng)
+            loss, right = 0.0, 0
+            for batch in batches:
+                x, labels = x_train[batch], y_train[batch]
+                probabilities, cache = forward(params, x)
+                update(params, backward(cache, labels), args.lr)
+                loss += cross_entropy(probabilities, labels) * len(batch)
+                right += int((probabilities.argmax(axis=1) == labels).sum())
+            loss, accuracy = loss / len(x_train), right / len(x_train)
+            epoch.log(steps=len(batches), loss=loss, accuracy=accuracy)
+        print(f"Epoch {number}: loss {loss:.4f}, accuracy {accuracy:.4f}")
+
+    probabilities, _ = forward(params, mnist.x_test.reshape(-1, 784))
+    test_loss = cross_entropy(probabilities, mnist.y_test)
+    test_accuracy = float((probabilities.argmax(axis=1) == mnist.y_test).mean())
+    print(f"Test loss: {test_loss:.4f}\nTest accuracy: {test_accuracy:.4f}")
+    np.save("weights.npy", np.concatenate([param.ravel() for param in params]))
+    last = {"test_loss": test_loss, "test_accuracy": test_accuracy, "files_written": 1}
+    record.end(params=params, **last)
+
+
+if __name__ == "__main__":
+    main()
