@@ -69,6 +69,9 @@ def find_students(
             continue
         for student, inner in _students_in(place, name):
             found.setdefault(student, []).append(inner)
+    only = places[0] if len(places) == 1 else None  # a lesson's own folder says its lesson
+    if lesson is None and only is not None and found and [only] in found.values():
+        lesson = lesson_of(only.resolve().name)
     return [Student(key, tuple(sorted(found[key])), lesson) for key in sorted(found)]
 
 
@@ -93,7 +96,8 @@ def _students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
     packed = [e for e in visible if archives.is_archive(e.name)]
     lessons = [e for e in folders if LESSON.match(e.name)]
     loose = [e for e in visible if e.is_file(follow_symlinks=False) and OUTPUT.match(e.name)]
-    if (lessons and len(lessons) == len(folders)) or (loose and not folders and not packed):
+    own_lesson = loose and (LESSON.match(place.resolve().name) or not (folders or packed))
+    if own_lesson or (lessons and len(lessons) == len(folders)):
         yield name or place.resolve().name, place  # one student's own folder
         return
     for entry in folders:

@@ -159,3 +159,13 @@ def test_output_without_a_record_is_graded_as_unverified(tmp_path, grade):
     write_lines(folder / "record.out", make_record(test_accuracy=0.5))  # a record goes first
     grade(tmp_path / "class")
     assert "test accuracy of keras: 0.5" in (result.folder / "students" / "ada.html").read_text()
+
+
+@pytest.mark.parametrize("beside", ["", "__pycache__", "checkpoints"])
+def test_a_students_own_folders(tmp_path, grade, beside):
+    """As a student grades at home: one lesson's folder, or the folder of all lessons."""
+    folder = hand_in(tmp_path / "ada" / "02_serial")
+    (folder / beside).mkdir(exist_ok=True)
+    (folder / "train.py").write_text("print('never run')\n")
+    assert rows(grade(folder, "--student", "me"))["me", "02"][0] == "10/10"
+    assert rows(grade(tmp_path / "ada"))["ada", "02"][0] == "10/10"
