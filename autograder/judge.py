@@ -57,9 +57,21 @@ def value_of(given: Case, condition: Condition, name: str) -> Value:
     return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
 
 
+LABELS = {
+    "chain_intact": "unbroken record",
+    "devices_distinct": "distinct places",
+    "error_file_separate": "separate error file",
+    "job_known": "named job",
+    "params": "parameters",
+    "shard_overlap": "samples read twice",
+    "shard_uncovered": "samples left out",
+}
+
+
 def title_of(condition: Condition, name: str) -> str:
     """What is measured, in words; also its name in a calibration file."""
     label = condition.metric.removeprefix("measure:").replace("_", " ")
+    label = LABELS.get(condition.metric, label)
     label += "".join(f", {key} {value}" for key, value in condition.at.items())
     if condition.base:
         return f"{label} of {name} over {condition.base}"

@@ -178,17 +178,17 @@ def _total_seconds(run: Run) -> Result:
 ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
-def _error_file_separate(run: Run) -> Result:
-    """1 when the job's errors have a file of their own that holds no line of the record."""
+def _error_file_separate(run: Run) -> str:
+    """yes when the job's errors have a file of their own that holds no line of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
-    return exact(float(bool(errors)), where=[Where(f, 0) for f in errors or run.files])
+    return "yes" if errors else "no"
 
 
-def _job_known(run: Run) -> Result:
-    """1 when the run names its job, or says that no scheduler was there."""
+def _job_known(run: Run) -> str:
+    """yes when the run names its job, or says that no scheduler was there."""
     known = run.job_id is not None or run.header.get("scheduler") in ("none", "laptop")
-    return exact(float(known), where=_first_line(run))
+    return "yes" if known else "no"
 
 
 def _pair(function: Callable[[Run, Run, str | None], Result]) -> Callable[[Run, Run], Result]:
@@ -210,7 +210,7 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "chain_intact": lambda run: (
         Missing("the output has no run record")
         if run.chain_intact is None
-        else exact(float(run.chain_intact))
+        else ("yes" if run.chain_intact else "no")
     ),
     "device": _word("device"),
     "devices_distinct": _distinct(lambda r: (r.host, r.local_rank), "devices"),

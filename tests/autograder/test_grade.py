@@ -28,7 +28,7 @@ def smaller(**facts):
 # name, what differs, points of the full profile (smoke where it says so), what the page says
 CASES = [
     ("other network", {"keras": make_record(params=50890), "torch": make_record(
-        source="torch", run="b" * 8, params=50890)}, 9, "params of keras: 50,890"),
+        source="torch", run="b" * 8, params=50890)}, 9, "parameters of keras: 50,890"),
     ("half credit at 0.96", {"keras": make_record(test_accuracy=0.96), "torch": make_record(
         source="torch", run="b" * 8, test_accuracy=0.955)}, 8.5, "test accuracy of keras"),
     ("between the thresholds", {"keras": make_record(test_accuracy=0.966), "torch": make_record(
@@ -111,13 +111,13 @@ def test_horovod_siblings_inform_and_give_no_points(tmp_path, grade):
     page = (result.folder / "students" / "ada.html").read_text()
     assert rows(result)["ada", "02"][0] == "10/10"
     assert "for information" in page
-    assert "shard overlap of keras-horovod: 0" in page
+    assert "samples read twice of keras-horovod: 0" in page
     assert "PyTorch and Horovod" not in page
     unsharded = make_record(source="keras-horovod", run="c" * 8, size=2, shards=[None, None])
     write_lines(folder / "02_horovod_5.out", unsharded)
     result = grade(tmp_path / "class")
     page = (result.folder / "students" / "ada.html").read_text()
-    assert "shard overlap of keras-horovod: 60,000" in page
+    assert "samples read twice of keras-horovod: 60,000" in page
     assert rows(result)["ada", "02"][0] == "10/10"
 
 
@@ -169,3 +169,34 @@ def test_a_students_own_folders(tmp_path, grade, beside):
     (folder / "train.py").write_text("print('never run')\n")
     assert rows(grade(folder, "--student", "me"))["me", "02"][0] == "10/10"
     assert rows(grade(tmp_path / "ada"))["ada", "02"][0] == "10/10"
+
+
+LESSON_00 = {
+    "predict_host_here": "a", "predict_host_job": "b", "predict_lines": "4", "one_line": "c",
+    "empty_file": "A", "all_rank_zero": "E", "ranks_seen": "2", "gflops": "101",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("size", "error_file", "facts", "profile", "score"),
+    [
+        (2, True, {}, "smoke", 10),
+        (2, False, {}, "smoke", 8),
+        (1, True, {}, "smoke", 6.75),  # and ranks_seen is wrong
+        (2, True, {"job_id": None, "scheduler": "slurm"}, "smoke", 9),
+        (2, True, {"job_id": None, "scheduler": "none"}, "smoke", 10),
+        (2, True, {}, "full", 6),
+    ],
+)
+def test_lesson_00(tmp_path, grade, size, error_file, facts, profile, score):
+    folder = tmp_path / "class" / "ada" / "00_cluster"
+    measures = ({"name": "matrix products", "value": 100.0, "unit": "GFLOP/s"},)
+    record = make_record(
+        lesson="00", source="facts", size=size, seconds=(), measures=measures, **facts
+    )
+    write_lines(folder / "00_cluster_7.out", record)
+    if error_file:
+        write_lines(folder / "00_cluster_7.err", ["a warning"])
+    write_lines(folder / "answers.txt", [f"{k} = {v}" for k, v in LESSON_00.items()])
+    result = grade(tmp_path / "class", "--profile", profile)
+    assert rows(result)["ada", "00"][0] == f"{score}/10"
