@@ -40,6 +40,8 @@ make_folders() {
     done
 }
 
+# The nodes' daemons read a configuration that ties them to their own address; programs read one
+# that does not, because srun expects its nodes to call back on any address.
 write_configuration() {
     local next_job=1
     next_job=$(sql "select ifnull(max(id_job), 0) + 1 from ${CLUSTER}_job_table") || true

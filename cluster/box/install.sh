@@ -4,12 +4,13 @@
 # The -core packages of MariaDB bring the programs without the service; libpmix-dev is needed
 # beside libpmix2, because Slurm's plug-in looks for the unversioned library.
 PACKAGES=(slurmctld slurmd slurm-client slurmdbd munge
-    mariadb-server-core mariadb-client-core libpmix-dev lmod)
+    mariadb-server-core mariadb-client-core libeatmydata1 libpmix-dev lmod)
 SERVICES=(slurmctld slurmd slurmdbd munge)
 
 installed() {
     command -v slurmctld slurmd slurmdbd sbatch munged mungekey mariadbd mariadb-install-db >/dev/null &&
-        [ -e /usr/share/lmod/lmod/init/bash ] && [ -n "$(compgen -G '/usr/lib/*/libpmix.so')" ]
+        [ -e /usr/share/lmod/lmod/init/bash ] && [ -n "$(compgen -G '/usr/lib/*/libpmix.so')" ] &&
+        [ -n "$(compgen -G '/usr/lib/*/libeatmydata.so')" ]
 }
 
 install_packages() {

@@ -1,9 +1,24 @@
 #!/bin/bash
-# The first process of a virtual node, inside its own namespaces (see start_nodes in daemons.sh).
-# It stays, because the first process has to take leave of those whose parents have gone.
+# node.sh NAME FOLDER…: the first process of a virtual node, inside its own namespaces (see
+# start_nodes in daemons.sh). It stays, because the first process has to take leave of those whose
+# parents have gone. A FOLDER that lies in the machine's /tmp is shown in the node's own /tmp too.
 set -euo pipefail
-hostname "$1"
-mount -t tmpfs -o mode=1777 "$1-tmp" /tmp
-mount -t tmpfs -o mode=1777 "$1-shm" /dev/shm
-SLURM_CONF=/var/lib/dl-course-box/etc/node/slurm.conf slurmd -D -N "$1" &
+name=$1
+shift
+
+hostname "$name"
+mount -t tmpfs -o mode=1777 "$name-shm" /dev/shm
+mount -t tmpfs -o mode=1777 "$name-tmp" /mnt
+for folder in "$@"; do
+    case $folder in
+        /tmp/?*)
+            mkdir -p "/mnt/${folder#/tmp/}"
+            mount --bind "$folder" "/mnt/${folder#/tmp/}"
+            ;;
+    esac
+done
+mount --move /mnt /tmp
+
+# A configuration of its own, which keeps it on its loopback address (see write_configuration).
+SLURM_CONF=$(dirname "$SLURM_CONF")/node/slurm.conf slurmd -D -N "$name" &
 wait $!

@@ -15,10 +15,11 @@ FIRST_STUDENTS=(student1 student2)
 ACCOUNTING=jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end
 ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline
 
-# Everything lies on loopback: the controller on .254, node N on .N
+# Everything lies on loopback: node N on 127.0.66.N, the controller where its calls come from, since
+# that is where the accounting calls it back.
 NET=127.0.66
 CONTROLLER=boxctl
-CONTROLLER_ADDRESS=$NET.254
+CONTROLLER_ADDRESS=127.0.0.1
 
 # Kept between down and up: accounting records, Slurm's state, logs, the munge key.
 STATE=/var/lib/dl-course-box

@@ -4,35 +4,46 @@
 students() { sacctmgr -nP list assoc cluster="$CLUSTER" format=user 2>/dev/null | grep -vx -e '' -e root | sort -u || true; }
 
 add_missing_students() {
-    local name known
+    local known name missing=()
     known=$(students)
     for name in "${FIRST_STUDENTS[@]}"; do
-        if ! grep -qx "$name" <<<"$known" || ! id "$name" >/dev/null 2>&1; then
-            add_student "$name" "$ACCOUNT"
-        fi
+        if ! grep -qx "$name" <<<"$known" || ! id "$name" >/dev/null 2>&1; then missing+=("$name"); fi
     done
+    ((${#missing[@]} == 0)) || add_students "$ACCOUNT" "${missing[@]}"
 }
 
-add_student() {
-    local name=$1 account=$2
-    [[ $name =~ ^[a-z][a-z0-9_-]{0,30}$ ]] ||
-        fail "'$name' is no name for an account: use small letters, digits, - and _, beginning with a letter."
-    [[ $account =~ ^[a-z][a-z0-9_-]{0,30}$ ]] ||
-        fail "'$account' is no name for a Slurm account: use small letters, digits, - and _, beginning with a letter."
-    if ! id "$name" >/dev/null 2>&1; then
-        useradd --create-home --shell /bin/bash "$name" ||
-            fail "The account $name could not be made; useradd says why above."
-        chmod 700 "$(home_of "$name")"
-        echo "$name" >>"$STATE/accounts-made" # only these are deleted by `box wipe`
-    fi
-    sacctmgr -i -Q add account "$account" cluster="$CLUSTER" >/dev/null || true
-    sacctmgr -i -Q add user "$name" account="$account" cluster="$CLUSTER" >/dev/null || true
-    [ -n "$(sacctmgr -nP list assoc cluster="$CLUSTER" user="$name" account="$account" format=user)" ] ||
-        fail "Slurm's accounting did not take $name into account $account; see $LOG/slurmdbd.log"
-    say "$name may submit jobs to account $account."
+# add_students ACCOUNT NAME…
+add_students() {
+    local account=$1 name names
+    shift
+    must_be_a_name "$account" "a Slurm account"
+    for name in "$@"; do must_be_a_name "$name" "a login"; done
+    for name in "$@"; do make_login "$name"; done
+    names=$(paste -sd, < <(printf '%s\n' "$@"))
+    sacctmgr -i -Q add account "$account" cluster="$CLUSTER" >/dev/null || true # it may be there
+    sacctmgr -i -Q add user "$names" account="$account" cluster="$CLUSTER" >/dev/null || true
+    for name in "$@"; do
+        wait_for slurmctld 10 "The controller does not learn that $name may use account $account" \
+            controller_knows "$name" "$account"
+    done
+    say "$(paste -sd' ' < <(printf '%s\n' "$@")) may submit jobs to account $account."
 }
 
-home_of() { getent passwd "$1" | cut -d: -f6; }
+must_be_a_name() {
+    [[ $1 =~ ^[a-z][a-z0-9_-]{0,30}$ ]] ||
+        fail "'$1' is no name for $2: use small letters, digits, - and _, beginning with a letter."
+}
+
+make_login() {
+    ! id "$1" >/dev/null 2>&1 || return 0
+    useradd --create-home --shell /bin/bash "$1" || fail "The login $1 could not be made; useradd says why above."
+    chmod 700 "$(getent passwd "$1" | cut -d: -f6)"
+    echo "$1" >>"$STATE/accounts-made" # only these are deleted by `box wipe`
+}
+
+controller_knows() {
+    scontrol show assoc_mgr flags=assoc users="$1" accounts="$2" | grep -q "Account=$2 UserName=$1("
+}
 
 accounts_made() { cat "$STATE/accounts-made" 2>/dev/null || true; }
 

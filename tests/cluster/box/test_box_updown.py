@@ -146,7 +146,7 @@ def test_somebody_elses_slurm_is_left_alone(down):
 def test_a_taken_port_is_named(down):
     import socket
 
-    with socket.create_server(("127.0.66.254", 6817)):
+    with socket.create_server(("127.0.0.1", 6817)):
         refused = down("up")
     assert refused.returncode == 1
     assert "port 6817" in refused.stderr
