@@ -1,0 +1,58 @@
+"""Keras 3 and Horovod: an optimizer that trains without averaging and says nothing, and a cure.
+
+mpirun -np 2 python keras3.py
+"""
+
+import os
+
+os.environ["KERAS_BACKEND"] = "tensorflow"
+os.environ["TF_USE_LEGACY_KERAS"] = "0"  # the one lesson program that wants Keras 3
+
+import horovod.tensorflow.keras as hvd
+import keras
+import numpy as np
+from horovod.tensorflow import broadcast_variables, grouped_allreduce
+
+from lessons.toolkit.record import Record
+
+
+class AveragingAdam(keras.optimizers.Adam):
+    """Keras 3 calls `apply` with the gradients; here they are averaged on the way."""
+
+    def apply(self, grads, trainable_variables=None):
+        return super().apply(grouped_allreduce(grads), trainable_variables)
+
+
+def spread_after_training(optimizer):
+    """20 steps on data of the rank's own; the largest difference of a parameter between ranks."""
+    keras.utils.set_random_seed(1)
+    layers = [keras.layers.Flatten(), keras.layers.Dense(32, "relu"), keras.layers.Dense(10)]
+    model = keras.Sequential([keras.Input((28, 28)), *layers])
+    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    broadcast_variables([variable.value for variable in model.variables], root_rank=0)
+    rng = np.random.default_rng(hvd.rank())
+    model.fit(rng.random((640, 28, 28)), rng.integers(0, 10, 640), batch_size=32, verbose=0)
+    weights = np.concatenate([w.ravel() for w in model.get_weights()])
+    return float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max())
+
+
+def main():
+    hvd.init()
+    record = Record(
+        "07", source="keras3", rank=hvd.rank(), size=hvd.size(), local_rank=hvd.local_rank()
+    )
+    rate = 0.001 * hvd.size()
+    optimizers = {
+        "hvd.DistributedOptimizer": hvd.DistributedOptimizer(keras.optimizers.Adam(rate)),
+        "AveragingAdam": AveragingAdam(rate),
+    }
+    for name, optimizer in optimizers.items():
+        spread = spread_after_training(optimizer)
+        record.measure("keras3_spread", spread, "", optimizer=name)
+        if hvd.rank() == 0:
+            print(f"{name}: parameters differ by up to {spread:.4f}")
+    record.end()
+
+
+if __name__ == "__main__":
+    main()

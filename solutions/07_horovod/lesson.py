@@ -1,0 +1,345 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 07 · Horovod
+#
+# **Which lines turn a serial program into one for any number of GPUs, and what does each prevent?**
+#
+# In lesson 06 you averaged gradients by hand. Horovod does that behind an optimizer, for Keras and
+# for PyTorch, over MPI, Gloo or NCCL. It came out of Uber in 2017, leaves the framework as it is and
+# asks for five steps. You fill them in, run on one and on two ranks, and look for the traps in which
+# a program trains happily and does not do what you think.
+#
+# Allow 60 minutes. On two CPU cores all the runs of this page together take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
+ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: see "Keras 3" below
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+from lessons.toolkit import answers, plots_ranks
+from lessons.toolkit.checks import lesson_07 as check
+
+few = {"smoke": ["--train-samples", "6400"], "full": []}[profile]
+cnn = ["--model", "cnn", "--batch_size", "128", "--epochs", {"smoke": "2", "full": "4"}[profile]]
+
+# %% [markdown]
+# ## Predict
+#
+# The program of lesson 02 is started on 4 ranks. Gradients are averaged, and every rank still reads
+# **all** the images.
+#
+# 1. How long does an epoch take, against one rank? `"quarter"`, `"same"` or `"longer"`.
+# 2. 4 epochs on one rank reached a test accuracy of 0.98. Which does 1 epoch on each of 4 ranks reach?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_epoch to one of the three words, predict_accuracy to a number
+predict_epoch = "same"
+predict_accuracy = 0.975
+### END SOLUTION
+answers.note(predict_epoch=predict_epoch, predict_accuracy=predict_accuracy)
+
+# %% [markdown]
+# ## The diff
+#
+# `train.py` is lesson 02's program plus five steps. This cell shows the difference: `+` lines are new.
+# (In your copy the steps are still gaps.)
+
+# %%
+import difflib
+from pathlib import Path
+
+from lessons.folders import course_root
+
+old = course_root() / "lessons" / "02_serial" / "train.py"
+texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, lineterm=""):
+    print(line)
+
+# %% [markdown]
+# | step | line | what happens without it |
+# |---|---|---|
+# | 1 initialise | `hvd.init()` | the ranks do not know of each other: N runs of size 1 |
+# | 2 pin | GPU number `hvd.local_rank()` | all ranks of a node on GPU 0: out of memory, or N times slower |
+# | 3 wrap and scale | `DistributedOptimizer`, rate × size | N networks that drift apart |
+# | 4 broadcast | parameters of rank 0 | averaged gradients of unlike networks: loss falls, nonsense |
+# | 5 rank 0 only | checkpoint and prints | N ranks write one file: it is broken when you need it |
+#
+# One slide calls rank 0 the *master* that sends variables to the *workers*. It sends them once; then
+# it trains like all others. There is no master while training. Horovod also had a front end for
+# MXNet, which has been retired.
+#
+# **Exercise 7.1.** Fill `start_horovod` in `train.py`. `hvd.rank()` counts over all nodes,
+# `hvd.local_rank()` within one.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_7_1(train)
+
+# %% [markdown]
+# **Exercise 7.2.** Fill `make_optimizer`. One step now uses `size` batches, so there are fewer steps
+# for the same data; the rate grows with the batch. (That this has limits is lesson 09.)
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_7_2(train)
+
+# %% [markdown]
+# **Exercise 7.3.** Fill `start_alike`. The program seeds each rank differently, so that each shuffles
+# in an order of its own: with one seed all ranks would read the same batch at the same time, and the
+# mean of N equal gradients is the gradient you had. So the parameters start unlike, too, until they
+# are broadcast.
+#
+# Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. That is why
+# the program broadcasts by itself, before the first.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_7_3(train)
+
+# %% [markdown]
+# **Exercise 7.4.** Fill `save_checkpoint`: one file, and the number of files this rank wrote.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_7_4(train)
+
+# %% [markdown]
+# `train_torch.py` is the same in PyTorch, complete, for you to read: `hvd.DistributedOptimizer`
+# with `named_parameters`, `broadcast_parameters`, `broadcast_optimizer_state`. In a TensorFlow loop
+# of your own the pair is `DistributedGradientTape` and `broadcast_variables`.
+#
+# ## How many epochs?
+#
+# A course at Jülich divides the epochs: all ranks read all data, and each makes ceil(asked / size) epochs.
+#
+# **Exercise 7.5.** `epochs(asked, size)` of each rank, and `passes(asked, size)`: how often all ranks together
+# go through the data.
+
+# %% tags=["exercise"]
+import math
+
+
+def epochs(asked, size):
+    ### BEGIN SOLUTION Exercise 7.5: asked divided by size, rounded up
+    return math.ceil(asked / size)
+    ### END SOLUTION
+
+
+def passes(asked, size):
+    ### BEGIN SOLUTION Exercise 7.5: passes over the data of all ranks together
+    return epochs(asked, size) * size
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_7_5(epochs, passes)
+
+# %%
+for size in (1, 2, 3, 4, 5, 6, 7, 8):
+    print(f"{size} ranks: {epochs(4, size)} epochs each, {passes(4, size)} passes over the data")
+
+# %% [markdown]
+# Three ranks make 6 passes where 4 were asked for: half as much work again. (Rounding down instead
+# gives 0 epochs on 8 ranks, as in the Cray program of lesson 06.)
+#
+# ## Run it
+#
+# Two networks, on one rank and on several. `--ntasks` before the file overrides the job's own line.
+
+# %%
+from cluster.submit import submit_once
+
+files = {}
+for n in (1, ranks):
+    tasks = {"ntasks": str(n)}
+    files["mlp512", n] = submit_once("job.sbatch", *few, options=tasks)
+    files["cnn", n] = submit_once("job.sbatch", *few, *cnn, options=tasks)
+files["torch", ranks] = submit_once("job_torch.sbatch", *few, options={"ntasks": str(ranks)})
+
+# %%
+from autograder.read import read_files
+
+runs = {key: read_files(found)[0] for key, found in files.items()}
+for (name, n), run in runs.items():
+    print(f"{name}, {n} ranks: {run.outcome}, lr {run.header['lr']:g}, ", end="")
+    print(f"test accuracy {run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
+    print(f"   largest difference of a parameter between ranks: {run.end['param_spread']:g}")
+    for rank in run.ranks:
+        where = f"rank {rank.rank} on {rank.host}, local number {rank.local_rank}"
+        print(f"   {where}: {rank.samples} images, {rank.files_written} files")
+
+# %%
+names = {"mlp512": "Keras, 407,050 parameters", "cnn": "Keras, two convolutions"}
+plots_ranks.time_and_accuracy(
+    {text: [runs[name, n] for n in (1, ranks)] for name, text in names.items()},
+    published={1: 0.9805, 4: 0.9773},
+)
+
+# %% [markdown]
+# **What you should see.**
+#
+# - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
+# - The light network gains nothing: too little work for each exchange of 407,050 gradients. Measured
+#   on two cores of one machine with nothing else running, it went from 0.67 to 0.89 s an epoch.
+# - The convolutions gain: 60,000 images, batch 128 a rank, 30 s an epoch on one core, 23 s on two ranks
+#   over MPI, 20 s over Gloo. Two *independent* programs side by side on that machine were only 1.9
+#   times as productive as one, so 1.9 and not 2 is the most that two ranks can reach there.
+# - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four. A larger network
+#   on 8 tasks reached .9911 after 12 epochs.
+# - All times here are from start to end, not of an epoch: an epoch of this program is as long
+#   on 8 ranks as on one. Only there are fewer of them.
+#
+# ## Who read what?
+
+# %%
+two = runs["mlp512", ranks]
+samples = two.header["dataset"]["train_samples"]
+reads = {f"train.py on {ranks} ranks": plots_ranks.shares_of(two)}
+twice = sum(len(share) for share in reads[f"train.py on {ranks} ranks"]) - samples
+plots_ranks.sample_map(reads, samples)
+
+# %% [markdown]
+# All dark: every rank reads every image. Published course material trains like this with the
+# epochs *not* divided, and then N GPUs do N times the work in the same time. It looks well in every
+# plot of accuracy. In the record it shows at once: `samples` of a rank is the whole set. Dividing the
+# epochs mends the time; dividing the **data** is better, and the next lesson.
+#
+# **Question.** The Jülich slides print this for `mpirun -np 4` of a program with
+# `epochs = ceil(4 / hvd.size())`, `batch_size=32`, and no rank guard:
+#
+#     Epoch 1/4
+#     60000/60000 [======] - 8s 125us/sample - loss: 0.2004 - acc: 0.9410
+#     Epoch 2/4
+#     60000/60000 [======] - 7s 121us/sample - loss: 0.0786 - acc: 0.9763
+#
+# Which two of these can that program *not* print? (a) `1/4` for the epoch; (b) `60000` for the samples
+# of a rank; (c) a loss below 0.1; (d) each line only once. Two letters, such as `"bc"`.
+#
+# **Question.** 2018's lines and today's. Which line replaces `hooks = [hvd.BroadcastGlobalVariablesHook(0)]`
+# here? One letter.
+#
+# | then | now |
+# |---|---|
+# | `config = tf.ConfigProto()`, `config.gpu_options.visible_device_list = str(hvd.local_rank())`, `K.set_session(…)` | (a) `tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")` |
+# | `tf.train.AdagradOptimizer(0.01 * hvd.size())` | (b) `keras.optimizers.Adagrad(0.01 * hvd.size())` |
+# | `hvd.DistributedOptimizer(opt)` | (c) the same |
+# | `hooks = [hvd.BroadcastGlobalVariablesHook(0)]` | ? |
+# | `checkpoint_dir = '/tmp/train_logs' if hvd.rank() == 0 else None` | (e) `if hvd.rank() == 0: model.save_weights(path)` |
+#
+# (d) is `broadcast_variables(model.variables, root_rank=0)`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set s4_impossible to two letters and hook_today to one
+s4_impossible = "ad"
+hook_today = "d"
+### END SOLUTION
+answers.note(s4_impossible=s4_impossible, hook_today=hook_today)
+answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
+
+# %% [markdown]
+# ## Keras 3: trains, and says nothing
+#
+# `train.py` asks for Keras 2 (`TF_USE_LEGACY_KERAS`). Here is why. `keras3.py` trains 20 steps on two
+# ranks with Keras 3, once with `hvd.DistributedOptimizer`, once with four lines of our own.
+
+# %%
+[keras3] = read_files(submit_once("job_keras3.sbatch", options={"ntasks": "2"}))
+for measure in keras3.measures:
+    print(f"{measure['optimizer']}: parameters differ by up to {measure['value']:.4f}")
+
+# %% [markdown]
+# Horovod 0.28.1 of 2023 overrides a method that Keras 3 no longer calls. There is no error, and each
+# loss falls; the ranks are N strangers. After a whole training the difference was 0.12 to 0.25.
+# **Measure the spread of the parameters once, in every distributed program you write.**
+#
+# ## Launchers, back ends, timeline
+#
+# | you type | it is |
+# |---|---|
+# | `mpirun -np 2 python train.py` | MPI starts the ranks and carries the gradients |
+# | `srun python train.py` | Slurm starts them; needs the right `--mpi` plug-in |
+# | `horovodrun --gloo -np 2 python train.py` | Horovod starts them, Gloo carries; without `--gloo` it wants an MPI it knows |
+#
+# On GPUs NCCL carries the gradients (`HOROVOD_GPU_OPERATIONS=NCCL` when Horovod is built), over
+# InfiniBand if it is there. On CPUs MPI waits by asking over and over, on the very core your rank
+# computes with: Gloo can be faster there.
+#
+# `HOROVOD_TIMELINE=timeline.json` in front of the command writes what happened when: open the
+# file in `chrome://tracing`. `NEGOTIATE_ALLREDUCE` is waiting for the slowest rank,
+# `MPI_ALLREDUCE` or `NCCL_ALLREDUCE` the exchange itself. Much of the first: your ranks do not have
+# equal work. Much of the second: your network is small for its gradients.
+#
+# ## A container instead of an installation
+#
+# `pip install horovod` compiles against the frameworks and the MPI it finds and often finds
+# wrong ones; a cluster's own module or an image is advised. The MPI *inside* the image has to fit the
+# one *outside*, which starts it. Then one changed line runs the job in it:
+# `COURSE_IMAGE=horovod.sif`.
+#
+# **Exercise 7.6.** `mpi_match(host, container)` compares what `mpirun --version` prints: same make, same
+# first two numbers. `pull(uri, file)` returns the command that fetches an image; a slide has its
+# two arguments reversed: `apptainer pull` takes the file first.
+
+# %% tags=["exercise"]
+import re
+
+
+def mpi_match(host, container):
+    ### BEGIN SOLUTION Exercise 7.6: compare make, first and second number of both texts
+    found = [re.match(r"mpirun \((.+)\) (\d+)\.(\d+)", text) for text in (host, container)]
+    return all(found) and found[0].groups() == found[1].groups()
+    ### END SOLUTION
+
+
+def pull(uri, file):
+    ### BEGIN SOLUTION Exercise 7.6: apptainer pull, the file, where it comes from
+    return f"apptainer pull {file} {uri}"
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_7_6(mpi_match, pull)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | every line of the record says rank 0 of 1 | the wrong launcher, or no `hvd.init()` |
+# | loss falls, `param_spread` 0.1 or more | Keras 3 with `hvd.DistributedOptimizer`; or no wrapped optimizer at all |
+# | a small spread that never goes away | no broadcast, or the callback that comes after batch 1 |
+# | an epoch is as long on 4 ranks as on 1 | data not divided and epochs not cut: `samples` says so |
+# | out of memory on GPU 0, the others idle | `rank` or nothing where `local_rank` belongs |
+# | a checkpoint that cannot be read | every rank wrote it: `files_written` is the number of ranks |
+# | `LearningRateWarmupCallback` stops with an error | SGD needs `momentum_correction=False` |
+# | `horovodrun` finds no MPI | give it `--gloo` |
+#
+# ## Recap
+#
+# - Five steps: init, pin, wrap and scale, broadcast, rank 0 writes. Each prevents a silent mistake.
+# - Equal parameters on all ranks are the proof that it is one training.
+# - Dividing epochs saves time; who reads which image is a question of its own.
+#
+# **Hand in**: in a terminal, `lessons submit 07` packs this folder and says what is in it.
+#
+# Next: 08 divides the data. Further reading: A. Sergeev, M. Del Balso, *Horovod*, arXiv:1802.05799;
+# the tutorial *Getting started with deep learning on supercomputers* of Jülich; Horovod's own pages.

@@ -1,0 +1,140 @@
+"""Train a small network on MNIST with Keras and Horovod, on any number of devices.
+
+mpirun -np 2 python train.py --epochs 4 --batch_size 32
+"""
+
+import argparse
+import math
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import horovod.tensorflow.keras as hvd
+import numpy as np
+import tensorflow as tf
+from horovod.tensorflow import broadcast_variables
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    if name == "cnn":
+        return keras.Sequential(
+            [
+                keras.layers.Reshape((28, 28, 1), input_shape=(28, 28)),
+                keras.layers.Conv2D(32, 3, activation="relu"),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    return keras.Sequential(
+        [
+            keras.layers.Flatten(input_shape=(28, 28)),
+            keras.layers.Dense(512, activation="relu"),
+            keras.layers.Dense(10, activation="softmax"),
+        ]
+    )
+
+
+def start_horovod():
+    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    ### BEGIN SOLUTION Exercise 7.1: initialise Horovod, then make one GPU of this node visible
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+    ### END SOLUTION
+
+
+def make_optimizer(lr):
+    """Step 3: Adam that averages the gradients of all ranks, with a rate for the larger batch."""
+    ### BEGIN SOLUTION Exercise 7.2: the rate times the number of ranks, Adam wrapped by Horovod
+    return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))
+    ### END SOLUTION
+
+
+def start_alike(model):
+    """Step 4: every rank begins with the parameters of rank 0."""
+    ### BEGIN SOLUTION Exercise 7.3: broadcast the model's variables from rank 0
+    broadcast_variables(model.variables, root_rank=0)
+    ### END SOLUTION
+
+
+def save_checkpoint(model, path):
+    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    ### BEGIN SOLUTION Exercise 7.4: only rank 0 saves the weights; return 1 there and else 0
+    if hvd.rank() != 0:
+        return 0
+    model.save_weights(path)
+    return 1
+    ### END SOLUTION
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.001)
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    mnist = data.load("mnist", train_samples=args.train_samples)
+
+    model = build_model(args.model)
+    model.compile(
+        optimizer=make_optimizer(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    start_alike(model)
+
+    record = Record(
+        "07",
+        args,
+        source="keras-horovod",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        lr=float(model.optimizer.learning_rate),
+    )
+    model.fit(
+        mnist.x_train,
+        mnist.y_train,
+        batch_size=args.batch_size,
+        epochs=math.ceil(args.epochs / size),  # all ranks together make the asked-for passes
+        verbose=2 if rank == 0 else 0,
+        callbacks=[record.keras_callback()],
+    )
+    loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    os.makedirs("checkpoints", exist_ok=True)
+    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
+    # Every rank's parameters, side by side: after training they must be the same.
+    weights = np.concatenate([w.ravel() for w in model.get_weights()])
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+        param_spread=float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max()),
+        files_written=files,
+    )
+
+
+if __name__ == "__main__":
+    main()
