@@ -36,12 +36,12 @@ def printed(text: str, scale: float = 1.0, where: Where | None = None) -> Number
     parts = PARTS.match(text.strip())
     if parts is None:
         return None
+    last_digit = int(parts["exponent"] or 0) - len(parts["decimals"] or "")
     try:
         value = float(text) * scale
-    except ValueError:
+        half_width = 0.5 * 10.0**last_digit * scale
+    except (ValueError, OverflowError):
         return None
-    last_digit = int(parts["exponent"] or 0) - len(parts["decimals"] or "")
-    half_width = 0.5 * 10.0**last_digit * scale
     if not (math.isfinite(value) and math.isfinite(half_width)):
         return None
     return Number(value, half_width, where)

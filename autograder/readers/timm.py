@@ -47,4 +47,4 @@ def read(line: str) -> Said | None:
     return said
 
 
-READER = Reader("timm", ("Train: ", "Test: ["), read)
+READER = Reader("timm", ("Loss: ",), read)

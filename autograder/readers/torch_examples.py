@@ -101,6 +101,6 @@ READERS = (
     Reader(
         "torch-imagenet", ("Epoch: [", "Epoch:[", "* Acc@1", "* Prec@1", "*   Acc@1"), read_imagenet
     ),
-    Reader("torch-mnist", ("Train Epoch: ", "Test set: "), read_mnist),
-    Reader("torch-tutorial", (" Acc: ", "Epoch "), read_tutorial),
+    Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
+    Reader("torch-tutorial", ("Loss: ", "Epoch "), read_tutorial),
 )

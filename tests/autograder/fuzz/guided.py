@@ -1,0 +1,95 @@
+"""A coverage-guided target for reading, to be run by hand for as long as one likes.
+
+    pip install atheris
+    cd tests/autograder
+    python fuzz/guided.py /tmp/corpus readers/samples -max_len=4000
+
+Without atheris it mutates the samples blindly:
+
+    python fuzz/guided.py --seconds 600
+"""
+
+import argparse
+import random
+import sys
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+sys.path.insert(0, str(ROOT))
+SAMPLES = ROOT / "tests" / "autograder" / "readers" / "samples"
+SLOW = 2.0  # seconds: an input of a few kilobytes that takes longer is a finding
+
+
+def one_input(data: bytes) -> None:
+    """The first byte says where output ends and error output begins."""
+    from tests.autograder.fuzz.invariants import read_and_check
+
+    cut = len(data) * (data[0] if data else 0) // 255
+    start = time.monotonic()
+    read_and_check({"a_1234.out": data[1:cut], "a_1234.err": data[cut:]})
+    if time.monotonic() - start > SLOW:
+        raise RuntimeError(f"{len(data)} bytes took {time.monotonic() - start:.1f} s")
+
+
+def mutate(data: bytes, others: list[bytes], dice: random.Random) -> bytes:
+    piece = bytearray(data)
+    for _ in range(dice.randrange(1, 8)):
+        at, length = dice.randrange(len(piece) + 1), dice.randrange(1, 60)
+        other = dice.choice(others)
+        start = dice.randrange(len(other) + 1)
+        piece[at : at + dice.choice((0, 0, 1, length))] = dice.choice(
+            (
+                bytes([dice.randrange(256)]),
+                other[start : start + length],
+                bytes(piece[at : at + length]) * dice.randrange(1, 20),
+                b"%d" % dice.choice((0, -1, 2**31, 10**20, dice.randrange(100))),
+                dice.choice((b"\r", b"\n", b"\b" * 30, b"\0", b"nan", b'"', b"{", b":::MLLOG ")),
+            )
+        )
+    return bytes(piece[:6000])
+
+
+def blindly(seconds: float, seed: int) -> None:
+    dice = random.Random(seed)
+    samples = [b"\x80" + path.read_bytes() for path in sorted(SAMPLES.iterdir())]
+    from tests.autograder.make_record import make_record
+
+    samples.append(b"\xff" + "\n".join(make_record(size=2)).encode())
+    end, count, findings = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < end:
+        data = mutate(dice.choice(samples), samples, dice)
+        count += 1
+        try:
+            one_input(data)
+        except Exception:
+            findings += 1
+            path = ROOT / "build" / f"crash-{seed}-{count}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+            print(f"{path}:\n{traceback.format_exc()}", flush=True)
+    print(f"{count} inputs in {seconds:.0f} s, {findings} findings")
+    sys.exit(bool(findings))
+
+
+def main() -> None:
+    if "--seconds" in sys.argv or "--seed" in sys.argv:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--seconds", type=float, default=60)
+        parser.add_argument("--seed", type=int, default=1)
+        args = parser.parse_args()
+        blindly(args.seconds, args.seed)
+        return
+    try:
+        import atheris
+    except ImportError:
+        sys.exit("atheris is not installed; `--seconds 600` mutates blindly instead.")
+    with atheris.instrument_imports(include=["autograder", "json"]):
+        import tests.autograder.fuzz.invariants  # noqa: F401
+    atheris.Setup(sys.argv, one_input)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

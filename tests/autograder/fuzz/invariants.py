@@ -1,0 +1,62 @@
+"""What holds for whatever is read: used by the tests and by the coverage-guided target."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+from autograder.read import read_bytes, summary
+from autograder.records import Number, Problem, Run
+
+OUTCOMES = {
+    "completed",
+    "failed",
+    "cancelled",
+    "timeout",
+    "oom",
+    "stalled",
+    "incomplete",
+    "empty",
+}
+
+
+def read_and_check(files: dict[str, bytes]) -> list[Run]:
+    """Read files; every run is one that measuring and reporting can rely on."""
+    runs = read_bytes(files)
+    for run in runs:
+        check(run, files)
+    json.dumps([summary(run) for run in runs], allow_nan=False).encode()
+    return runs
+
+
+def check(run: Run, files: dict[str, bytes]) -> None:
+    assert run.outcome in OUTCOMES
+    assert set(run.files) <= set(files)
+    assert run.workers is None or 0 < run.workers <= 10**15
+    numbers = [epoch.number for epoch in run.epochs]
+    assert numbers == sorted(set(numbers))
+    for epoch in run.epochs:
+        for accuracy in (epoch.train_accuracy, epoch.val_accuracy):
+            assert accuracy is None or 0 <= accuracy.value <= 1
+        assert epoch.seconds is None or epoch.seconds.value >= 0
+    check_numbers(run)
+    for problem in run.problems:
+        assert isinstance(problem, Problem)
+        assert problem.where.file in files
+        assert 0 <= problem.where.line <= files[problem.where.file].count(b"\n") + 1
+        assert len(problem.text) <= 400
+        assert problem.reason
+
+
+def check_numbers(value: Any) -> None:
+    """Every Number is finite; what a record's header says may be anything that JSON can hold."""
+    if isinstance(value, Number):
+        assert math.isfinite(value.value)
+        assert math.isfinite(value.half_width)
+        assert value.half_width >= 0
+    elif isinstance(value, tuple):
+        for item in value:
+            check_numbers(item)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            check_numbers(getattr(value, field.name))
