@@ -126,7 +126,20 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         collector = _Collector(student, stack)
         for place in student.places:
             collector.add(place)
-        yield [collector.folders[key] for key in sorted(collector.folders, key=str)]
+        folders = [collector.folders[key] for key in sorted(collector.folders, key=str)]
+        for folder in folders:
+            shorten_names(folder)
+        yield folders
+
+
+def shorten_names(folder: Folder) -> None:
+    """`you.zip/02_serial/a.out` is `a.out`, when all of a lesson's files lie in one place."""
+    names = [*folder.outputs.values(), *(folder.answers[1:] if folder.answers else ())]
+    places = {PurePath(name).parent for name in names}
+    if len(places) == 1:
+        folder.outputs = {path: PurePath(name).name for path, name in folder.outputs.items()}
+        if folder.answers:
+            folder.answers = (folder.answers[0], PurePath(folder.answers[1]).name)
 
 
 class _Collector:

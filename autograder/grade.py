@@ -101,7 +101,8 @@ def grade_command(
 
     if out is not None:
         tables.write_all(rows, out, profile, people, canvas, moodle)
-    terminal.show(rows, out)
+    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
+    terminal.show(rows, out, titles)
     sys.exit(exit_code(rows))
 
 

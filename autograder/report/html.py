@@ -100,7 +100,8 @@ def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
         same = [row for row in rows if row.lesson == lesson and row.score is not None]
         scores = [row.score for row in same if row.score is not None]
         most = max(row.max_score for row in same)
-        label = f"{lesson} {same[0].title}: points of {len(scores)} submissions"
+        count = f"{len(scores)} submission" + ("" if len(scores) == 1 else "s")
+        label = f"{lesson} {same[0].title}: points of {count}"
         drawn.append((label, pictures.histogram(scores, most, "points")))
         gains = [row.speedup for row in same if row.speedup]
         if len(gains) > 1:

@@ -1,14 +1,20 @@
-"""The grade table on the terminal; plain lines where the output is no terminal."""
+"""The grades on the terminal, as a table; the same columns as plain text where it is none."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.harmless import printable
 from autograder.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 SIGNS = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
 LEGEND = "✓ passed  ≈ borderline, full credit  ◐ part of the points  ✗ missed  ? not measured"
+COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
+MOST_SHOWN = 100  # rows on a terminal; of more, only those that a person should look at
+WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
+
+Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
 
 
 def points(value: float | None) -> str:
@@ -28,42 +34,79 @@ def notice(row: Row) -> str:
     return ("lost points: " + ", ".join(missed)) if missed else ""
 
 
-def show(rows: Sequence[Row], out: Path | None) -> None:
-    """One line a grade, worst news in the last column."""
-    looks = sum(bool(g.look) for g in rows)
-    if sys.stdout.isatty():
-        _show_table(rows)
-    else:
-        for g in rows:
-            score = f"{points(g.score)}/{points(g.max_score)}"
-            print(f"{g.student}\t{g.lesson}\t{score}\t{g.status}\t{g.tier or '-'}\t{notice(g)}")
-    print(f"{len(rows)} graded, {looks} for a person to look at.", file=sys.stderr)
+def cells(row: Row) -> tuple[str, ...]:
+    score = f"{points(row.score)}/{points(row.max_score)}"
+    return (row.student, row.lesson, score, row.status, row.tier or "-", notice(row))
+
+
+def show(rows: Sequence[Row], out: Path | None, titles: Titles) -> None:
+    """One line a grade; for a single student each check beneath; last the count and the page."""
+    looks = [row for row in rows if row.look]
+    terminal = sys.stdout.isatty()
+    shown = rows
+    if terminal and len(rows) > MOST_SHOWN:
+        shown = looks[:MOST_SHOWN]
+    if shown and terminal:
+        _show_table(shown)
+    elif shown:
+        _show_plain(shown)
+    if len({row.student for row in rows}) == 1:
+        _show_checks(rows, titles)
+    if len(shown) < len(rows):
+        print(f"Shown: {len(shown)} of {len(rows)}. The others are in the reports.")
+    print(f"{len(rows)} graded, {len(looks)} for a person to look at.", file=sys.stderr)
     if out is not None:
         print(f"Reports: {out / 'index.html'}", file=sys.stderr)
+        if len({row.student for row in rows}) == 1 and rows[0].page:
+            print(f"         {out / 'students' / rows[0].page}", file=sys.stderr)
+
+
+def _show_plain(rows: Sequence[Row]) -> None:
+    """Columns at least two spaces apart, so that scripts can take them apart again."""
+    lines = [COLUMNS, *map(cells, rows)]
+    widths = [
+        min(WIDEST, max(len(line[column]) for line in lines)) for column in range(len(COLUMNS))
+    ]
+    for line in lines:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(padded).rstrip())
+
+
+def _show_checks(rows: Sequence[Row], titles: Titles) -> None:
+    for row in rows:
+        if not row.checks:
+            continue
+        named = titles.get(row.lesson, {})
+        print(f"\n{row.lesson} {row.title}")
+        for name, score, most, status in row.checks:
+            worth = f"{points(score)}/{points(most)}" if most else "info"
+            state = "" if status == PASSED else f" ({status})"
+            print(
+                f"  {SIGNS.get(status, '!')} {worth:>9}  {printable(named.get(name, name))}{state}"
+            )
+    print()
 
 
 def _show_table(rows: Sequence[Row]) -> None:
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    table = Table(caption=LEGEND, caption_justify="left", header_style="bold", row_styles=("", ""))
-    for title in ("student", "lesson", "points", "checks", "evidence", "notice"):
-        table.add_column(title, justify="right" if title == "points" else "left")
-    for g in rows:
-        full = g.score is not None and g.score >= g.max_score
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
+    for title in COLUMNS:
+        table.add_column(title, no_wrap=title not in ("student", COLUMNS[-1]))
+    for row in rows:
+        full = row.score is not None and row.score >= row.max_score
         colour = (
-            "red" if g.tier == "contradicted" else "yellow" if g.look else "green" if full else ""
+            "red"
+            if row.tier == "contradicted"
+            else "yellow"
+            if row.look
+            else "green"
+            if full
+            else ""
         )
-        score = Text(f"{points(g.score)} / {points(g.max_score)}", style=colour)
-        cells = (
-            g.student,
-            g.lesson,
-            score,
-            marks(g),
-            g.tier or g.status,
-            Text(notice(g), style="dim"),
-        )
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
-    console.print(table)
+        student, lesson, score, *others = cells(row)
+        table.add_row(Text(student), Text(lesson), Text(score, style=colour), *map(Text, others))
+    Console().print(table)

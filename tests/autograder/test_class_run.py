@@ -110,7 +110,7 @@ def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatc
     monkeypatch.setattr(mark, "mark_folder", fails)
     result = grade(handed_in)
     assert result.exit_code == 3
-    lines = {line.split("\t")[0]: line.split("\t") for line in result.stdout.splitlines()}
+    lines = {line[0]: line for line in result.table}
     assert lines["s01"][2:4] == ["–/10", "grader error"]
     assert lines["s00"][3] == lines["s02"][3] == "graded"
     page = (tmp_path / "grades" / "students" / "s01.html").read_text()
@@ -130,7 +130,7 @@ def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     monkeypatch.setattr(mark, "mark_folder", dies)
     result = grade(handed_in, "--processes", 2)
     assert result.exit_code == 3
-    states = [line.split("\t")[3] for line in result.stdout.splitlines()]
+    states = [line[3] for line in result.table]
     assert states.count("graded") == 11
     assert states[5] == "grader error"
 
@@ -151,7 +151,7 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     assert all(gone(worker) for worker in workers)
     done = {path.name: path.stat().st_mtime_ns for path in states.glob("*.json")}
     result = grade(handed_in, "--processes", 2)
-    assert len(result.stdout.splitlines()) == 40
+    assert len(result.table) == 40
     untouched = [n for n, t in done.items() if (states / n).stat().st_mtime_ns == t]
     assert len(untouched) == len(done)
     assert contents(out) == contents_of_fresh_grading(tmp_path, handed_in, grade)
@@ -185,7 +185,7 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
     hand_in(tmp_path / "class" / "eve" / "02", keras=other[0], torch=other[1])
     result = grade(tmp_path / "class")
     assert result.exit_code == 1
-    lines = {line.split("\t")[0]: line for line in result.stdout.splitlines()}
+    lines = {line[0]: " ".join(line) for line in result.table}
     assert "also handed in by ben" in lines["ada"]
     assert "also handed in" not in lines["eve"]
     assert "ben" not in (tmp_path / "grades" / "students" / "ada.html").read_text()

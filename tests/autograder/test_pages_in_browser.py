@@ -48,12 +48,14 @@ def test_class_table_sorts_and_filters(browser, pages):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("width", [390, 1000, 1400])
 def test_pages_fit_and_run_nothing_of_the_students(browser, pages, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     for path in (*(pages / "students").glob("*.html"), pages / "index.html"):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+        hidden = "[...document.querySelectorAll('div')].filter(d => d.scrollWidth > d.clientWidth)"
+        assert page.evaluate(f"{hidden}.length") == 0, f"{path.name} has to be pushed sideways"
         assert page.title() != "hit"
         ink = page.evaluate("getComputedStyle(document.body).color")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")

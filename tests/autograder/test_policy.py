@@ -110,6 +110,6 @@ def test_the_lowest_result_is_dropped(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02")
     policy = tmp_path / "policy.yaml"
     policy.write_text("drop_lowest: 1\n")
-    lines = grade(tmp_path / "class", "--policy", policy).stdout.splitlines()
-    states = {line.split("\t")[1]: line.split("\t")[3] for line in lines}
+    lines = grade(tmp_path / "class", "--policy", policy).table
+    states = {line[1]: line[3] for line in lines}
     assert states == {"00": "excused", "02": "graded"}
