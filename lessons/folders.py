@@ -18,6 +18,7 @@ PRODUCTS = (
     "*.pyc",
     "answers.txt",
     "checkpoints",
+    "data",
     "timeline*.json",
     "__pycache__",
     ".*",

@@ -1,0 +1,147 @@
+"""Train a small network on MNIST with Keras and Horovod; each rank reads files of its own.
+
+python make_parts.py; mpirun -np 2 python train.py --epochs 4 --batch_size 32
+"""
+
+import argparse
+import math
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import horovod.tensorflow.keras as hvd
+import numpy as np
+import tensorflow as tf
+from horovod.tensorflow import broadcast_variables
+from make_parts import list_parts, load_parts
+from mpi4py import MPI
+
+from lessons.toolkit import data
+from lessons.toolkit.distribution import DataDistributor
+from lessons.toolkit.record import Record
+
+keras, layers = tf.keras, tf.keras.layers
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    if name == "cnn":
+        hidden = [
+            layers.Reshape((28, 28, 1), input_shape=(28, 28)),
+            layers.Conv2D(32, 3, activation="relu"),
+            layers.Conv2D(64, 3, activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(128, activation="relu"),
+        ]
+    else:
+        hidden = [layers.Flatten(input_shape=(28, 28)), layers.Dense(512, activation="relu")]
+    return keras.Sequential([*hidden, layers.Dense(10, activation="softmax")])
+
+
+def start_horovod():
+    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+
+def make_optimizer(lr):
+    """Step 3: Adam that averages the gradients of all ranks, with a rate for the larger batch."""
+    return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))
+
+
+def start_alike(model):
+    """Step 4: every rank begins with the parameters of rank 0."""
+    broadcast_variables(model.variables, root_rank=0)
+
+
+def save_checkpoint(model, path):
+    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    if hvd.rank() != 0:
+        return 0
+    model.save_weights(path)
+    return 1
+
+
+def my_files(folder):
+    """This rank's share of the files; an error on rank 0 ends all ranks."""
+    raise NotImplementedError(
+        "Exercise 8.2: let a DataDistributor on MPI.COMM_WORLD decorate list_parts"
+    )
+
+
+def common_steps(counts, batch):
+    """Steps of an epoch that every rank can make; counts: how many images each rank has."""
+    raise NotImplementedError("Exercise 8.3: the fewest batches that any rank has")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.001)
+    parser.add_argument("--folder", default="data/parts")
+    parser.add_argument("--unsharded", action="store_true", help="every rank reads every file")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
+    x_train, y_train, ids = load_parts(args.folder, files)
+    counts = MPI.COMM_WORLD.allgather(len(ids))
+    samples = 1 + MPI.COMM_WORLD.allreduce(int(ids.max()), MPI.MAX)  # in all files together
+    mnist = data.load("mnist", train_samples=samples)
+
+    model = build_model(args.model)
+    model.compile(
+        optimizer=make_optimizer(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    start_alike(model)
+
+    record = Record(
+        "08",
+        args,
+        source="keras-unsharded" if args.unsharded else "keras-sharded",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        shard=ids,
+        lr=float(model.optimizer.learning_rate),
+    )
+    model.fit(
+        x_train,
+        y_train,
+        batch_size=args.batch_size,
+        steps_per_epoch=common_steps(counts, args.batch_size),
+        epochs=args.epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback()],
+    )
+    loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    os.makedirs("checkpoints", exist_ok=True)
+    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
+    # Every rank's parameters, side by side: after training they must be the same.
+    weights = np.concatenate([w.ravel() for w in model.get_weights()])
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+        param_spread=float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max()),
+        files_written=files,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,371 @@
+"""Public checks of lesson 08: distributing the data.
+
+What several ranks do is checked with ranks that are threads of this process: they meet in the same
+collectives, and one that waits for a message that never comes is noticed within seconds.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.distribution import DataDistributionError
+
+Function = Callable[..., Any]
+PATIENCE = 5.0  # seconds that a rank may wait for the others
+
+
+def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
+    if value is None:
+        raise CheckFailed(f"{name} is a list", "None", "Is there a `return` in front of it?")
+    try:
+        lists = [list(part) for part in value]
+    except TypeError:
+        raise CheckFailed(f"{name} is a list of lists", shown(value), "One list a part.") from None
+    if len(lists) != count:
+        raise CheckFailed(f"{count} lists", f"{len(lists)}", "One list for each rank or part.")
+    return lists
+
+
+@exercise("8.1")
+def check_8_1(round_robin: Function) -> str:
+    """Every item goes to exactly one rank, and shares differ by at most one item."""
+    for items, size in ((7, 2), (8, 2), (10, 4), (3, 3), (5, 1), (2, 3)):
+        names = [f"part_{n}" for n in range(items)]
+        shares = as_lists(round_robin(list(names), size), f"round_robin({items} files)", size)
+        given = Counter(name for share in shares for name in share)
+        what = f"{items} files on {size} ranks"
+        if lost := sorted(set(names) - set(given)):
+            raise CheckFailed(
+                f"{what}: every file is read",
+                f"{', '.join(lost)} by nobody",
+                "Items beyond a whole number of rounds must not be cut off.",
+            )
+        if twice := sorted(name for name, count in given.items() if count > 1):
+            raise CheckFailed(
+                f"{what}: every file is read once",
+                f"{', '.join(twice[:3])} by several ranks",
+                "Rank r takes items r, r + size, r + 2 size, …: items[r::size].",
+            )
+        lengths = [len(share) for share in shares]
+        if max(lengths) - min(lengths) > 1:
+            raise CheckFailed(
+                f"{what}: numbers of files differ by at most 1",
+                f"{lengths}",
+                "Deal the files out one by one, like cards.",
+            )
+        if shares != [names[rank::size] for rank in range(size)]:
+            raise CheckFailed(
+                f"{what}: the first rank gets {', '.join(names[::size])}",
+                ", ".join(map(str, shares[0])),
+                "Each rank takes the next item in turn, not a block of them.",
+            )
+    return "7 files on 2 ranks are 4 and 3; each file is read once."
+
+
+class Hangs(Exception):  # noqa: N818 - it says what the program does
+    pass
+
+
+class Meeting:
+    """Where ranks that are threads exchange things."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.barrier = threading.Barrier(size)
+        self.things: list[Any] = [None] * size
+        self.calls: list[str] = [""] * size
+
+
+class Comm:
+    """One rank's communicator, with the methods of mpi4py that the exercise may use."""
+
+    def __init__(self, meeting: Meeting, rank: int) -> None:
+        self.meeting, self.rank, self.size = meeting, rank, meeting.size
+
+    def Get_rank(self) -> int:  # noqa: N802 - mpi4py's names
+        return self.rank
+
+    def Get_size(self) -> int:  # noqa: N802
+        return self.size
+
+    def exchange(self, call: str, thing: Any) -> list[Any]:
+        meeting = self.meeting
+        try:
+            meeting.things[self.rank], meeting.calls[self.rank] = thing, call
+            meeting.barrier.wait(PATIENCE)
+            things, calls = list(meeting.things), set(meeting.calls)
+            meeting.barrier.wait(PATIENCE)
+        except threading.BrokenBarrierError:
+            raise Hangs(f"rank {self.rank} waits in {call}() for ever") from None
+        if len(calls) > 1:
+            raise Hangs(f"ranks call {' and '.join(sorted(calls))} at the same time")
+        return things
+
+    def bcast(self, thing: Any = None, root: int = 0) -> Any:
+        return self.exchange("bcast", thing)[root]
+
+    def scatter(self, things: Any = None, root: int = 0) -> Any:
+        sent = self.exchange("scatter", things)[root]
+        if not isinstance(sent, Sequence) or len(sent) != self.size:
+            raise ValueError(f"scatter takes a list of {self.size} things, one for each rank")
+        return sent[self.rank]
+
+    def gather(self, thing: Any, root: int = 0) -> Any:
+        things = self.exchange("gather", thing)
+        return things if self.rank == root else None
+
+    def allgather(self, thing: Any) -> list[Any]:
+        return self.exchange("allgather", thing)
+
+    def Barrier(self) -> None:  # noqa: N802
+        self.exchange("Barrier", None)
+
+    barrier = Barrier
+
+
+def on_ranks(size: int, function: Function) -> list[Any]:
+    """What function(comm) returns or raises on each of `size` ranks."""
+    meeting = Meeting(size)
+    results: list[Any] = [None] * size
+
+    def run(rank: int) -> None:
+        try:
+            results[rank] = function(Comm(meeting, rank))
+        except Exception as error:
+            results[rank] = error
+        finally:
+            if isinstance(results[rank], Exception) and not isinstance(results[rank], Hangs):
+                # This rank has left. Who still waits for it will wait for ever: no need to.
+                leave_later.append(rank)
+
+    leave_later: list[int] = []
+    threads = [threading.Thread(target=run, args=(rank,), daemon=True) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + 2
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    if leave_later and any(thread.is_alive() for thread in threads):
+        meeting.barrier.abort()
+    for thread in threads:
+        thread.join(2 * PATIENCE)
+    return results
+
+
+def files(*_: Any) -> list[str]:
+    return [f"part_{n}" for n in range(7)]
+
+
+def no_folder(*_: Any) -> list[str]:
+    raise FileNotFoundError("no folder data/parts")
+
+
+@exercise("8.2")
+def check_8_2(distribute: Function, program: Any) -> str:
+    """Rank 0 loads and everybody gets a share; what fails on rank 0 is an error on every rank."""
+    called: list[str] = []
+
+    def load() -> list[str]:
+        called.append(threading.current_thread().name)
+        return files()
+
+    for size in (1, 2, 3):
+        called.clear()
+        found = on_ranks(size, lambda comm: distribute(comm, load))
+        raise_what_went_wrong(found, f"7 files on {size} ranks")
+        right = [files()[rank::size] for rank in range(size)]
+        if len(called) != 1:
+            raise CheckFailed(
+                "load() is called once, on rank 0",
+                f"called {len(called)} times on {size} ranks",
+                "Two nodes may list a folder in different orders: only rank 0 looks, "
+                "`if comm.Get_rank() == 0:`.",
+            )
+        if found != right:
+            missing = "Is there a `return` in front of it?" if None in found else ""
+            raise CheckFailed(
+                f"rank 0 of {size} gets {', '.join(right[0])}",
+                shown(found[0]),
+                missing or "round_robin on rank 0, then comm.scatter gives each rank its share.",
+            )
+    failures: list[tuple[str, Function]] = [
+        ("a folder that does not exist", no_folder),
+        ("an empty folder", list),
+        ("2 files on 3 ranks", lambda: files()[:2]),
+    ]
+    for what, loader in failures:
+        found = on_ranks(3, lambda comm, loader=loader: distribute(comm, loader))
+        everywhere(found, what)
+    check_program(program)
+    return "One rank looks; a missing or empty folder raises on every rank, and nobody waits."
+
+
+def raise_what_went_wrong(found: list[Any], what: str) -> None:
+    for result in found:
+        if isinstance(result, NotImplementedError):
+            raise result
+    hanging = [result for result in found if isinstance(result, Hangs)]
+    errors = [result for result in found if isinstance(result, Exception)]
+    if errors and errors != hanging:
+        raise next(error for error in errors if not isinstance(error, Hangs))
+    if hanging:
+        raise CheckFailed(
+            f"{what}: every rank gets its share",
+            str(hanging[0]),
+            "All ranks have to call the same collectives in the same order.",
+        )
+
+
+def everywhere(found: list[Any], what: str) -> None:
+    expected = f"{what}: DataDistributionError on every rank"
+    if hanging := [result for result in found if isinstance(result, Hangs)]:
+        raise CheckFailed(
+            expected,
+            str(hanging[0]),
+            "Rank 0 left with its error while the others wait for a message. Catch the error, send "
+            "the message first (comm.bcast), then raise on all.",
+        )
+    for rank, result in enumerate(found):
+        if not isinstance(result, DataDistributionError):
+            advice = "Fewer files than ranks is an error: someone would have nothing to do."
+            if isinstance(result, Exception):
+                advice = "Raise DataDistributionError with the message that rank 0 sent."
+            shown_result = type(result).__name__ if isinstance(result, Exception) else shown(result)
+            raise CheckFailed(expected, f"rank {rank}: {shown_result}", advice)
+
+
+def check_program(program: Any) -> None:
+    made: list[tuple[Any, Any]] = []
+    real = program.DataDistributor
+
+    def watched(comm: Any, shutdown_on_error: bool = False, **more: Any) -> Any:
+        made.append((comm, shutdown_on_error))
+        return real(comm, shutdown_on_error, **more)
+
+    with TemporaryDirectory() as folder, mock.patch.object(program, "DataDistributor", watched):
+        names = [f"part_{n:02d}.npz" for n in range(5)]
+        for name in names:
+            (Path(folder) / name).touch()
+        mine = program.my_files(folder)
+    if not made:
+        raise CheckFailed(
+            "my_files uses DataDistributor",
+            "it does not",
+            "DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts) is the decorated "
+            "function; call it with the folder.",
+        )
+    if mine != names:
+        raise CheckFailed(
+            f"my_files on one rank returns all {len(names)} names",
+            shown(mine),
+            "Call the decorated function and return what it gives.",
+        )
+    if not made[-1][1]:
+        raise CheckFailed(
+            "shutdown_on_error=True",
+            "False",
+            "The program has no better idea than to end all ranks with the message.",
+        )
+
+
+COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), ([129, 96], 32, 3)]
+
+
+@exercise("8.3")
+def check_8_3(common_steps: Function) -> str:
+    """All ranks make the same number of steps: as many as the one with fewest images can."""
+    for counts, batch, right in COUNTS:
+        most = max(-(-count // batch) for count in counts)
+        compare(
+            number(common_steps(list(counts), batch), f"common_steps({counts}, {batch})"),
+            right,
+            f"common_steps({counts}, {batch})",
+            {
+                most: "A rank with fewer images has no batch left, and the others wait for it: "
+                "the minimum over the ranks.",
+                min(counts) // batch: "The last batch may be smaller than the others: round up.",
+                sum(counts)
+                / batch: "These are the steps of all ranks together; they step at once.",
+                -(-sum(counts) // batch): "These are the steps of all ranks together.",
+                sum(counts) / len(counts) / batch: "The mean: the smaller rank runs out before.",
+                min(counts) / batch: "Steps are whole: round up with math.ceil.",
+                min(counts): "These are images. A step takes `batch` of them.",
+            },
+        )
+    return "3200 and 2400 images in batches of 32: 75 steps on both ranks."
+
+
+@exercise("8.4")
+def check_8_4(my_samples: Function) -> str:
+    """In each epoch all ranks together read every sample once, in an order that is new."""
+    n, size = 23, 4
+    orders = []
+    for epoch in (0, 1, 2):
+        shares = [[int(i) for i in my_samples(n, rank, size, epoch)] for rank in range(size)]
+        again = [[int(i) for i in my_samples(n, rank, size, epoch)] for rank in range(size)]
+        given = Counter(index for share in shares for index in share)
+        if again != shares:
+            raise CheckFailed(
+                "the same indices whenever epoch and rank are the same",
+                "others at each call",
+                "A generator without a seed differs on every rank: default_rng([seed, epoch]).",
+            )
+        twice = sum(count > 1 for count in given.values())
+        lost = n - len(given)
+        if twice or lost:
+            raise CheckFailed(
+                f"{n} samples on {size} ranks: each is read once",
+                f"{twice} more than once, {lost} never",
+                "All ranks have to draw the same order (the rank must not be in the seed), and "
+                "then take every size-th of it: order[rank::size].",
+            )
+        orders.append([index for share in shares for index in share])
+    if orders[0] == orders[1] or orders[1] == orders[2]:
+        raise CheckFailed(
+            "another order in epoch 1 than in epoch 0",
+            "the same",
+            "Put the epoch into the seed: default_rng([seed, epoch]).",
+        )
+    if sorted(my_samples(n, 0, size, 0)) == list(range(0, n, size)):
+        raise CheckFailed(
+            "samples in random order", "rank 0 always reads 0, 4, 8, …", "Shuffle before slicing."
+        )
+    return "Each sample once an epoch; the order is common to the ranks and new each epoch."
+
+
+@exercise("8.5")
+def check_8_5(partition: Function) -> str:
+    """Every sample is in one part, and every part has as many of each class, to within one."""
+    import numpy as np
+
+    rng = np.random.default_rng(3)
+    cases = [(np.sort(rng.integers(0, 10, 1003)), 8), (rng.integers(0, 3, 50), 7)]
+    for labels, parts in cases:
+        found = as_lists(partition(labels.copy(), parts), "partition(labels, parts)", parts)
+        given = Counter(int(index) for part in found for index in part)
+        if set(given) != set(range(len(labels))) or max(given.values()) > 1:
+            lost = len(labels) - len(set(given) & set(range(len(labels))))
+            twice = sum(count > 1 for count in given.values())
+            raise CheckFailed(
+                f"each of {len(labels)} indices in one part",
+                f"{lost} in none, {twice} in several",
+                "Deal the indices of all samples out; return indices, not labels.",
+            )
+        counts = np.array(
+            [np.bincount(labels[np.array(part, int)], minlength=10) for part in found]
+        )
+        spread = counts.max(axis=0) - counts.min(axis=0)
+        if spread.max() > 1:
+            worst = int(spread.argmax())
+            raise CheckFailed(
+                "numbers of each class that differ by at most 1 between parts",
+                f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
+                "Order the indices by class, then deal them out: by_class[part::parts].",
+            )
+    return "1,003 images in 8 parts: as many of each digit in each, to within one."

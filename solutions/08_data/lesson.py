@@ -1,0 +1,299 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 08 · Distributing the data
+#
+# **Who reads which sample?**
+#
+# In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank
+# reads its own files. That makes an epoch shorter, needs less memory, and opens new ways to be
+# wrong without an error message: images nobody reads, images everybody reads, ranks that wait for
+# ever. The tool is a decorator after Jülich's `hpc4neuro`: you write its heart yourself.
+#
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about half a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
+ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+import numpy as np
+
+from lessons.toolkit import answers, data, plots_ranks
+from lessons.toolkit.checks import lesson_08 as check
+from lessons.toolkit.distribution import DataDistributionError
+
+train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# 1. On 2 ranks, each with half of the images: how long is an epoch, against 2 ranks that read
+#    everything? A fraction.
+# 2. Seven files on two ranks: how many files does rank 0 get?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_epoch_ratio and predict_files to numbers
+predict_epoch_ratio = 0.5
+predict_files = 4
+### END SOLUTION
+answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_files)
+
+# %% [markdown]
+# ## Parts
+#
+# `make_parts.py` cuts the training set into files. If all the sevens lay in one file, its rank would
+# know nothing but sevens: training accuracy would look fine and test accuracy would fall. So each part
+# gets as many of each class as the others.
+#
+# **Exercise 8.5** (first, because the files are needed). Fill `partition` in `make_parts.py`.
+
+# %% tags=["check"]
+import make_parts
+
+importlib.reload(make_parts)  # so that the cell sees what you just saved
+check.check_8_5(make_parts.partition)
+
+# %%
+mnist = data.load("mnist", train_samples=train_samples)
+make_parts.write_parts(mnist.x_train, mnist.y_train, "data/parts", parts)
+for name in make_parts.list_parts("data/parts")[:3]:
+    x, y, ids = make_parts.load_parts("data/parts", [name])
+    print(name, "samples", ids[0], "to", ids[-1], "of each digit", np.bincount(y, minlength=10))
+
+# %% [markdown]
+# ## Round robin
+#
+# **Exercise 8.1.** `round_robin(items, size)`: a list with each rank's share, dealt out like cards.
+
+
+# %% tags=["exercise"]
+def round_robin(items, size):
+    ### BEGIN SOLUTION Exercise 8.1: one list for each rank; rank r gets items r, r + size, …
+    return [items[rank::size] for rank in range(size)]
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_8_1(round_robin)
+
+# %% [markdown]
+# ## One rank looks, all ranks know
+#
+# Why not let every rank list the folder and take its share? Because `os.listdir` promises no order:
+# two nodes may see two orders, and then some files are read twice and others never. So rank 0
+# looks, and tells.
+#
+# And if rank 0 finds no folder? If it just raised an error, the others would wait for its message
+# until the job's time is over. **An error has to travel like data.**
+#
+# **Exercise 8.2.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()`, `bcast(thing)` (all
+# get what rank 0 gave), `scatter(list)` (rank r gets item r of what rank 0 gave). Fewer items than
+# ranks is an error too. The check runs your function on ranks that are threads.
+
+
+# %% tags=["exercise"]
+def distribute(comm, load):
+    """This rank's share of what load() returns on rank 0; DataDistributionError on all or none."""
+    ### BEGIN SOLUTION Exercise 8.2: load on rank 0, send a problem or none, raise on all, scatter
+    problem, shares = None, None
+    if comm.Get_rank() == 0:
+        try:
+            items = load()
+            if len(items) < comm.Get_size():
+                raise ValueError(f"{len(items)} items for {comm.Get_size()} ranks")
+            shares = round_robin(items, comm.Get_size())
+        except Exception as error:
+            problem = str(error)
+    problem = comm.bcast(problem)
+    if problem is not None:
+        raise DataDistributionError(problem)
+    return comm.scatter(shares)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# In the program you use the toolkit's, which has the names of `hpc4neuro` (a program written for that
+# needs only another import):
+#
+#     @DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
+#     def get_filenames(path):
+#         return os.listdir(path)
+#
+# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`.
+# If it went wrong on 64 nodes, would you rather read a message or wait for the time limit?
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)
+check.check_8_2(distribute, train)
+
+# %% [markdown]
+# ## Steps
+#
+# An allreduce needs every rank. A rank with one file less has no batch left at the end of the epoch,
+# and the others wait for its gradient: no error, no output, until the time limit.
+#
+# **Exercise 8.3.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_8_3(train.common_steps)
+
+# %% [markdown]
+# ## The diff
+#
+# Against lesson 07: the decorator; `load_parts` reads only this rank's files; steps are agreed; epochs
+# are back to what was asked for; `MetricAverageCallback` averages loss and accuracy, which otherwise
+# are those of rank 0's images. It stands before the record's callback.
+
+# %%
+import difflib
+from pathlib import Path
+
+from lessons.folders import course_root
+
+old = course_root() / "lessons" / "07_horovod" / "train.py"
+texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0, lineterm=""):
+    print(line)
+
+# %% [markdown]
+# ## Run it
+#
+# One rank; several ranks with files of their own; several ranks that all read everything.
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+jobs = {"one rank": (1, []), "own files": (ranks, []), "every file": (ranks, ["--unsharded"])}
+runs = {
+    name: read_files(submit_once("job.sbatch", *words, options={"ntasks": str(n)}))[0]
+    for name, (n, words) in jobs.items()
+}
+for name, run in runs.items():
+    print(f"{name}: {run.outcome}, test accuracy {run.test_accuracy.value:.4f}", end=", ")
+    print(f"spread {run.end['param_spread']:g}, {run.epochs[-1].steps} steps an epoch")
+
+# %%
+maps = {name: plots_ranks.shares_of(run) for name, run in runs.items()}
+plots_ranks.sample_map(maps, train_samples)
+
+# %%
+plots_ranks.epoch_times(runs)
+
+# %% [markdown]
+# **What you should see.**
+#
+# - With files of their own the ranks' rows fit together like a comb: no white, nothing dark. The
+#   steps fall from 200 to 100 on two ranks, and with them the time of an epoch, as far as your
+#   machine has a core for each rank and the network is not too light (lesson 07).
+# - Unsharded, all is dark: N times the work for the same images. S4's log says
+#   `Train on 60000 samples` for 8 tasks: that is this case.
+# - Throughput counts *different* images. Count what the ranks *process*, and the unsharded run looks N
+#   times as fast as it is.
+# - 60,000 different images an epoch on any number of ranks, in `full`. Test accuracy stays near
+#   that of one rank; with the larger batch it may need one epoch more (lesson 09).
+#
+# ## Without files: indices
+#
+# If every rank can read every sample cheaply (one big file, or memory), share out *indices*. All
+# ranks draw the same random order, then each takes its slice.
+#
+# **Exercise 8.4.** `my_samples(n, rank, size, epoch)`: the indices rank `rank` reads in an epoch; a new
+# order each epoch, every sample read once.
+
+
+# %% tags=["exercise"]
+def my_samples(n, rank, size, epoch, seed=1):
+    ### BEGIN SOLUTION Exercise 8.4: a permutation from seed and epoch, then every size-th from rank
+    order = np.random.default_rng([seed, epoch]).permutation(n)
+    return order[rank::size]
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_8_4(my_samples)
+
+# %% [markdown]
+# Here is what happens if each rank seeds its own order before slicing, on two ranks:
+
+# %%
+n = 60000
+wrong = [np.random.default_rng(rank).permutation(n)[rank::2] for rank in (0, 1)]
+right = [my_samples(n, rank, 2, epoch=0) for rank in (0, 1)]
+reads = np.bincount(np.concatenate(wrong), minlength=n)
+print(f"never read: {(reads == 0).mean():.3f}, read twice: {(reads == 2).mean():.3f}")
+plots_ranks.sample_map({"one order for all": right, "an order each": wrong}, n)
+
+# %% [markdown]
+# A quarter is never read in this epoch and a quarter twice: ½ × ½. No error, and the accuracy is only a
+# little worse.
+#
+# | way | different samples an epoch | a rank reads | steps an epoch | randomness |
+# |---|---|---|---|---|
+# | epochs (07) | all, by each rank | everything | n / batch | each rank its own order |
+# | files (here) | all, once | its files only | n / (size × batch) | within a rank's files |
+# | indices (8.4) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
+# | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | as `shuffle` before or after it |
+#
+# `Dataset.shard` behind an expensive map still decodes every sample on every rank: put it first, on
+# file names.
+#
+# **Question.** 100 files lie on a slow shared file system; reading is what takes the time. Which way of
+# the table reads each file once in all? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
+#
+# **Question.** Rank 0 has 4 of 7 files of 800 images, rank 1 has 3. How many images of an epoch does nobody
+# use, if both make the common number of steps with batches of 32?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set slow_disk to a word and unused_images to a number
+slow_disk = "files"
+unused_images = 3200 - train.common_steps([3200, 2400], 32) * 32
+### END SOLUTION
+own = runs["own files"]
+answers.note(slow_disk=slow_disk, unused_images=unused_images)
+answers.note(own_steps=own.epochs[-1].steps)
+answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | files read twice or never, only on several nodes | each rank listed the folder itself |
+# | a quarter of the images missing on two ranks | an own order drawn on each rank before slicing |
+# | the last step of an epoch never ends | unequal steps: `common_steps`, or equal shares (`equal="drop"`) |
+# | training accuracy fine, test accuracy not | parts sorted by class |
+# | throughput N times too good | samples *processed* counted instead of different ones |
+# | every rank has all files under `horovodrun --gloo` | `MPI.COMM_WORLD` has size 1 there: use `mpirun` or `srun` |
+# | one rank prints an error, the job goes on for ever | the error did not reach the others |
+#
+# ## Recap
+#
+# - Rank 0 looks, everybody gets a share; an error travels like data.
+# - Shares are disjoint and complete, steps are equal, metrics are averaged.
+# - Say of every speedup how many *different* samples an epoch had.
+#
+# **Hand in**: in a terminal, `lessons submit 08` packs this folder and says what is in it.
+#
+# Next: 09 asks why N times the batch does not train N times faster. Further reading: *hpc4neuro* of
+# Jülich; the pages of mpi4py on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.

@@ -1,0 +1,193 @@
+"""The public checks of lesson 07: right solutions pass, each usual mistake gets its advice."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lessons.toolkit.checks import lesson_07
+from lessons.toolkit.checks.check import CheckFailed, checks_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def failure(check, *students):
+    with pytest.raises(CheckFailed) as caught:
+        check(*students)
+    return caught.value
+
+
+def assert_advice(failed, words):
+    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
+    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
+    assert words.lower() in str(failed).lower(), str(failed)
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_07)
+    assert sorted(checks) == ["7.1", "7.2", "7.3", "7.4", "7.5", "7.6"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+# Exercises 7.1 to 7.4: mistakes in the program, in one process: TensorFlow is slow to import.
+PROGRAM_MISTAKES = [
+    ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "hvd.local_rank()"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[0]", "share GPU 0"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus", "GPU 2"),
+    ("7.1", "    if gpus:\n", "    if True:\n", "the list is empty"),
+    ("7.1", "    if gpus:\n", "    if False:\n", "all GPUs stay visible"),
+    ("7.1", "hvd.init()\n", "hvd.rank()\n    hvd.init()\n", "before anything"),
+    ("7.2", "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "keras.optimizers.Adam(lr * hvd.size())", "a network of its own"),
+    ("7.2", "lr * hvd.size()", "lr", "lr * hvd.size()"),
+    ("7.2", "lr * hvd.size()", "lr / hvd.size()", "Multiply instead of dividing"),
+    ("7.2", "lr * hvd.size()", "lr * hvd.rank()", "times the rank"),
+    ("7.2", "lr * hvd.size()", "lr * (hvd.rank() + 1)", "depends on the rank"),
+    ("7.2", "Adam(lr", "SGD(lr", "keras.optimizers.Adam"),
+    ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "rate = lr * hvd.size()\n    hvd.DistributedOptimizer(keras.optimizers.Adam(rate))\n"
+     "    return keras.optimizers.Adam(rate)", "what hvd.DistributedOptimizer gives back"),
+    ("7.2", "return hvd.Dist", "hvd.Dist", "return"),
+    ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
+    ("7.3", "root_rank=0", "root_rank=hvd.rank()", "the same sender"),
+    ("7.3", "model.variables,", "model.trainable_variables,", "averages that are not trained"),
+    ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "leave a broken one"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "not local_rank"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank() == 0:", "rank 0 is the one"),
+    ("7.4", "    return 1\n", "    return\n", "how many files"),
+    ("7.4", "    model.save_weights(path)\n", "", "saves nothing"),
+    ("7.4", "model.save_weights(path)", "model.save_weights('other.h5')", "save_weights(path)"),
+    ("7.4", "        return 0\n", "        return 1\n", "files of rank 1"),
+]  # fmt: skip
+SCRIPT = f"""
+import os, re, sys, types
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from lessons.toolkit.checks import check, lesson_07
+checks = check.checks_of(lesson_07)
+source = open("solutions/07_horovod/train.py").read()
+
+def program(text):
+    module = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), module.__dict__)
+    return module
+
+def said(number, text):
+    try:
+        checks[number](program(text))
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+failures = 0
+def expect(what, found, advice):
+    global failures
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(what, "expected:", advice, "got:", found)
+        failures += 1
+
+for number in ("7.1", "7.2", "7.3", "7.4"):
+    expect(number, said(number, source), None)
+    gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+                 r'\\1raise NotImplementedError("\\2")', source)
+    expect(number, said(number, gap), "still a gap")
+for number, old, new, advice in {PROGRAM_MISTAKES!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), advice)
+sys.exit(failures)
+"""
+
+
+@pytest.mark.slow
+def test_the_programs_steps():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+# Exercise 7.5
+def epochs(asked, size):
+    return math.ceil(asked / size)
+
+
+def passes(asked, size):
+    return epochs(asked, size) * size
+
+
+EPOCHS = [
+    (lambda asked, size: asked // size, passes, "Round up"),
+    (lambda asked, size: asked / size, passes, "whole epochs"),
+    (lambda asked, size: asked * size, passes, "Divide"),
+    (lambda asked, size: asked, passes, "nothing gets faster"),
+    (lambda asked, size: None, passes, "return"),
+    (epochs, epochs, "epochs of one rank"),
+    (epochs, lambda asked, size: asked, "rounding up gives more"),
+]
+
+
+def test_epochs():
+    lesson_07.check_7_5(epochs, passes)
+
+
+@pytest.mark.parametrize(("each", "together", "advice"), EPOCHS)
+def test_wrong_epochs(each, together, advice):
+    assert_advice(failure(lesson_07.check_7_5, each, together), advice)
+
+
+# Exercise 7.6
+def make_and_numbers(text):
+    words = text.split()
+    if words[0] != "mpirun":
+        return None
+    return words[1:3], words[3].split(".")[:2]
+
+
+def mpi_match(host, container):
+    found = make_and_numbers(host), make_and_numbers(container)
+    return found[0] is not None and found[0] == found[1]
+
+
+def pull(uri, file):
+    return f"apptainer pull {file} {uri}"
+
+
+MATCHES = [
+    (lambda host, container: host == container, "third number"),
+    (lambda host, container: True, "major versions"),
+    (lambda host, container: host[:19] == container[:19], "second number"),
+    (lambda host, container: host[:21] == container[:21], "4.10 is not 4.1"),
+    (lambda host, container: None, "mpi_match"),
+]
+
+
+def test_mpi_match():
+    lesson_07.check_7_6(mpi_match, pull)
+    lesson_07.check_7_6(mpi_match, lambda uri, file: ["apptainer", "pull", file, uri])
+
+
+@pytest.mark.parametrize(("wrong", "advice"), MATCHES)
+def test_wrong_matches(wrong, advice):
+    assert_advice(failure(lesson_07.check_7_6, wrong, pull), advice)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda uri, file: f"apptainer pull {uri} {file}", "order is reversed"),
+        (lambda uri, file: f"apptainer pull {uri}", "apptainer pull"),
+        (lambda uri, file: None, "apptainer pull"),
+    ],
+)
+def test_pull(wrong, advice):
+    assert_advice(failure(lesson_07.check_7_6, mpi_match, wrong), advice)

@@ -1,0 +1,283 @@
+"""The public checks of lesson 08: right solutions pass, each usual mistake gets its advice."""
+
+import math
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from lessons.toolkit import distribution
+from lessons.toolkit.checks import lesson_08
+from lessons.toolkit.checks.check import CheckFailed, checks_of
+from lessons.toolkit.distribution import DataDistributionError, DataDistributor
+
+
+def failure(check, *students):
+    with pytest.raises(CheckFailed) as caught:
+        check(*students)
+    return caught.value
+
+
+def assert_advice(failed, words):
+    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
+    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
+    assert words.lower() in str(failed).lower(), str(failed)
+
+
+def gap(*_):
+    raise NotImplementedError("Exercise 8.1: one list for each rank")
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_08)
+    assert sorted(checks) == ["8.1", "8.2", "8.3", "8.4", "8.5"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+@pytest.mark.parametrize("number", ["8.1", "8.3", "8.4", "8.5"])
+def test_a_gap_is_called_a_gap(number):
+    assert "still a gap" in str(failure(checks_of(lesson_08)[number], gap))
+
+
+# Exercise 8.1
+def round_robin(items, size):
+    return [items[rank::size] for rank in range(size)]
+
+
+def blocks(items, size):
+    return [part.tolist() for part in np.array_split(np.array(items), size)]
+
+
+SHARES = [
+    (lambda items, size: None, "return"),
+    (lambda items, size: [items] * size, "items[r::size]"),
+    (blocks, "next item in turn"),
+    (lambda items, size: round_robin(items[: len(items) // size * size], size), "cut off"),
+    (
+        lambda items, size: [*round_robin(items[:-1], size)[:-1], items[size - 1 :: size]],
+        "cut off",
+    ),
+    (lambda items, size: items[::size], "lists"),
+]
+
+
+def test_round_robin():
+    lesson_08.check_8_1(round_robin)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), SHARES)
+def test_shares(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_1, wrong), advice)
+
+
+# Exercise 8.2
+def distribute(comm, load):
+    problem, shares = None, None
+    if comm.Get_rank() == 0:
+        try:
+            items = load()
+            if len(items) < comm.Get_size():
+                raise ValueError("too few")
+            shares = round_robin(items, comm.Get_size())
+        except Exception as error:
+            problem = str(error)
+    problem = comm.bcast(problem)
+    if problem is not None:
+        raise DataDistributionError(problem)
+    return comm.scatter(shares)
+
+
+def everybody_looks(comm, load):
+    return round_robin(load(), comm.Get_size())[comm.Get_rank()]
+
+
+def no_care_for_errors(comm, load):
+    items = load() if comm.Get_rank() == 0 else None
+    return round_robin(comm.bcast(items), comm.Get_size())[comm.Get_rank()]
+
+
+def only_rank_0_raises(comm, load):
+    problem, shares = None, [[]] * comm.Get_size()
+    if comm.Get_rank() == 0:
+        try:
+            items = load()
+            if len(items) < comm.Get_size():
+                raise ValueError("too few")
+            shares = round_robin(items, comm.Get_size())
+        except Exception as error:
+            problem = error
+    mine = comm.scatter(shares)
+    if problem is not None:
+        raise DataDistributionError(str(problem))
+    return mine
+
+
+def too_few_is_fine(comm, load):
+    problem, items = None, None
+    if comm.Get_rank() == 0:
+        try:
+            items = load()
+        except Exception as error:
+            problem = str(error)
+    problem = comm.bcast(problem)
+    if problem is not None:
+        raise DataDistributionError(problem)
+    return round_robin(comm.bcast(items), comm.Get_size())[comm.Get_rank()]
+
+
+def rank_0_forgets_itself(comm, load):
+    if comm.Get_rank() == 0:
+        comm.bcast(round_robin(load(), comm.Get_size()))
+        return None
+    return comm.bcast(None)[comm.Get_rank()]
+
+
+def unequal_calls(comm, load):
+    if comm.Get_rank() == 0:
+        return comm.scatter(round_robin(load(), comm.Get_size()))
+    return comm.bcast(None)
+
+
+def raises_another(comm, load):
+    try:
+        return distribute(comm, load)
+    except DataDistributionError as error:
+        raise ValueError(str(error)) from None
+
+
+RANKS = [
+    (everybody_looks, "only rank 0 looks"),
+    (no_care_for_errors, "rank 0 left with its error"),
+    (only_rank_0_raises, "DataDistributionError on every rank"),
+    (too_few_is_fine, "would have nothing to do"),
+    (rank_0_forgets_itself, "return"),
+    (unequal_calls, "same collectives in the same order"),
+    (raises_another, "Raise DataDistributionError"),
+    (lambda comm, load: comm.scatter(load()), "scatter takes a list of"),
+    (lambda comm: None, "as its first line"),
+]
+
+
+def list_parts(folder):
+    return sorted(os.listdir(folder))
+
+
+def program_of(my_files=None):
+    program = SimpleNamespace(DataDistributor=DataDistributor)
+    program.my_files = my_files or (
+        lambda folder: program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)(folder)
+    )
+    return program
+
+
+def test_distribute():
+    lesson_08.check_8_2(distribute, program_of())
+
+
+@pytest.mark.parametrize(("wrong", "advice"), RANKS)
+def test_what_one_rank_does(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_2, wrong, program_of()), advice)
+
+
+def test_a_gap_on_a_rank_is_a_gap():
+    assert "still a gap" in str(failure(lesson_08.check_8_2, gap, program_of()))
+    assert "still a gap" in str(failure(lesson_08.check_8_2, distribute, program_of(gap)))
+
+
+def test_programs_that_do_not_share_files():
+    program = program_of(list_parts)
+    assert_advice(failure(lesson_08.check_8_2, distribute, program), "uses DataDistributor")
+    program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD)(list_parts)(folder)
+    assert_advice(failure(lesson_08.check_8_2, distribute, program), "shutdown_on_error=True")
+    program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)
+    assert_advice(failure(lesson_08.check_8_2, distribute, program), "Call the decorated function")
+
+
+# Exercise 8.3
+STEPS = [
+    (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
+    (lambda counts, batch: math.ceil(sum(counts) / batch), "all ranks together"),
+    (lambda counts, batch: min(counts) // batch, "round up"),
+    (lambda counts, batch: min(counts) / batch, "round up"),
+    (lambda counts, batch: min(counts), "images"),
+    (lambda counts, batch: None, "return"),
+]
+
+
+def test_common_steps():
+    lesson_08.check_8_3(lambda counts, batch: min(math.ceil(n / batch) for n in counts))
+    lesson_08.check_8_3(lambda counts, batch: -(-min(counts) // batch))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STEPS)
+def test_steps(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_3, wrong), advice)
+
+
+# Exercise 8.4
+def my_samples(n, rank, size, epoch, seed=1):
+    return np.random.default_rng([seed, epoch]).permutation(n)[rank::size]
+
+
+ORDERS = [
+    (lambda n, rank, size, epoch: np.random.permutation(n)[rank::size], "without a seed"),
+    (
+        lambda n, rank, size, epoch: np.random.default_rng([rank, epoch]).permutation(n)[
+            rank::size
+        ],
+        "must not be in the seed",
+    ),
+    (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "epoch into the seed"),
+    (lambda n, rank, size, epoch: my_samples(n, 0, 1, epoch), "each is read once"),
+    (
+        lambda n, rank, size, epoch: np.random.default_rng(epoch).permutation(
+            np.arange(rank, n, size)
+        ),
+        "Shuffle before slicing",
+    ),
+    (
+        lambda n, rank, size, epoch: my_samples(n, rank, size, epoch)[: n // size],
+        "each is read once",
+    ),
+]
+
+
+def test_my_samples():
+    lesson_08.check_8_4(my_samples)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), ORDERS)
+def test_orders(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_4, wrong), advice)
+
+
+# Exercise 8.5
+def partition(labels, parts):
+    by_class = np.argsort(labels, kind="stable")
+    return [np.sort(by_class[part::parts]) for part in range(parts)]
+
+
+PARTITIONS = [
+    (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
+    (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
+    (lambda labels, parts: [labels[part::parts] for part in range(parts)], "not labels"),
+    (lambda labels, parts: [range(len(labels))] * parts, "in several"),
+    (lambda labels, parts: partition(labels, parts)[:-1], "One list for each"),
+    (lambda labels, parts: None, "return"),
+]
+
+
+def test_partition():
+    lesson_08.check_8_5(partition)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), PARTITIONS)
+def test_partitions(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_5, wrong), advice)
+
+
+def test_the_error_is_the_toolkits():
+    assert lesson_08.DataDistributionError is distribution.DataDistributionError
