@@ -15,6 +15,7 @@ from autograder.harmless import printable
 from autograder.measure import Measure
 from autograder.policy import Policy
 from autograder.read import read_files
+from autograder.readers import custom
 from autograder.records import Problem, Run, Where
 from autograder.rubric import Profile, Rubric
 from autograder.verdict import (
@@ -88,7 +89,9 @@ def grader_error(student: str, lesson: str, settings: Settings, error: Exception
 
 
 def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
-    runs = [shorten(run, folder.outputs) for run in read_files(folder.outputs)]
+    known = settings.rubrics.get(folder.lesson or "")
+    formats = [custom.load(own.name, own.lines) for own in known.formats] if known else []
+    runs = [shorten(run, folder.outputs) for run in read_files(folder.outputs, formats)]
     lesson = folder.lesson or lesson_said(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:

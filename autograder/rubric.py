@@ -13,6 +13,7 @@ import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from autograder.metrics import METRICS, PAIRS
+from autograder.readers import custom
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
 
 FOLDER = Path(__file__).parent / "rubrics"
@@ -177,11 +178,24 @@ class Run(Strict):
     largest: str | None = None
 
 
+class OwnFormat(Strict):
+    """A way of printing that only this course's programs have (docs/formats-read.md)."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    lines: list[str]
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> Self:
+        custom.load(self.name, self.lines)
+        return self
+
+
 class Rubric(Strict):
     lesson: str = Field(pattern=r"^[0-9]{2}$")
     title: str
     points: float = Field(gt=0)
     train_samples: Threshold | None = None  # the size of run that was asked for
+    formats: list[OwnFormat] = []
     runs: dict[str, Run] = {}
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Answer] = {}

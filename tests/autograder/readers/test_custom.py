@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from autograder.read import read_bytes, summary
 from autograder.readers.custom import BadFormatError, load, steps
 from autograder.readers.custom import flat as flat_parts
+from autograder.rubric import FOLDER, load_rubric
+from autograder.strict_yaml import SettingsError
 
 OURS = (
     r"epoch (?P<epoch>\d+)/(?P<of>\d+) done in (?P<seconds>[\d.]+) s, "
@@ -111,3 +113,21 @@ def test_the_estimate_counts_what_can_be_split_in_many_ways():
     assert estimate(r"\d+x") == 1000 * 1000
     assert estimate(r"\d+\d+x") == 1000 * 1000 * 1000
     assert estimate(r"\d{1,9}.{0,40}x") == 1000 * 9 * 40
+
+
+def rubric_with(tmp_path, formats: str):
+    source = (FOLDER / "02.yaml").read_text()
+    (tmp_path / "02.yaml").write_text(f"{source}\nformats:\n{formats}\n")
+    return load_rubric(tmp_path / "02.yaml")
+
+
+def test_a_rubric_brings_a_format(tmp_path):
+    pattern = r"'epoch (?P<epoch>\d+) took (?P<seconds>[\d.]+)'"
+    rubric = rubric_with(tmp_path, f"  - name: ours\n    lines: [{pattern}]")
+    assert [own.name for own in rubric.formats] == ["ours"]
+
+
+def test_a_rubric_with_a_runaway_pattern_is_refused_with_its_line(tmp_path):
+    pattern = r"'epoch (?P<epoch>(\d+)+) took'"
+    with pytest.raises(SettingsError, match=r"02\.yaml:\d+.*may not hold a repetition"):
+        rubric_with(tmp_path, f"  - name: ours\n    lines: [{pattern}]")
