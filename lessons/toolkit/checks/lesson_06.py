@@ -1,0 +1,313 @@
+"""Public checks of lesson 06: allreduce by hand."""
+
+import contextlib
+import io
+import math
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair, shown
+from lessons.toolkit.simulated_ranks import Hang, run_on_ranks
+
+Function = Callable[..., Any]
+
+SIZES = ((1, 5), (2, 8), (2, 7), (3, 12), (4, 12), (3, 7), (4, 6), (4, 3), (2, 1))  # ranks, length
+
+
+def sum_up(allreduce: Function, ranks: int, length: int) -> int:
+    """Try it, and return the bytes that the busiest rank moved for each byte of the array."""
+    rng = np.random.default_rng(length)
+    values = [rng.normal(size=length).astype(np.float32) for _ in range(ranks)]
+    starts = [np.copy(part) for part in values]
+    right = np.asarray(np.sum(starts, axis=0, dtype=np.float64))
+    expected = f"{ranks} ranks, {length} numbers: the sum on every rank"
+    try:
+        outcome = run_on_ranks(allreduce, values)
+    except Hang as hang:
+        advice = "All wait for all. Let one side receive first, or use Sendrecv, which does both."
+        if ranks > 1 and str(hang).count("sends") == 0:
+            advice = "Everybody receives and nobody sends: some rank has to begin."
+        elif str(hang).count("rank") < 2 * ranks:
+            advice = "A rank has ended while others wait for it: do sends and receives match?"
+        raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
+    for rank, found in enumerate(values):
+        if not np.allclose(found, right, rtol=1e-5, atol=1e-6):
+            advice = sum_advice(values, starts, right, rank, outcome.results[rank])
+            numbers = f"rank {rank} has {np.round(found[:4], 3).tolist()}"
+            said = f"{numbers}, not {np.round(right[:4], 3).tolist()}"
+            raise CheckFailed(expected, said, advice)
+    return outcome.busiest
+
+
+def sum_advice(
+    values: list[np.ndarray], starts: list[np.ndarray], right: np.ndarray, rank: int, returned: Any
+) -> str:
+    if returned is not None and np.shape(returned) == right.shape and np.allclose(returned, right):
+        return "You return the sum; it has to stand in `values` itself: values[:] = …"
+    if np.allclose(values[rank], starts[rank]) and rank == 0:
+        return "Nothing changed on rank 0: `values += …` works in place, `values = values + …` not."
+    if np.allclose(values[rank], starts[rank]):
+        return f"Nothing arrived on rank {rank}: the sum has to be sent back to it."
+    if np.allclose(values[rank], right / len(values), atol=1e-6):
+        return "That is the mean. Sum here; the caller divides."
+    if np.allclose(values[rank], right - starts[0], atol=1e-6):
+        return "Rank 0's own array is missing in the sum."
+    good = np.isclose(values[rank], right, rtol=1e-5, atol=1e-6)
+    if good.any() and good[: good.sum()].all():
+        return "The end of the array is wrong: chunks differ in length when p does not divide it."
+    if good.any():
+        return (
+            "Some chunks are right and others are not: after the size - 1 rounds that add, "
+            "size - 1 rounds have to pass the finished chunks on. Which chunk is whose turn?"
+        )
+    return "Every rank's numbers belong into the sum exactly once. Draw the rounds for 2 ranks."
+
+
+@exercise("6.1")
+def check_6_1(ps_allreduce: Function) -> str:
+    """Sums equal on 1 to 4 ranks; the server moves 2 (p - 1) times the array."""
+    for ranks, length in SIZES:
+        sum_up(ps_allreduce, ranks, length)
+    for ranks in (2, 4):
+        moved = sum_up(ps_allreduce, ranks, 120) / 480
+        if not math.isclose(moved, 2 * (ranks - 1)):
+            raise CheckFailed(
+                f"{ranks} ranks: the server moves {2 * (ranks - 1)} times the array",
+                f"{moved:.3g} times",
+                "Rank 0 receives one array from each other rank and sends one sum to each.",
+            )
+    return "Sums are right for any length; the server moves 2 (p - 1) arrays, 6 at p = 4."
+
+
+@exercise("6.2")
+def check_6_2(ring_allreduce: Function) -> str:
+    """Sums equal on 1 to 4 ranks; nobody moves more than 2 (p - 1) / p times the array."""
+    for ranks, length in SIZES:
+        sum_up(ring_allreduce, ranks, length)
+    for ranks in (2, 4):
+        moved = sum_up(ring_allreduce, ranks, 120) / 480
+        right = 2 * (ranks - 1) / ranks
+        if moved > right * 1.01:
+            advice = "Send while you receive: Sendrecv, or Isend and then Recv."
+            if moved > 2 * right * 1.01 or math.isclose(moved, ranks - 1):
+                advice = "Whole arrays go around, or the server works: send one chunk a round."
+            raise CheckFailed(
+                f"{ranks} ranks: each moves {right:.3g} times the array", f"{moved:.3g}", advice
+            )
+    return "Sums are right for any length; each rank moves 2 (p - 1) / p arrays, 1.5 at p = 4."
+
+
+@exercise("6.3")
+def check_6_3(model: Function, fit: Function) -> str:
+    """Seconds of ring, server and separate servers; a fit that foretells an unseen size to 30 %."""
+    cases = [
+        (("ring", 4, 1e6, 0, 1e-9), 1.5e-3, {2e-3: FORGOT_CHUNKS, 0.75e-3: TWO_PHASES}),
+        (("ring", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 3e-5: TWO_PHASES}),
+        (("server", 4, 1e6, 0, 1e-9), 6e-3, {8e-3: OWN_WORKER, 3e-3: BOTH_WAYS, 4e-3: BOTH_WAYS}),
+        (("server", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 8e-5: OWN_WORKER}),
+        (("servers", 4, 1e6, 0, 1e-9, 1), 8e-3, {6e-3: SEPARATE, 4e-3: BOTH_WAYS}),
+        (("servers", 4, 1e6, 0, 1e-9, 2), 4e-3, {8e-3: SHARE}),
+        (("servers", 4, 0, 1e-5, 0, 4), 8e-5, {8e-5 / 4: "Latency is not shared: p messages."}),
+        (("ring", 1, 1e6, 1e-5, 1e-9), 0.0, {}),
+    ]
+    for arguments, right, mistakes in cases:
+        found = number(model(*arguments), f"model{arguments}")
+        compare(found, right, f"model{arguments}", mistakes, "Count the messages and their bytes.")
+    for alpha, beta in ((2e-5, 5e-10), (2e-6, 1e-9)):
+        rng = np.random.default_rng(3)
+        sizes = np.array([1e3, 1e4, 1e6, 1e7])
+        noise = 1 + 0.05 * rng.choice([-1, 1], size=4)
+        seconds = [TRUE_RING(4, n, alpha, beta) for n in sizes] * noise
+        fitted = pair(fit(sizes, seconds, 4), "alpha and beta")
+        for unseen in (1e4, 1e5, 1e8):
+            real = TRUE_RING(4, unseen, alpha, beta)
+            foretold = TRUE_RING(4, unseen, *fitted)
+            if not abs(foretold - real) <= 0.3 * real:
+                raise CheckFailed(
+                    f"{real:.3g} s foretold for {unseen:.0e} bytes, within 30 %",
+                    f"{foretold:.3g} s, with alpha = {fitted[0]:.3g} and beta = {fitted[1]:.3g}",
+                    "Large sizes drown the small ones: divide each equation by its measured "
+                    "seconds, so that all sizes count alike.",
+                )
+    return "Three schemes counted; the fit foretells sizes that it has not seen."
+
+
+FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
+TWO_PHASES = "Rounds: p - 1 that add and p - 1 that pass on."
+EACH_MESSAGE = "Every message costs alpha, not only the first."
+OWN_WORKER = "Rank 0 is a worker itself: it exchanges with p - 1 others."
+BOTH_WAYS = "The server receives from every worker and sends to every worker."
+SEPARATE = "A separate server is no worker: it exchanges with all p."
+SHARE = "k servers hold n / k bytes each and work at the same time."
+
+
+def TRUE_RING(p: int, n: float, alpha: float, beta: float) -> float:  # noqa: N802
+    rounds = 2 * (p - 1)
+    return rounds * alpha + rounds * n * beta / p
+
+
+class Recorder:
+    """Takes the plugin's place and notes which calls come, with which arguments."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            if name not in ("get_rank", "get_nranks"):
+                self.calls.append((name, arguments))
+            if name in ("broadcast", "gradients"):
+                return [np.copy(tensor) for tensor in arguments[0]]
+            return {"get_rank": 0, "get_nranks": 1}.get(name)
+
+        return call
+
+
+class Silent:
+    """Takes the place of a Record."""
+
+    rank, size = 0, 1
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    @contextlib.contextmanager
+    def epoch(self, **_: Any) -> Iterator[Any]:
+        yield SimpleNamespace(log=lambda **_: None)
+
+    def end(self, **_: Any) -> None: ...
+
+    def measure(self, *_: Any, **__: Any) -> None: ...
+
+
+@exercise("6.4")
+def check_6_4(train: Any) -> str:
+    """init, config_team, broadcast, gradients in every step, finalize; steps is never 0."""
+    cases = [((4, 1, 60000, 128), 1875), ((4, 8, 60000, 128), 235), ((3, 1, 100, 32), 10)]
+    for numbers, right in cases:
+        found = number(train.steps(*numbers), f"steps{numbers}")
+        mistakes = {
+            0.0: "int(4 / 8) is 0. Divide the samples of all epochs, and round up at the end.",
+            float(right - 1): "Round up: the last, smaller batch is a step, too.",
+            float(math.ceil(numbers[0] * numbers[2] / numbers[3])): "Each update takes a "
+            "batch on every rank: batch * nranks samples.",
+        }
+        mistakes.pop(float(right), None)
+        compare(found, right, f"steps{numbers}", mistakes)
+    calls = calls_of(train)
+    names = [name for name, _ in calls]
+    expected = "init, config_team, broadcast, gradients × 4, finalize"
+    found_names = ", ".join(names) or "no call"
+    order = ["init", "config_team", "broadcast", *["gradients"] * 4, "finalize"]
+    if names != order:
+        missing = [name for name in dict.fromkeys(order) if name not in names]
+        advice = "The order is wrong."
+        if missing:
+            advice = f"mc.{missing[0]}(…) is missing."
+        elif names.count("gradients") != 4:
+            advice = "mc.gradients belongs between the backward pass and the update, once a step."
+        raise CheckFailed(expected, found_names, advice)
+    given = dict(calls)
+    wanted: dict[str, tuple[tuple[Any, ...], str]] = {
+        "init": ((1, 1, 50_890), "totsize is the number of all parameters together."),
+        "config_team": (
+            (0, 0, 100, 4, 2, 200),
+            "config_team(0, 0, 100, max_steps, 2, 200): a report every 200 steps.",
+        ),
+    }
+    for name, (arguments, advice) in wanted.items():
+        if given[name][: len(arguments)] != arguments:
+            raise CheckFailed(f"{name}{arguments}", f"{name}{given[name]}", advice)
+    if not given["gradients"][0][0].shape == (784, 64) or len(given["gradients"][0]) != 4:
+        raise CheckFailed("gradients(list of four arrays, 0)", shown(given["gradients"]), "All.")
+    return "Five calls in the right order, totsize 50,890, and no rank without a step."
+
+
+def calls_of(train: Any) -> list[tuple[str, tuple[Any, ...]]]:
+    """The calls that one epoch of four steps makes; nothing is printed or written."""
+    mc = Recorder()
+    rng = np.random.default_rng(1)
+    images = rng.random((128, 28, 28), dtype=np.float32)
+    mnist = SimpleNamespace(x_train=images, y_train=np.arange(128) % 10)
+    mnist = SimpleNamespace(**vars(mnist), x_test=images[:8], y_test=np.arange(8), facts={})
+    args = SimpleNamespace(
+        epochs=1, batch_size=32, lr=0.1, train_samples=128, seed=1, precision="float32"
+    )
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            with patch.object(train, "Record", Silent):
+                train.train(mc, args, mnist)
+        finally:
+            os.chdir(here)
+    return mc.calls
+
+
+@exercise("6.5")
+def check_6_5(overlapped_allreduce: Function) -> str:
+    """Sums as before, and the first array travels before the second is computed."""
+    for ranks in (1, 2, 4):
+        diary: list[str] = []
+
+        def layers(
+            comm: Any, values: list[np.ndarray], diary: list[str] = diary
+        ) -> Iterator[np.ndarray]:
+            for number_, value in enumerate(values, start=1):
+                if comm.Get_rank() == 0:
+                    diary.append(f"computes {number_}, {comm.collectives} under way")
+                yield value
+
+        rng = np.random.default_rng(ranks)
+        values = [[rng.normal(size=n) for n in (7, 3, 5)] for _ in range(ranks)]
+        right = [np.sum([rank[k] for rank in values], axis=0) for k in range(3)]
+        expected = "three sums, in the order in which the gradients came"
+        try:
+            outcome = run_on_ranks(
+                lambda comm, own: overlapped_allreduce(comm, layers(comm, own)), values
+            )
+        except Hang as hang:
+            advice = "Call Iallreduce for every array on every rank, in the same order."
+            raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
+        for found in outcome.results:
+            if found is None or len(found) != 3:
+                advice = "Return a list with the sum of every array."
+                raise CheckFailed(expected, shown(found)[:60], advice)
+            shapes = all(np.shape(f) == r.shape for f, r in zip(found, right, strict=True))
+            if not shapes or not all(np.allclose(f, r) for f, r in zip(found, right, strict=True)):
+                advice = "Wait for each request before its sum is used; each needs an own array."
+                raise CheckFailed(expected, "other numbers", advice)
+        if diary != [f"computes {k + 1}, {k} under way" for k in range(3)]:
+            raise CheckFailed(
+                "array 1 is under way while array 2 is computed",
+                "; ".join(diary),
+                "Start Iallreduce inside the loop over `gradients`; list(gradients) waits for all.",
+            )
+    return waits_last(overlapped_allreduce)
+
+
+def waits_last(overlapped_allreduce: Function) -> str:
+    """A late rank must not stop the others from computing on."""
+    import threading
+
+    others_done = threading.Event()
+
+    def layers(comm: Any) -> Iterator[np.ndarray]:
+        for k in range(3):
+            if comm.Get_rank() == 1 and k == 0 and not others_done.wait(timeout=5):
+                raise CheckFailed(
+                    "rank 0 computes all its arrays while rank 1 is late",
+                    "rank 0 waited for rank 1 after its first array",
+                    "Call Wait only after the loop: first start all, then wait for all.",
+                )
+            yield np.ones(2)
+        if comm.Get_rank() == 0:
+            others_done.set()
+
+    run_on_ranks(lambda comm, _: overlapped_allreduce(comm, layers(comm)), [None, None])
+    return "Each array travels while the next one is computed."

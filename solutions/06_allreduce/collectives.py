@@ -1,0 +1,56 @@
+"""Allreduce by hand: everyone ends with the sum of all arrays, which are changed in place.
+
+comm is an mpi4py communicator; Send, Recv and Sendrecv with a capital letter move plain arrays.
+"""
+
+import numpy as np
+
+
+def ps_allreduce(comm, values):
+    """Parameter server: rank 0 collects every array, adds them up and sends the sum to all."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    ### BEGIN SOLUTION Exercise 6.1: rank 0 receives from all and sends to all, the others mirror it
+    if rank == 0:
+        received = np.empty_like(values)
+        for source in range(1, size):
+            comm.Recv(received, source=source)
+            values += received
+        for dest in range(1, size):
+            comm.Send(values, dest=dest)
+    else:
+        comm.Send(values, dest=0)
+        comm.Recv(values, source=0)
+    ### END SOLUTION
+
+
+def ring_allreduce(comm, values):
+    """Ring: 2 (size - 1) times everyone gives a chunk to the right and takes one from the left."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    right, left = (rank + 1) % size, (rank - 1) % size
+    chunks = np.array_split(values, size)  # views: what is written into a chunk is in values
+    ### BEGIN SOLUTION Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on
+    received = np.empty_like(chunks[0])  # the first chunk is the largest
+    for number in range(size - 1):
+        give, take = chunks[(rank - number) % size], chunks[(rank - number - 1) % size]
+        comm.Sendrecv(give, dest=right, recvbuf=received[: take.size], source=left)
+        take += received[: take.size]
+    for number in range(size - 1):
+        give, take = chunks[(rank - number + 1) % size], chunks[(rank - number) % size]
+        comm.Sendrecv(give, dest=right, recvbuf=take, source=left)
+    ### END SOLUTION
+
+
+def overlapped_allreduce(comm, gradients):
+    """Sums of arrays that become ready one after another, last layer first.
+
+    gradients is a generator: while it computes the next array, the last one may already travel.
+    """
+    ### BEGIN SOLUTION Exercise 6.5: Iallreduce as each array comes, all waits at the very end
+    started = []
+    for gradient in gradients:
+        total = np.empty_like(gradient)
+        started.append((comm.Iallreduce(gradient, total), total, gradient))  # both must live on
+    for request, _, _ in started:
+        request.Wait()
+    return [total for _, total, _ in started]
+    ### END SOLUTION

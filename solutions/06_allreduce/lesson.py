@@ -1,0 +1,362 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 06 · Allreduce by hand
+#
+# **What travels between workers in one step, and how long must it take?**
+#
+# Lesson 01's program, on several processes: each computes the gradient of its share of a batch, and
+# all need the mean of all shares before anyone may take the step. This exchange is called
+# **allreduce**. You write it twice, count its bytes, time it, and foretell its time for sizes that
+# you have not measured. Horovod, NCCL and every framework of the later lessons do just this, in
+# other clothes.
+#
+# Allow 90 minutes. On two CPU cores all the runs of this page together take less than a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 64 ranks, 100 MB
+
+# %% tags=["setup"]
+import importlib
+
+import numpy as np
+
+from lessons.toolkit import answers, plots, plots_learning
+from lessons.toolkit.checks import lesson_06 as check
+from lessons.toolkit.simulated_ranks import Hang, run_on_ranks
+
+full = profile == "full"
+sizes = ["--epochs", "5"] if full else ["--train-samples", "12800", "--epochs", "3"]
+rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
+
+# %% [markdown]
+# ## Predict
+#
+# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers. How
+# many megabytes must the *busiest* of all send or receive one after another (sending while
+# receiving counts once), until everyone has the sum, if
+#
+# 1. the workers stand in a **ring** and everyone talks to the two neighbours only?
+# 2. a separate **parameter server** receives from all and sends to all?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_ring_mb and predict_server_mb to a number of megabytes each
+predict_ring_mb = 150
+predict_server_mb = 800
+### END SOLUTION
+answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_mb)
+
+# %% [markdown]
+# ## Synchronous training
+#
+# Algorithm 1 of every paper on the subject, in one line each: broadcast the start parameters · each
+# worker takes its slice of the batch · forward and backward · **aggregate the gradients** · update.
+# All workers then hold the same parameters, and nobody is the master while training.
+#
+# Aggregating can be organised in two ways. *Centralised*: parameter servers collect, add and send
+# back; how many servers is for the user to find out by experiments (few: many workers queue at
+# few doors; many: everyone talks to everyone). *Between peers*: nobody is special. Which is better
+# depends on topology, bandwidth, latency, how often you exchange, and what happens if one fails.
+# TensorFlow's first MPI option moved messages point to point for its servers; CNTK and Caffe's
+# relatives went for collectives, and so has everyone since.
+#
+# ## A parameter server
+#
+# In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array,
+# dest=1)`, `comm.Recv(array, source=0)`. If MPI is new to you, twenty minutes with the MPI tutorial
+# and the mpi4py documentation are well spent.
+#
+# **Exercise 6.1.** Fill `ps_allreduce`: rank 0 is server and worker. The check runs your function
+# on 1 to 4 *simulated* ranks, threads of this notebook that know `Send`, `Recv`, `Sendrecv`,
+# `Isend`, `Irecv`. They never buffer a message, so what could hang does hang, and they count bytes.
+
+# %% tags=["check"]
+import collectives
+
+importlib.reload(collectives)  # so that the cell sees what you just saved
+check.check_6_1(collectives.ps_allreduce)
+
+# %% [markdown]
+# ## A ring
+#
+# Cut the array into as many chunks as there are ranks. In each round everyone sends one chunk to the
+# right and receives one from the left. In the first size − 1 rounds what comes is *added*; then each
+# rank owns one finished chunk. In another size − 1 rounds what comes *replaces*.
+#
+# The tempting way is `Send` to the right, then `Recv` from the left. With small arrays MPI keeps the
+# message in a buffer and all is well; from a few kilobytes on it waits for the receiver:
+
+
+# %%
+def tempting(comm, values):
+    received = np.empty_like(values)
+    comm.Send(values, dest=(comm.rank + 1) % comm.size)
+    comm.Recv(received, source=(comm.rank - 1) % comm.size)
+
+
+try:
+    run_on_ranks(tempting, [np.ones(4) for _ in range(3)])
+except Hang as hang:
+    print(hang)
+
+# %% [markdown]
+# Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)`
+# does both at once.
+#
+# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`; when size does not divide
+# the length, the first chunks are one longer than the others.
+
+# %% tags=["check"]
+importlib.reload(collectives)
+check.check_6_2(collectives.ring_allreduce)
+
+# %% [markdown]
+# Count for more ranks than 4, with your own two functions:
+
+# %%
+both = {"server": collectives.ps_allreduce, "ring": collectives.ring_allreduce}
+counted = {
+    scheme: {p: run_on_ranks(f, [np.zeros(960) for _ in range(p)]).busiest / (8 * 960)
+             for p in (1, 2, 4, 8, 16)}
+    for scheme, f in both.items()
+}  # fmt: skip
+plots_learning.busiest_rank(counted)
+
+# %% [markdown]
+# **What you should see.** The server moves 2(p − 1) arrays: 30 at 16 ranks. In the ring everyone moves
+# 2(p − 1)/p arrays: never more than two, however many ranks there are. One textbook says that each
+# worker passes its gradients on around the ring. If whole arrays went around, each rank would move
+# p − 1 of them: p/2 times as many.
+#
+# ## How long must it take?
+#
+# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds a byte, one over
+# the bandwidth. So
+#
+# - *ring*: 2(p − 1) messages of n/p bytes;
+# - *server*, rank 0 being itself a worker: 2(p − 1) messages of n bytes;
+# - *servers*, k separate ones with n/k bytes each, all at work at the same time: 2p messages each.
+#
+# **Exercise 6.3.** Write the model, and fit α and β of the ring to measured points. Small and large
+# sizes differ ten-thousandfold; divide each equation by its measured seconds so that all count alike.
+
+
+# %% tags=["exercise"]
+def model(scheme, p, n, alpha, beta, servers=1):
+    """Seconds of an allreduce of n bytes on p workers; scheme: "ring", "server" or "servers"."""
+    ### BEGIN SOLUTION Exercise 6.3: number of messages, one after another, × (alpha + beta × bytes)
+    messages, size = {
+        "ring": (2 * (p - 1), n / p),
+        "server": (2 * (p - 1), n),
+        "servers": (2 * p, n / servers),
+    }[scheme]
+    return messages * (alpha + beta * size)
+    ### END SOLUTION
+
+
+# %% tags=["exercise"]
+def fit(sizes, seconds, p):
+    """(alpha, beta) of a ring of p ranks from the sizes in bytes and the measured seconds."""
+    ### BEGIN SOLUTION Exercise 6.3: least squares of the relative error, np.linalg.lstsq
+    sizes, seconds = np.asarray(sizes), np.asarray(seconds)
+    rows = np.stack([np.full(len(sizes), 2 * (p - 1)), 2 * (p - 1) / p * sizes], axis=1)
+    alpha, beta = np.linalg.lstsq(rows / seconds[:, None], np.ones(len(sizes)), rcond=None)[0]
+    return alpha, beta
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_6_3(model, fit)
+
+# %% [markdown]
+# ## Five calls
+#
+# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a
+# handful of calls; Horovod's, which you meet next, are close relatives. The published demo reads:
+#
+#     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
+#     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
+#     new_vars = mc.broadcast(tf.trainable_variables(), 0)
+#     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
+#     mc.finalize()
+#
+# with `mc.get_rank()` and `mc.get_nranks()`; every rank saved into a folder `rankN` of its own. (It
+# could serve several *thread teams* at once, for two networks as in a GAN.) `ml_comm.py` beside this
+# notebook is such a plugin in about forty lines of mpi4py with the same names and arguments. Read it.
+#
+# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`: how many updates, when nranks
+# ranks share the work of E epochs of n samples and each takes a batch. The demo computed
+# `int(E / nranks)` epochs first.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)
+check.check_6_4(train)
+
+# %% [markdown]
+# Compare `train.py` with lesson 01's. The whole difference: a communicator, *own slice*
+# (`batch[rank::size]`), *broadcast*, *gradients*, and that rank 0 alone prints and saves. The
+# batch stays 32 for all ranks together, so the mathematics is that of one rank.
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+runs = {}
+for ranks in rank_counts:
+    [runs[ranks]] = read_files(submit_once("job.sbatch", *sizes, options={"ntasks": str(ranks)}))
+    run = runs[ranks]
+    print(f"{ranks} ranks: {run.epochs[-1].seconds.value:.2f} s an epoch,", end=" ")
+    print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
+
+# %%
+plots.speedup(list(runs.values()))
+
+# %% [markdown]
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two
+# ranks, is exactly 0: everyone adds the same numbers to the same start. The time does *not* fall.
+# A step of this network computes for 0.2 ms, and the exchange of 200 kB costs as much. More ranks
+# than cores, and they wait for each other's turn. Data parallelism pays when there is much
+# computation for each byte: lesson 07.
+#
+# Are the parameters those of one rank? Compute both in float64. In float32 rounding differs with
+# the order of additions, and about once in a training some hidden unit lies so close to relu's
+# corner that this turns it on or off: measured here, one such event on 2 ranks made a weight differ by
+# 0.0046, in a program without a fault. In float64 the same runs differed by 1e-15.
+
+# %%
+exact = ["--precision", "float64"]
+for ranks in (1, 2):
+    files = submit_once("job.sbatch", *sizes, *exact, options={"ntasks": str(ranks)})
+[two] = read_files(files)
+print("largest difference to the serial run:", two.measures[0]["value"])
+
+# %% [markdown]
+# ## While the backward pass still runs
+#
+# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can
+# travel while the layers before it are still being computed. `comm.Iallreduce(gradient, total)`
+# starts a sum and returns a request; `request.Wait()` waits for it.
+#
+# **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
+
+# %% tags=["check"]
+importlib.reload(collectives)
+check.check_6_5(collectives.overlapped_allreduce)
+
+# %% [markdown]
+# ## Time it
+#
+# `exchange.py` times server, ring and the library's own `MPI_Allreduce` on arrays from 1 kB on. The
+# time is that of the *slowest* rank, the median of several repeats.
+
+# %%
+more = ["--floats", 256, 2560, 25600, 256000, 1000000, 2560000, 25600000] if full else []
+[exchange] = read_files(submit_once("job_exchange.sbatch", *more))
+points = {}
+for m in exchange.measures:
+    if m["name"] == "allreduce_s":
+        points.setdefault(m["scheme"], []).append((m["bytes"], m["value"]))
+for scheme, measured in points.items():
+    times = ", ".join(f"{size / 1000:.0f} kB {1000 * seconds:.2f}" for size, seconds in measured)
+    print(f"{scheme:8} ms: {times}")
+
+# %%
+unseen, p = 4_000_000, exchange.workers
+seen = [point for point in points["ring"] if point[0] != unseen]
+alpha, beta = fit(*zip(*seen, strict=True), p)
+print(f"alpha {1e6 * alpha:.0f} µs, bandwidth {1 / beta / 1e9:.1f} GB/s")
+measured, foretold = dict(points["ring"])[unseen], model("ring", p, unseen, alpha, beta)
+print(f"4 MB: measured {1000 * measured:.2f} ms, foretold {1000 * foretold:.2f} ms")
+lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring")}
+plots_learning.allreduce_times(points, lines, [unseen])
+
+# %% [markdown]
+# **What you should see.** Flat on the left, where latency rules, and proportional to the bytes on the
+# right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 /
+# 0.4 ms, 10 million 11.5 / 9.6 / 17 ms. Inside one memory the server does *not* lose with so few
+# ranks, and the model, fitted to the ring, is too slow for it: there is no network, and what fits
+# into the processor's cache is faster. That is why we count bytes; between nodes time shows them.
+# Libraries differ, too: Horovod with MPI needed 1.3 and 18 ms for 1 and 10 million floats on these
+# cores, with Gloo 5 and 30 ms. NCCL does the same between GPUs.
+#
+# ## Late, and early
+#
+# The same job timed a training step. One rank that comes 20 ms late, a **straggler**, makes everyone late:
+
+# %%
+for m in exchange.measures:
+    if m["name"] == "step_s":
+        what = m.get("exchange") or f"the last rank sleeps {m['straggler_ms']} ms"
+        print(f"{what:28} {1000 * m['value']:8.2f} ms a step")
+growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
+
+# %% [markdown]
+# **What you should see.** A step grows by the straggler's 20 ms, within a few. Overlapping gains
+# little on a CPU, or nothing: the same core computes and moves the message. Where a network card or a
+# GPU moves it, up to the smaller of both times can be hidden.
+#
+# ## Write down your answers
+#
+# - `ring_mb`, `server_mb`: what you predicted, now computed. And the same for 1,024 workers:
+#   `ring_1024_mb` in MB, `server_1024_gb` in GB, for one separate server.
+# - `whole_arrays`: how many times the ring's bytes move on 8 ranks if whole arrays go around?
+# - `sum_rate`: some sources *sum* the gradients, others take the *mean*. With the mean the rate is
+#   0.1. Which rate gives the same training on 4 ranks with the sum?
+# - `demo_epochs`: how many epochs does `int(E / nranks)` give 8 ranks for E = 4?
+# - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
+#   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
+#   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
+#   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: eight names, see above; use model() with alpha = 0 and beta = 1 if you like
+ring_mb = 2 * 3 / 4 * 102.5
+server_mb = 2 * 4 * 102.5
+ring_1024_mb = 2 * 1023 / 1024 * 102.5
+server_1024_gb = 2 * 1024 * 102.5 / 1000
+whole_arrays = 8 / 2
+sum_rate = 0.1 / 4
+demo_epochs = int(4 / 8)
+aprun = "B"
+### END SOLUTION
+answers.note(ring_mb=ring_mb, server_mb=server_mb, whole_arrays=whole_arrays, sum_rate=sum_rate)
+answers.note(ring_1024_mb=ring_1024_mb, server_1024_gb=server_1024_gb, demo_epochs=demo_epochs)
+answers.note(aprun=aprun, straggler_growth_ms=growth)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | runs with 1,000 floats, hangs with a million | blocking sends around the ring |
+# | loss explodes, the sooner the more ranks | gradients summed and not divided: a rate N times too large |
+# | loss falls, but `param_spread` is not 0 | no broadcast, and unlike seeds |
+# | twice the bytes that you computed | float64 gradients: NumPy's default |
+# | times too good for a job with a slow node | rank 0's own clock; take the slowest rank's |
+# | one rank ends, the others wait for ever | not all ranks called the collective equally often |
+# | 4 runs of size 1 | a launcher that does not match the MPI |
+#
+# ## Recap
+#
+# - A step exchanges one number for each parameter, whatever the batch.
+# - Ring: 2(p − 1)/p arrays a rank. One server: 2p. Time: α + βn for each message.
+# - The slowest rank sets the pace. Equal parameters on all ranks are the proof of a right program.
+#
+# **Hand in**: in a terminal, `lessons submit 06` packs this folder and says what is in it.
+#
+# Next: 07 takes Horovod, which does this for TensorFlow and PyTorch; 09 asks what a larger batch does
+# to learning. Further reading: A. Sergeev and M. Del Balso on Horovod (arXiv 1802.05799), X. Lian and
+# others on training without a server (arXiv 1705.09056), T. Ben-Nun and T. Hoefler (arXiv 1802.09941);
+# the MPI tutorial and the mpi4py documentation.
