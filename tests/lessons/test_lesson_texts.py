@@ -41,6 +41,23 @@ MENTIONS = {
         "1802.09941",
     ],
     "02": ["CNTK", "Theano", "orders of magnitude", "acceleration", "0.9805", "TensorFlow 1.13"],
+    "07": [
+        "Uber",
+        "MXNet",
+        "*master*",
+        "pip install horovod",
+        "BroadcastGlobalVariablesCallback",
+        "DistributedGradientTape",
+        "NCCL",
+        "InfiniBand",
+        "HOROVOD_TIMELINE",
+        "horovodrun --gloo",
+        "momentum_correction=False",
+        ".9773",
+        ".9911",
+        "arXiv:1802.05799",
+    ],
+    "08": ["hpc4neuro", "Dataset.shard", "Train on 60000 samples", "mpi4py", "arXiv:1802.09941"],
 }
 
 
