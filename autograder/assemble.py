@@ -11,7 +11,7 @@ from bisect import bisect_right, insort
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.readers.reader import ACCURACIES, EPOCH_NUMBERS, Said
+from autograder.readers.reader import ACCURACIES, EPOCH_NUMBERS, Reader, Said
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 MOST_LANES = 5_000  # in one file; what comes after is left out, and said so
@@ -41,17 +41,20 @@ class Lanes:
     """All lanes of one file."""
 
     file: str
+    # By format and label those that a line may still belong to, the latest last; and the others.
     lanes: dict[tuple[str, int | None], list[Lane]] = field(default_factory=dict)
+    finished: list[Lane] = field(default_factory=list)
     count: int = 0
     epochs: int = 0
     left_out: int = 0
 
 
-def take(all_: Lanes, format_: str, label: int | None, line: int, said: Said) -> None:
-    """Put what a line of a format says into the lane that it belongs to."""
-    lanes = all_.lanes.setdefault((format_, label), [])
+def take(all_: Lanes, reader: Reader, label: int | None, line: int, said: Said) -> None:
+    """Put what a reader understood into the lane that it belongs to."""
+    lanes = all_.lanes.setdefault((reader.after or reader.format, label), [])
     number = said.get("epoch")
-    lane = next((lane for lane in lanes[: -LOOK_BACK - 1 : -1] if fits(lane, number, said)), None)
+    back = 2 if all_.left_out else LOOK_BACK
+    lane = next((lane for lane in lanes[: -back - 1 : -1] if fits(lane, number, said)), None)
     if lane is None:
         if number is None:
             return  # a result without an epoch: an evaluation outside of training
@@ -59,12 +62,14 @@ def take(all_: Lanes, format_: str, label: int | None, line: int, said: Said) ->
             all_.left_out += 1
             return
         all_.count += 1
-        lane = Lane(format_, label, line, line, base=0 if number == 0 else 1)
+        lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1)
         lanes.append(lane)
     elif lanes[-1] is not lane:  # latest last: ranks take turns, so the search stays short
         lanes.remove(lane)
         lanes.append(lane)
     lane.last = line
+    if "opens" not in said:
+        lane.format = reader.format
     at = lane.current if number is None else number + 1 - lane.base
     epoch = lane.epochs.get(at)
     if epoch is None:
@@ -74,6 +79,9 @@ def take(all_: Lanes, format_: str, label: int | None, line: int, said: Said) ->
         all_.epochs += 1
         epoch = lane.epochs[at] = {"line": line}
     add(all_.file, lane, epoch, at, line, said)
+    if lane.of and lane.current >= lane.of and epoch.get("closed"):
+        lanes.remove(lane)
+        all_.finished.append(lane)
 
 
 def fits(lane: Lane, number: int | None, said: Said) -> bool:
@@ -115,7 +123,7 @@ def add(file: str, lane: Lane, epoch: dict[Any, Any], at: int, line: int, said: 
         lane.current = at
     lane.scaled = lane.scaled or "scaled" in said
     if "of" in said:
-        lane.of = said["of"]
+        lane.of = said["of"] + (1 - lane.base if "opens" in said else 0)  # "0/24" is of 25
     if "progress" in said:
         lane.progress = said["progress"]
     if "step" in said:
@@ -164,8 +172,11 @@ def clusters(all_: Lanes) -> list[list[Lane]]:
     """The lanes of each run: those that overlap in the file, or that labels tell to be ranks."""
     found: list[list[Lane]] = []
     by_format: dict[str, list[Lane]] = {}
-    for (format_, _), lanes in all_.lanes.items():
-        by_format.setdefault(format_, []).extend(lanes)
+    for lane in all_.finished:
+        by_format.setdefault(lane.format, []).append(lane)
+    for lanes in all_.lanes.values():
+        for lane in lanes:
+            by_format.setdefault(lane.format, []).append(lane)
     for lanes in by_format.values():
         last, labels = -1, set[int | None]()
         for lane in sorted(lanes, key=lambda lane: (lane.first, lane.last)):

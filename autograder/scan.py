@@ -239,7 +239,7 @@ def read_formats(
     if last is not None:
         said = last.read(text)
         if said and "opens" not in said:
-            assemble.take(found.lanes, last.format, label, number, said)
+            assemble.take(found.lanes, last, label, number, said)
             return last
     knows = None
     for reader in readers:
@@ -250,7 +250,7 @@ def read_formats(
                 said = reader.read(text)
                 if said:
                     knows = reader
-                    assemble.take(found.lanes, reader.format, label, number, said)
+                    assemble.take(found.lanes, reader, label, number, said)
                 break
     return knows
 

@@ -107,38 +107,50 @@ def one_output(folder: Path) -> None:
     print(f"`autograder read` of it, start to end: {time.monotonic() - start:.2f} s (0.5 asked)")
 
 
-BIG = {
-    "10 % tagged": lambda: make_log(USUAL, 0.1, 10_000_000).encode(),
-    "no record, words of training": lambda: NOISE.replace("step", "training step").encode() * 9999,
-    "steps of PyTorch's MNIST": lambda: b"".join(
-        b"Train Epoch: %d [%d/60000 (%d%%)]\tLoss: 0.2\n" % (epoch, step * 64, step // 10)
-        for epoch in range(1, 100)
-        for step in range(938)
+# What a piece of the file is, and which share of the full size is enough to see where it leads.
+BIG: dict[str, tuple[Callable[[], bytes], float]] = {
+    "10 % tagged": (lambda: make_log(USUAL, 0.1, 10_000_000).encode(), 1),
+    "no record": (lambda: NOISE.encode() * 99_999, 1),
+    "one line without an end": (lambda: b"x" * 10_000_000, 1),
+    "one bar without an end": (lambda: b"\r 10%|#   | 1/9 [00:01<00:08]" * 300_000, 1),
+    "nothing but NULs": (lambda: bytes(10_000_000), 1),
+    "words of training in every line": (
+        lambda: NOISE.replace("step", "training step").encode() * 9999,
+        0.1,
     ),
-    "one line without an end": lambda: b"x" * 10_000_000,
-    "one bar without an end": lambda: b"\r 10%|#   | 1/9 [00:01<00:08]" * 300_000,
-    "nothing but NULs": lambda: bytes(10_000_000),
-    "nothing but tracebacks": lambda: b"Traceback (most recent call last):\n  File x\n" * 99_999,
-    "a thousand runs a megabyte": lambda: (
-        b"Epoch 1/1\n9/9 - 1s - loss: 0.1 - accuracy: 0.9\n" * 99_999
+    "steps of PyTorch's MNIST": (
+        lambda: b"".join(
+            b"Train Epoch: %d [%d/60000 (%d%%)]\tLoss: 0.2\n" % (epoch, step * 64, step // 10)
+            for epoch in range(1, 100)
+            for step in range(938)
+        ),
+        0.1,
+    ),
+    "nothing but tracebacks": (
+        lambda: b"Traceback (most recent call last):\n  File x\nValueError\n" * 99_999,
+        0.1,
+    ),
+    "nothing but runs": (
+        lambda: b"Epoch 1/1\n9/9 - 1s - loss: 0.1 - accuracy: 0.9\n" * 99_999,
+        0.1,
     ),
 }
 
 
 def big_files(folder: Path, gigabytes: float) -> None:
-    print(f"{f'a file of {gigabytes:g} GB':<34}{'MB/s':>10}{'peak MB':>10}  (150 asked)")
-    for name, make in BIG.items():
+    print(f"{'big files':<34}{'GB':>6}{'MB/s':>8}{'peak MB':>9}  (150 asked)")
+    for name, (make, share) in BIG.items():
         path = folder / "big.out"
         piece = make()
         with path.open("wb") as file:
-            for _ in range(int(gigabytes * 1e9 / len(piece)) + 1):
+            for _ in range(int(share * gigabytes * 1e9 / len(piece)) + 1):
                 file.write(piece)
         command = [sys.executable, __file__, "--measure", str(path)]
         result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-        speed = path.stat().st_size / 1e6 / result["seconds"]
-        print(
-            f"{name:<34}{speed:>10.0f}{result['peak_mb']:>10.0f}  {result['outcome']}", flush=True
-        )
+        size = path.stat().st_size
+        speed = size / 1e6 / result["seconds"]
+        peak, outcome = result["peak_mb"], result["outcome"]
+        print(f"{name:<34}{size / 1e9:>6.2f}{speed:>8.0f}{peak:>9.0f}  {outcome}", flush=True)
 
 
 def measure(path: Path) -> None:

@@ -31,3 +31,4 @@ class Reader:
     format: str
     tags: tuple[str, ...]  # a line without any of them says nothing to this reader
     read: Callable[[str], Said | None]
+    after: str | None = None  # another format, whose beginnings of epochs are this one's too

@@ -81,7 +81,6 @@ def read_mnist(line: str) -> Said | None:
 
 
 TUTORIAL = re.compile(rf"(?:^|\s)(train|val) Loss: ({VALUE}) Acc: ({VALUE})\s*$")
-TUTORIAL_HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
 
 
 def read_tutorial(line: str) -> Said | None:
@@ -91,9 +90,6 @@ def read_tutorial(line: str) -> Said | None:
         if result[1] == "train":
             return {"train_loss": loss, "train_accuracy": accuracy}
         return {"closes": True, "val_loss": loss, "val_accuracy": accuracy}
-    header = TUTORIAL_HEADER.search(line)
-    if header:
-        return {"epoch": int(header[1]), "of": int(header[2]) + 1, "opens": True}
     return None
 
 
@@ -102,5 +98,5 @@ READERS = (
         "torch-imagenet", ("Epoch: [", "Epoch:[", "* Acc@1", "* Prec@1", "*   Acc@1"), read_imagenet
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
-    Reader("torch-tutorial", ("Loss: ", "Epoch "), read_tutorial),
+    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its header
 )
