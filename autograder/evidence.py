@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from autograder import accounting, measure
 from autograder.accounting import Job
+from autograder.clock import clock_goes_on, times_add_up
+from autograder.doubt import contradiction, odd
 from autograder.harmless import printable
 from autograder.measure import Measure, is_number
 from autograder.records import Run, Where
@@ -57,41 +59,27 @@ def examine(
             continue
         found = [f for check in CHECKS for f in check(run)]
         found += convergence(run, references or {})
-        if jobs is not None:
-            found += accounting.compare(run, jobs, login)
+        disagrees = list(accounting.compare(run, jobs, login)) if jobs is not None else []
+        found += disagrees
         findings += found
         if any(run is c for c in counted):
-            tiers.append(tier_of(run, found, jobs))
+            confirmed = jobs is not None and not disagrees and accounting.confirms(run, jobs)
+            tiers.append(tier_of(run, found, confirmed))
     if not tiers:
         return Seen("unverified", "no finished run that counts", tuple(findings))
     tier, reason = min(tiers, key=lambda t: TIERS.index(t[0]))
     return Seen(tier, reason, tuple(findings))
 
 
-def tier_of(
-    run: Run, findings: Sequence[Finding], jobs: Mapping[str, Job] | None
-) -> tuple[str, str]:
+def tier_of(run: Run, findings: Sequence[Finding], confirmed: bool) -> tuple[str, str]:
     wrong = [f.title for f in findings if f.contradicts]
     if wrong:
         return "contradicted", wrong[0]
     if run.chain_intact is None or not run.ranks:
         return "unverified", f"the output ({run.format}) has no run record"
-    if jobs is not None and accounting.confirms(run, jobs):
+    if confirmed:
         return "confirmed", "the run record agrees with itself and with the scheduler's accounting"
     return "self-consistent", "the run record agrees with itself"
-
-
-def contradiction(
-    title: str, expected: str, found: str, where: Sequence[Where | None], try_: str = ""
-) -> Finding:
-    places = tuple(w for w in where if w)[:4]
-    advice = try_ or "hand in the output as the job wrote it, or run the job again"
-    return Finding("evidence", title, expected, found, places, advice, look=True, contradicts=True)
-
-
-def odd(title: str, expected: str, found: str, where: Sequence[Where | None], try_: str) -> Finding:
-    places = tuple(w for w in where if w)[:4]
-    return Finding("evidence", title, expected, found, places, try_, look=True)
 
 
 def rank_lines(run: Run) -> list[Where | None]:
@@ -157,18 +145,15 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
         yield contradiction("More epochs than asked for", f"{asked:g} epochs", found, where[-1:])
 
 
-def times_add_up(run: Run) -> Iterator[Finding]:
-    if run.total_seconds is None or not is_number(run.total_seconds.value):
-        return
-    seconds = [e.seconds for e in run.epochs if e.seconds is not None]
-    least = sum(s.value - s.half_width for s in seconds)
-    total = run.total_seconds.value + run.total_seconds.half_width
-    if least > total * 1.001 + 0.01:
-        yield contradiction(
-            "The epochs took longer than the whole run",
-            f"at most {total:.4g} s together",
-            f"{least:.4g} s",
-            [run.total_seconds.where, *(e.where for e in run.epochs)],
+def oddities(run: Run) -> Iterator[Finding]:
+    """What no honest program writes, as the reader came across it."""
+    for problem in [p for p in run.problems if p.look][:3]:
+        yield odd(
+            "The record says something that the course's programs never write",
+            "every line once, with numbers in their range",
+            printable(problem.reason, 160),
+            [problem.where],
+            "hand in each output once, as the job wrote it",
         )
 
 
@@ -287,6 +272,8 @@ CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     ranks_present,
     epochs_in_order,
     times_add_up,
+    clock_goes_on,
+    oddities,
     samples_add_up,
     parameters_agree,
     hosts_agree,

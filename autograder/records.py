@@ -31,6 +31,7 @@ class Problem:
     where: Where
     text: str
     reason: str
+    look: bool = False  # no honest program writes this: a person should look
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ class Epoch:
     val_accuracy: Number | None = None
     lr: float | None = None
     where: Where | None = None
+    began_ms: float | None = None  # wall clock, as the run record tells it
+    ended_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Run:
     header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
     end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
     measures: tuple[dict[str, Any], ...] = ()  # the record's measure events
+    began_ms: float | None = None  # wall clock of the record's header and of its run_stop
+    ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began and did not end

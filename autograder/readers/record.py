@@ -29,7 +29,9 @@ class Launch:
     epochs: dict[int, Epoch] = field(default_factory=dict)
     shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
     slices: dict[int, Any] = field(default_factory=dict)
-    open_epochs: set[int] = field(default_factory=set)
+    epoch_starts: dict[int, float | None] = field(default_factory=dict)
+    began_ms: float | None = None
+    ended_ms: float | None = None
     validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     test_accuracy: Number | None = None
     test_loss: Number | None = None
@@ -42,9 +44,9 @@ class Launch:
     problems: list[Problem] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def complain(self, where: Where, text: str, reason: str) -> None:
+    def complain(self, where: Where, text: str, reason: str, look: bool = True) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(where, text, reason))
+            self.problems.append(Problem(where, text, reason, look))
 
 
 @dataclass
@@ -103,6 +105,7 @@ def check_chain(
         shown,
         f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
         "missing, moved or changed",
+        look=False,  # the broken chain itself is a finding
     )
 
 
@@ -111,6 +114,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
         launch.complain(where, "header", "a second header in the same run; the first one counts")
         return
     launch.header = value
+    launch.began_ms = finite(event.get("time_ms"))
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -159,7 +163,7 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     number = whole(event["metadata"].get("epoch_num"), 1)
     if number is not None:
-        launch.open_epochs.add(number)
+        launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
 
 
 def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -179,6 +183,8 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),
         where=where,
+        began_ms=launch.epoch_starts.get(number),
+        ended_ms=finite(event.get("time_ms")),
     )
 
 
@@ -197,7 +203,8 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if finite(value.get("value")) is None:
-        launch.complain(where, str(value.get("name"))[:80], "the measure has no finite value")
+        name = str(value.get("name"))[:80]
+        launch.complain(where, name, "the measure has no finite value", look=False)
     launch.measures.append({**value, "where": where})
 
 
@@ -208,6 +215,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
     launch.end = value
+    launch.ended_ms = finite(event.get("time_ms"))
     launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
     if value.get("test_accuracy") is not None:
         launch.test_accuracy = quantity(launch, value, "test_accuracy", where, fraction=True)
@@ -241,7 +249,8 @@ def quantity(
     if said is None:
         return None
     number = exact(said, where)
-    if said in ("nan", "inf", "-inf"):
+    diverged = said in ("nan", "inf", "-inf")
+    if diverged:
         reason = f"{name} is {said}: the training diverged"
     elif number is None:
         reason = f"{name} should be a number and is {said!r:.40}"
@@ -251,7 +260,7 @@ def quantity(
         reason = f"{name} should be above 0 and is {number.value:g}"
     else:
         return number
-    launch.complain(where, name, reason)
+    launch.complain(where, name, reason, look=not diverged)
     return None
 
 
@@ -315,6 +324,8 @@ def to_run(launch: Launch) -> Run:
         header=facts,
         end=launch.end,
         measures=tuple(launch.measures),
+        began_ms=launch.began_ms,
+        ended_ms=launch.ended_ms,
         chain_intact=bool(launch.chains) and not launch.broken,
         problems=tuple(launch.problems),
     )

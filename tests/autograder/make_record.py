@@ -5,6 +5,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 DATASET = {"name": "mnist", "sha256": "ab", "synthetic": False, "test_samples": 10000}
+BEGAN_MS = 1772445600000  # 2026-03-02T10:00:00Z
 
 
 class Writer:
@@ -12,13 +13,14 @@ class Writer:
 
     def __init__(self, run: str = "5f0c2a91") -> None:
         self.run, self.lines = run, []
+        self.clock = BEGAN_MS
         self.chains: dict[int, str] = {}
 
     def add(self, key: str, value, kind: str = "POINT_IN_TIME", rank: int = 0, **metadata) -> None:
         about = {"file": "train.py", "lineno": 31, "run": self.run, "rank": rank, **metadata}
         event = {
             "namespace": "course",
-            "time_ms": 1700000000000 + len(self.lines),
+            "time_ms": round(self.clock),
             "event_type": kind,
             "key": key,
             "value": value,
@@ -51,9 +53,13 @@ def make_record(
     end: dict | None = None,
     measures: tuple[dict, ...] = (),
     first_rank_only: bool = False,
+    wall: tuple[float, ...] | None = None,
     **header,
 ) -> list[str]:
-    """Lines of a run that everything agrees in, unless the arguments say otherwise."""
+    """Lines of a run that everything agrees in, unless the arguments say otherwise.
+
+    `wall` are the seconds between the lines at an epoch's start and end, if not `seconds`.
+    """
     writer = Writer(run)
     facts = {
         "lesson": lesson,
@@ -102,6 +108,7 @@ def make_record(
             "accuracy": 0.9 + 0.02 * number,
             "lr": 0.001,
         }
+        writer.clock += 1000 * (time if wall is None else wall[number - 1])
         writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
     for measure in measures:
         writer.add("measure", measure)
@@ -114,8 +121,10 @@ def make_record(
                 "files_written": None,
             }
             writer.add("rank_end", value, rank=rank)
+        total = sum(seconds) + 2 if total is None else total
+        writer.clock = max(writer.clock, BEGAN_MS + 1000 * total)
         value = {
-            "seconds": sum(seconds) + 2 if total is None else total,
+            "seconds": total,
             "test_accuracy": test_accuracy,
             "test_loss": 0.08,
             "param_spread": 0.0 if size > 1 else None,
@@ -123,6 +132,20 @@ def make_record(
         }
         writer.add("run_stop", value | (end or {}), "INTERVAL_END", status="success")
     return writer.lines
+
+
+def sealed_again(lines: list[str]) -> list[str]:
+    """Changed lines with a chain computed anew, as somebody does who knows how it is made."""
+    chains: dict[int, str] = {}
+    done = []
+    for line in lines:
+        text = line[line.index("{") : line.rindex(',"chain":')]
+        about = json.loads(text + "}}")["metadata"]
+        rank = about["rank"]
+        before = chains.get(rank, about["run"])
+        chains[rank] = blake2b((before + text).encode()).hexdigest()[:12]
+        done.append(f':::MLLOG {text},"chain":"{chains[rank]}"}}}}')
+    return done
 
 
 RIGHT_ANSWERS = {

@@ -1,0 +1,159 @@
+"""What students' outputs look like after accidents and tricks, and what grading says of each.
+
+Two runs, on one rank and on two, are graded as an instructor does: points, tier of evidence, and
+the reason why a person should look. Points are for what was measured; doubt only raises a flag.
+"""
+
+import pytest
+
+from tests.autograder.make_record import make_record, sealed_again, write_lines
+
+RUBRIC = """
+lesson: "03"
+title: From one rank to two
+points: 10
+runs:
+  one: {where: {source: keras}}
+  two: {where: {source: keras-horovod}}
+checks:
+  - id: finished
+    title: Both runs trained for three epochs
+    points: 1
+    require: [{metric: epochs, of: [one, two], at_least: 3}]
+  - id: accuracy
+    title: Two ranks learn what one learns
+    points: 2
+    require:
+      - {metric: test_accuracy, of: two, at_least: 0.97}
+      - {metric: loss_last, of: two, at_most: 0.3}
+  - id: shared
+    title: Two ranks share the data
+    points: 3
+    require:
+      - {metric: ranks, of: two, equal: 2}
+      - {metric: shard_overlap, of: two, equal: 0}
+  - id: speedup
+    title: Two ranks are faster than one
+    points: 4
+    require: [{metric: speedup, of: two, base: one, at_least: 1.5}]
+"""
+ROSTER = "student,login\nada,ada\nben,ben\n"
+JOBS = (
+    "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
+    "1|ada|COMPLETED|1772445590|1772446000|1|8|cpu=8,node=1|n1\n"
+    "2|ada|COMPLETED|1772445590|1772446000|1|8|cpu=8,node=1|n1\n"
+    "3|ben|COMPLETED|1772445590|1772446000|1|8|cpu=8,node=1|n1\n"
+    "4|ben|COMPLETED|1772445590|1772446000|1|8|cpu=8,node=1|n1\n"
+)
+
+
+def one_rank(**facts) -> list[str]:
+    return make_record(**{"lesson": "03", "job_id": "1", "seconds": (12.0, 10.0, 10.2)} | facts)
+
+
+def two_ranks(**facts) -> list[str]:
+    usual = {"lesson": "03", "source": "keras-horovod", "run": "c0ffee00", "size": 2, "job_id": "2"}
+    return make_record(**usual | {"seconds": (8.0, 5.0, 5.1)} | facts)
+
+
+def edited(lines: list[str], old: str, new: str) -> list[str]:
+    text = "\n".join(lines)
+    assert old in text
+    return text.replace(old, new, 1).split("\n")
+
+
+def swapped(lines: list[str], first: int, second: int) -> list[str]:
+    lines = list(lines)
+    lines[first], lines[second] = lines[second], lines[first]
+    return lines
+
+
+def with_twin(lines: list[str]) -> list[str]:
+    """Rank 1 says twice that it takes part, with a chain that fits."""
+    at = next(i for i, line in enumerate(lines) if '"rank":1,"local_rank"' in line)
+    return sealed_again([*lines[: at + 1], lines[at], *lines[at + 1 :]])
+
+
+def faster(lines: list[str]) -> list[str]:
+    """A forger's work: other seconds, new chain, but the clock of the lines left as it was."""
+    for seconds in ("8.0", "5.0", "5.1"):
+        lines = edited(lines, f'"seconds":{seconds}', '"seconds":0.5')
+    return sealed_again(lines)
+
+
+CUT = two_ranks()[:-3]
+COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
+
+# what was done; the run on one rank (None: as it was) and on two; points, tier, words of the look
+MUTATIONS = [
+    ("untouched", None, two_ranks(), 10, "confirmed", None),
+    ("truncated", None, CUT, 0, "confirmed", None),
+    ("last line cut in half", None, [*two_ranks()[:-1], two_ranks()[-1][:90]], 0, "confirmed",
+        None),
+    ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted", "do not follow"),
+    ("interleaved otherwise", None, swapped(two_ranks(), 1, 2), 10, "confirmed", None),
+    ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", "never write"),
+    ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted", "Not every rank"),
+    ("unsharded", None, two_ranks(shards=[None, None]), 7, "confirmed", None),
+    ("shared wrongly", None, two_ranks(shards=[[0, None, 2]] * 2), 7, "contradicted",
+        "hold fewer samples"),
+    ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
+        '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
+        '"test_accuracy":0.098')), 8, "confirmed", None),
+    ("accuracy edited", None, edited(two_ranks(test_accuracy=0.9), "0.9,", "0.99,"), 10,
+        "contradicted", "do not follow"),
+    ("seconds edited", None, edited(two_ranks(seconds=(8.0, 9.0, 9.1)), '"seconds":9.0',
+        '"seconds":3.0'), 10, "contradicted", "do not follow"),
+    ("fake speedup: new seconds, new seal", None, faster(two_ranks(seconds=(8.0, 5.0, 5.1))), 10,
+        "confirmed", "far longer than they say"),
+    ("fake speedup: less data", None, two_ranks(samples=12800, train_samples=12800,
+        seconds=(2.0, 1.0, 1.0)), 6, "confirmed", "speedup is not measured"),
+    ("fake speedup: slow baseline elsewhere", one_rank(device="CPU a slow one",
+        seconds=(90.0, 80.0, 80.0)), two_ranks(), 6, "confirmed", "speedup is not measured"),
+    ("clock backwards", None, two_ranks(wall=(8.0, -40.0, 5.1)), 10, "contradicted",
+        "clock goes backwards"),
+    ("somebody else's jobs", COPY["one"], COPY["two"], 10, "self-consistent",
+        "belongs to another account"),
+    ("a job that nobody ran", one_rank(job_id="77"), two_ranks(), 10, "self-consistent",
+        "does not hold this job"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def graded(tmp_path, grade):
+    """Grade students' runs: name -> (one rank, two ranks); gives the records as written."""
+
+    def command(**students):
+        for name, (one, two) in students.items():
+            write_lines(tmp_path / "class" / name / "03" / "one_1.out", one)
+            write_lines(tmp_path / "class" / name / "03" / "two_2.out", two)
+        write_lines(tmp_path / "rubrics" / "03.yaml", [RUBRIC])
+        write_lines(tmp_path / "roster.csv", [ROSTER])
+        write_lines(tmp_path / "sacct.txt", [JOBS])
+        files = ("--roster", tmp_path / "roster.csv", "--sacct", tmp_path / "sacct.txt")
+        return grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics", *files)
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "score", "tier", "look"),
+    [m[1:] for m in MUTATIONS],
+    ids=[m[0] for m in MUTATIONS],
+)
+def test_each_mutation_has_its_verdict(graded, one, two, score, tier, look):
+    result = graded(ada=(one_rank() if one is None else one, two))
+    rows = {row[0]: row for row in result.table}
+    assert rows["ada"][2:5] == [f"{score}/10", "graded", tier]
+    assert (look or "") in rows["ada"][5]
+    assert bool(look) == (result.exit_code == 1), rows["ada"]
+
+
+def test_a_copied_output_is_seen_in_both_places(graded):
+    result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
+    rows = {row[0]: row for row in result.table}
+    assert "also handed in by ben" in rows["ada"][5]
+    assert "belongs to another account" in rows["ben"][5]
+    assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]
+    for name, other in (("ada", "ben"), ("ben", "ada")):
+        assert f"by {other}" not in (result.folder / "students" / f"{name}.html").read_text()
