@@ -25,7 +25,7 @@ def sample_map(
 ) -> None:
     """A row for each rank, a column for each sample; below them how often it is read in all.
 
-    White: unread. Light: once. Dark: more than once.
+    White: unread. Blue: once. Orange: more than once.
     """
     import numpy as np
     from matplotlib.colors import BoundaryNorm, ListedColormap
