@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from lessons.toolkit.checks.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.check import CheckFailed, StillAGap, exercise, shown
 
 Function = Callable[..., Any]
 
@@ -40,7 +40,9 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
     needed = ("nodes", "ntasks", "ntasks-per-node", "time", "output", "error")
     empty = [f"--{name}=" for name in needed if not job.options.get(name)]
     if len(empty) >= 5:
-        raise NotImplementedError("Exercise 0.1: fill the five empty directives of job.sbatch")
+        raise StillAGap(
+            "the five empty directives of job.sbatch", None, "Write a value behind each `=`."
+        )
     if empty:
         advice = "Write a value after the =, without a space."
         raise CheckFailed("every directive has a value", f"{' '.join(empty)} without one", advice)
