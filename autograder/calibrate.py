@@ -36,8 +36,7 @@ class Calibration:
 )
 def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
-    from autograder.mark import shorten
-    from autograder.read import read_files
+    from autograder.mark import read_runs
 
     data: dict[str, dict] = {}
     for student in collect.find_students([runs], name="reference"):
@@ -47,8 +46,8 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
                 if not path.exists():
                     click.echo(f"{folder.lesson}: no rubric, left out", err=True)
                     continue
-                read = [shorten(run, folder.outputs) for run in read_files(folder.outputs)]
-                data[str(folder.lesson)] = of_lesson(rubric.load_rubric(path), read)
+                asked = rubric.load_rubric(path)
+                data[str(folder.lesson)] = of_lesson(asked, read_runs(folder, asked))
     if not any(lesson["values"] for lesson in data.values()):
         raise click.ClickException(f"{runs} holds no finished run of a lesson with a rubric")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"

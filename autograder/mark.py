@@ -90,8 +90,7 @@ def grader_error(student: str, lesson: str, settings: Settings, error: Exception
 
 def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
     known = settings.rubrics.get(folder.lesson or "")
-    formats = [custom.load(own.name, own.lines) for own in known.formats] if known else []
-    runs = [shorten(run, folder.outputs) for run in read_files(folder.outputs, formats)]
+    runs = read_runs(folder, known)
     lesson = folder.lesson or lesson_said(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
@@ -132,6 +131,12 @@ def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))
+
+
+def read_runs(folder: Folder, rubric: Rubric | None) -> list[Run]:
+    """The runs of a lesson, in the usual formats and in those that its rubric brings."""
+    formats = [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []
+    return [shorten(run, folder.outputs) for run in read_files(folder.outputs, formats)]
 
 
 def lesson_said(runs: Sequence[Run]) -> str | None:

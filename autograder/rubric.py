@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from autograder.metrics import METRICS, PAIRS
 from autograder.readers import custom
+from autograder.scan import READERS
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
 
 FOLDER = Path(__file__).parent / "rubrics"
@@ -203,6 +204,11 @@ class Rubric(Strict):
 
 def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
     """What is wrong between parts of a rubric: the place, and what is wrong there."""
+    formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
+    for name, choice in rubric.runs.items():
+        for unknown in sorted(set(choice.or_format) - formats):
+            known = ", ".join(sorted(formats))
+            yield ("runs", name), f"no format is called {unknown!r}; there are: {known}"
     for index, check in enumerate(rubric.checks):
         place: tuple = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:

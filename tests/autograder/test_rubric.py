@@ -56,6 +56,7 @@ def test_the_courses_rubrics_are_worth_ten_points(path):
 # what is replaced by what, the line that is named, words of the message
 MISTAKES = [
     ("points: 2", "points: 3", 3, "sum to 2 points"),
+    ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),
     ("title: A lesson", "titel: A lesson", 2, "no such field"),
     ("metric: params", "metric: parms", 11, "no metric is called 'parms'"),
     ("of: keras", "of: torch", 11, "no run 'torch'"),
