@@ -8,10 +8,11 @@ import statistics
 import time
 
 import numpy as np
-from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 from mpi4py import MPI
 
 from lessons.toolkit.record import Record
+
+from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
 comm = MPI.COMM_WORLD
 GRADIENT = 50_890  # floats of lesson 01's network

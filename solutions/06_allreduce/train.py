@@ -4,11 +4,12 @@ import argparse
 import math
 from pathlib import Path
 
-import ml_comm
 import numpy as np
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
+
+import ml_comm
 
 
 def start(rng, inputs=784, hidden=64, outputs=10):

@@ -58,6 +58,22 @@ MENTIONS = {
         "arXiv:1802.05799",
     ],
     "08": ["hpc4neuro", "Dataset.shard", "Train on 60000 samples", "mpi4py", "arXiv:1802.09941"],
+    "06": [
+        "Algorithm 1",
+        "parameter server",
+        "CNTK",
+        "Caffe",
+        "point to point",
+        "mpi4py",
+        "MPI tutorial",
+        "Theta",
+        "rankN",
+        "thread teams",
+        "Gloo",
+        "NCCL",
+        "1802.05799",
+        "1705.09056",
+    ],
 }
 
 

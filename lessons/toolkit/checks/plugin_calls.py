@@ -1,0 +1,66 @@
+"""Which of the plugin's calls a training program makes, without MPI, data or output (lesson 06)."""
+
+import contextlib
+import io
+import os
+import tempfile
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+
+class Recorder:
+    """Takes the plugin's place and notes which calls come, with which arguments."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            if name not in ("get_rank", "get_nranks"):
+                self.calls.append((name, arguments))
+            if name in ("broadcast", "gradients"):
+                return [np.copy(tensor) for tensor in arguments[0]]
+            return {"get_rank": 0, "get_nranks": 1}.get(name)
+
+        return call
+
+
+class Silent:
+    """Takes the place of a Record."""
+
+    rank, size = 0, 1
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    @contextlib.contextmanager
+    def epoch(self, **_: Any) -> Iterator[Any]:
+        yield SimpleNamespace(log=lambda **_: None)
+
+    def end(self, **_: Any) -> None: ...
+
+    def measure(self, *_: Any, **__: Any) -> None: ...
+
+
+def calls_of(train: Any) -> list[tuple[str, tuple[Any, ...]]]:
+    """The calls that one epoch of four steps makes; nothing is printed or written."""
+    mc = Recorder()
+    rng = np.random.default_rng(1)
+    images = rng.random((128, 28, 28), dtype=np.float32)
+    mnist = SimpleNamespace(x_train=images, y_train=np.arange(128) % 10)
+    mnist = SimpleNamespace(**vars(mnist), x_test=images[:8], y_test=np.arange(8), facts={})
+    args = SimpleNamespace(
+        epochs=1, batch_size=32, lr=0.1, train_samples=128, seed=1, precision="float32"
+    )
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            with patch.object(train, "Record", Silent):
+                train.train(mc, args, mnist)
+        finally:
+            os.chdir(here)
+    return mc.calls
