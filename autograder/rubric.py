@@ -205,10 +205,10 @@ class Rubric(Strict):
 def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
     """What is wrong between parts of a rubric: the place, and what is wrong there."""
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
-    for name, choice in rubric.runs.items():
+    for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
-            yield ("runs", name), f"no format is called {unknown!r}; there are: {known}"
+            yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
     for index, check in enumerate(rubric.checks):
         place: tuple = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:
