@@ -19,7 +19,7 @@ class Sign:
 
 OOM_EXCEPTION = re.compile(
     r"(?i)out of memory|outofmemory|OOM when allocating|RESOURCE_EXHAUSTED|ResourceExhausted"
-    r"|^MemoryError|std::bad_alloc|cannot allocate memory|CUDA_ERROR_OUT_OF_MEMORY"
+    r"|MemoryError|std::bad_alloc|cannot allocate memory|CUDA_ERROR_OUT_OF_MEMORY"
 )
 # What a launcher raises because another process ended: an echo, not a cause.
 ECHO = re.compile(
@@ -98,6 +98,7 @@ SIGNS: tuple[tuple[str, str, str, str], ...] = (
         "exit",
         "a process ended with an error",
     ),
+    ("Killed", r"\b\d{2,9} Killed\b", "exit", "a process was killed"),
     ("on signal", "exited on signal", "exit", "a process was killed"),
     (
         "terminate called",

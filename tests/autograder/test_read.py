@@ -82,6 +82,11 @@ OUTCOMES = {
     "exit code": (UNFINISHED + EXIT, "failed"),
     "exit code after the last epoch": (KERAS + EXIT, "failed"),
     "killed": (UNFINISHED + "srun: error: n1: task 0: Segmentation fault\n", "failed"),
+    "killed, as the shell says": (UNFINISHED + "job: line 9: 4711 Killed  python x\n", "failed"),
+    "NumPy's memory": (
+        UNFINISHED + TRACEBACK.replace("\nValue", "\nnumpy._core._exceptions._ArrayMemory"),
+        "oom",
+    ),
     "mpirun": (UNFINISHED + "mpirun noticed that process rank 1 exited on signal 11\n", "failed"),
     "time limit": (UNFINISHED + LIMIT, "timeout"),
     "time limit behind a bar": (UNFINISHED + "\r 22%|##| 2/9 [00:01<00:03]" + LIMIT, "timeout"),
