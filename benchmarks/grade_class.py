@@ -93,6 +93,7 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path)
     args = parser.parse_args()
     scratch = Path(tempfile.mkdtemp(dir=args.scratch))
+    took = []
     try:
         rubrics(scratch / "rubrics")
         for count in (args.students // 10, args.students):
@@ -101,10 +102,12 @@ def main() -> None:
             words = (scratch / f"class{count}", "--rubrics", scratch / "rubrics")
             words = (*words, "--out", scratch / f"out{count}", "--junit")
             first, again = run(*words), run(*words)
+            took.append(first[0])
             print(
                 f"{count:6d} students x {len(LESSONS)} lessons: {first[0]:7.2f} s, "
                 f"peak {first[1]:5.0f} MB; nothing changed: {again[0]:5.2f} s"
             )
+        print(f"ten times the students take {took[1] / took[0]:.1f} times as long")
         one = next((scratch / f"class{args.students // 10}").rglob("keras_0.out"))
         single = sorted(run(one, "--rubrics", scratch / "rubrics")[0] for _ in range(5))
         print(f"one small submission: {single[2]:.2f} s (median of 5)")
