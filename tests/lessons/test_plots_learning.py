@@ -1,0 +1,45 @@
+"""Pictures of lessons 01 and 06: what is in them."""
+
+import numpy as np
+from test_plots import is_png, words
+
+from lessons.toolkit import plots_learning
+
+
+def test_curves_are_named_and_points_counted():
+    figure = plots_learning.fitted_curves([0, 1], [1, 2], {"10 steps": ([0, 1], [1, 1])})
+    assert {"2 points", "10 steps"} <= set(words(figure))
+    assert is_png(figure)
+
+
+def test_a_loss_that_runs_away_is_said_to_leave_the_picture():
+    runs = {"lr 0.1": [3, 2, 1], "lr 9": [3, 50, float("inf")], "lr 99": [3, float("nan"), 1]}
+    figure = plots_learning.losses(runs, highest=10)
+    told = words(figure)
+    assert "lr 0.1" in told
+    assert "lr 9: leaves the picture" in told
+    assert "lr 99: leaves the picture" in told
+    assert is_png(figure)
+
+
+def test_the_units_with_the_largest_weights_are_shown():
+    weights = np.zeros((784, 20))
+    weights[0] = np.arange(20) + 1
+    figure = plots_learning.weight_images(weights, count=3)
+    assert [axes.get_title() for axes in figure.axes] == ["unit 19", "unit 18", "unit 17"]
+    assert is_png(figure)
+
+
+def test_times_of_an_exchange_with_their_model():
+    points = {"ring": [(1e3, 1e-5), (1e6, 1e-3)], "library": [(1e3, 1e-5)]}
+    figure = plots_learning.allreduce_times(points, {"ring": lambda n: 1e-5 + 1e-9 * n}, [1e6])
+    told = words(figure)
+    assert {"ring", "ring, model", "library", "not used in the fit"} <= set(told)
+    assert figure.axes[0].get_xscale() == figure.axes[0].get_yscale() == "log"
+    assert is_png(figure)
+
+
+def test_arrays_of_the_busiest_rank():
+    figure = plots_learning.busiest_rank({"server": {2: 2, 16: 30}, "ring": {2: 1, 16: 1.875}})
+    assert {"server", "ring", "30", "1.88"} <= set(words(figure))
+    assert is_png(figure)
