@@ -81,16 +81,15 @@ def time_and_accuracy(
     if published:
         right.plot(
             published.keys(), published.values(), "o", color=GREY, mfc="none", ms=9,
-            label="published: all images, one GPU a rank",
+            label="published (Jülich): 60,000 images, a GPU a rank",
         )  # fmt: skip
-        right.legend(loc="lower right", fontsize=9)
         counts |= set(published)
     for axes, what in ((left, "start to end in s"), (right, "test accuracy")):
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="ranks", ylabel=what, xticks=sorted(counts))
     left.set_ylim(bottom=0)
-    left.legend(loc="lower left", fontsize=9)
+    figure.legend(loc="outside upper left", ncols=2)
 
 
 @picture

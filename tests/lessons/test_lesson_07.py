@@ -69,10 +69,21 @@ MISTAKES = {
 }
 
 
+SIZES = ("--train-samples", "6400", "--epochs", "2")
+
+
+@pytest.fixture(scope="module")
+def one_rank(tmp_path_factory):
+    """What the solution prints on one rank."""
+    folder = tmp_path_factory.mktemp("one")
+    run(LESSON / "train.py", 1, *SIZES, out=folder)
+    return folder / "job.out"
+
+
 @pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_grader_names_a_mistake(mistake, tmp_path):
+def test_the_grader_names_a_mistake(mistake, one_rank, tmp_path):
     old, new, failed = MISTAKES[mistake]
     source = (LESSON / "train.py").read_text()
     assert source.count(old) == 1
@@ -80,8 +91,7 @@ def test_the_grader_names_a_mistake(mistake, tmp_path):
     folder.mkdir()
     program = tmp_path / "train.py"
     program.write_text(source.replace(old, new))
-    sizes = ("--train-samples", "6400", "--epochs", "2")
-    for ranks in (1, 2):
-        run(program, ranks, *sizes, out=tmp_path)
-        shutil.move(tmp_path / "job.out", folder / f"07_keras_{ranks}.out")
+    run(program, 2, *SIZES, out=tmp_path)
+    shutil.copy(one_rank, folder / "07_keras_1.out")
+    shutil.move(tmp_path / "job.out", folder / "07_keras_2.out")
     assert lost(grade(folder, "07")) - {"accuracy"} == failed
