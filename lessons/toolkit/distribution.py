@@ -76,9 +76,9 @@ class DataDistributor:
         self._comm = Alone() if mpi_comm is None else mpi_comm
         self._rank = self._comm.Get_rank()
         self._num_ranks = self._comm.Get_size()
-        if mpi_comm is None:
-            refuse_company()
         self._shutdown_on_error = shutdown_on_error
+        if self._num_ranks == 1 and (problem := strangers(mpi_comm)):
+            self._fail(problem, None)
         self._shuffle = shuffle
         self._seed = seed
         self._random: Any = random if seed is None else random.Random(seed)
@@ -164,14 +164,24 @@ class DataDistributor:
         sys.exit(1)
 
 
-def refuse_company() -> None:
-    """Without MPI every rank would take everything for its share."""
-    asked = facts.ranks_asked(os.environ) if facts.launcher(os.environ) != "none" else None
-    if asked is not None and asked > 1:
-        raise DataDistributionError(
+def strangers(comm: Any) -> str | None:
+    """Why a communicator of one rank is wrong here: then every rank would take everything."""
+    launcher = facts.launcher(os.environ)
+    asked = facts.ranks_asked(os.environ) if launcher != "none" else None
+    if asked is None or asked < 2:
+        return None
+    if comm is None:
+        return (
             f"DataDistributor(None) is for one rank, but {asked} were started: "
             "give it a communicator, DataDistributor(MPI.COMM_WORLD)"
         )
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and comm == mpi.COMM_WORLD:
+        return (
+            f"{launcher} started {asked} ranks, but MPI sees only one: start the program with "
+            "mpirun, or with srun and its MPI plug-in (horovodrun --gloo starts no MPI)"
+        )
+    return None
 
 
 def in_order(items: Iterable[Any]) -> list[Any]:

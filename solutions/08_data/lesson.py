@@ -288,7 +288,7 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # | the last step of an epoch never ends | unequal steps: `common_steps`, or equal shares (`equal="drop"`) |
 # | training accuracy fine, test accuracy not | parts sorted by class |
 # | throughput N times too good | samples *processed* counted instead of different ones |
-# | every rank has all files under `horovodrun --gloo` | `MPI.COMM_WORLD` has size 1 there: use `mpirun` or `srun` |
+# | "MPI sees only one" rank | `horovodrun --gloo` starts no MPI, and each rank would take all files: `mpirun` or `srun` |
 # | one rank prints an error, the job goes on for ever | the error did not reach the others |
 #
 # ## Recap

@@ -13,13 +13,13 @@ import pytest
 from lessons.toolkit.distribution import DataDistributionError, DataDistributor
 
 HERE = Path(__file__).parent / "ranks"
-MPIRUN = "mpirun --allow-run-as-root --oversubscribe -np {} {} {}"
+MPIRUN = "mpirun --allow-run-as-root --oversubscribe"
 
 
-def start(program, ranks, *arguments):
+def start(program, ranks, *arguments, launcher=MPIRUN):
     env = os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"}
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
-    line = MPIRUN.format(ranks, sys.executable, HERE / program).split()
+    line = [*launcher.split(), "-np", str(ranks), sys.executable, HERE / program]
     return subprocess.run(
         [*line, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=60
     )
@@ -164,6 +164,21 @@ def test_without_mpi_several_ranks_are_refused(monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     with pytest.raises(DataDistributionError, match=r"2 were started.*MPI\.COMM_WORLD"):
         DataDistributor(None)
+
+
+@pytest.mark.ranks
+def test_a_launcher_that_starts_no_mpi_is_refused():
+    done = start("distribution_shutdown.py", 2, launcher="horovodrun --gloo -H localhost:2")
+    assert done.returncode != 0
+    assert "horovodrun started 2 ranks, but MPI sees only one" in done.stdout + done.stderr
+    assert "never reached" not in done.stdout
+
+
+def test_a_communicator_of_ones_own_is_no_mistake(monkeypatch):
+    from mpi4py import MPI
+
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
+    assert DataDistributor(MPI.COMM_SELF)(range)(3) == [0, 1, 2]
 
 
 def test_shutdown_on_one_rank_without_mpi(capsys):
