@@ -14,6 +14,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "scale": ("cluster.scale:scale_command", "One job on several numbers of ranks, as a table."),
     "use": ("cluster.site_use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.site_use:sites_command", "The computers there are."),
+    "kernel": ("cluster.kernel:kernel_group", "This environment as a Jupyter kernel."),
     "box": ("cluster.box.command:box_command", "A real Slurm on this machine (root)."),
     "site": ("cluster.site_check:site_group", "Find what is wrong with a site file."),
 }

@@ -439,7 +439,7 @@ GOOD = {
     [
         ({"course": False}, "environment.yml"),
         ({"own": False}, "base installation"),
-        ({"kernels": []}, "ipykernel install --user"),
+        ({"kernels": []}, "cluster kernel install"),
     ],
 )
 def test_environments(wrong, advice):

@@ -256,7 +256,7 @@ def check_0_5(found: Mapping[str, Any] | None = None) -> str:
         raise CheckFailed(
             f"a kernel that starts {found['prefix']}",
             "none of the kernels that Jupyter lists",
-            f"{found['python']} -m ipykernel install --user --name dl-course",
+            f"{found['prefix']}/bin/cluster kernel install",
         )
     return f"{found['prefix']}, kernel {found['kernels'][0]}."
 
@@ -272,8 +272,8 @@ def environment() -> dict[str, Any]:
     installed = list(distributions(name="dl-on-supercomputers", path=[get_path("purelib")]))
     kernels = []
     for name, spec in KernelSpecManager().get_all_specs().items():
-        starts = spec["spec"]["argv"][0]
-        if Path(starts).is_relative_to(prefix) or Path(spec["resource_dir"]).is_relative_to(prefix):
+        words = [*spec["spec"]["argv"], spec["resource_dir"]]  # Python may stand behind a launcher
+        if any(Path(word).is_relative_to(prefix) for word in words):
             kernels.append(name)
     # A virtual environment, or a conda environment that is not conda's own (which has condabin).
     conda = (prefix / "conda-meta").is_dir() and not (prefix / "condabin").is_dir()
