@@ -18,7 +18,7 @@ PRODUCTS = (
     "*.pyc",
     "answers.txt",
     "checkpoints",
-    "data",
+    "parts",
     "timeline*.json",
     "__pycache__",
     ".*",
