@@ -8,7 +8,7 @@ import click
 import yaml
 
 from autograder import collect, judge, measure, rubric
-from autograder.case import Case, chosen, matching
+from autograder.case import Case, chosen, matching, program_of, says
 from autograder.measure import Measure, Missing, is_number
 from autograder.metrics import METRICS
 from autograder.records import Run
@@ -85,7 +85,7 @@ def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
             title: {"value": v.value, "low": v.low, "high": v.high, "unit": v.unit}
             for title, v in values.items()
         },
-        "speedups": {name: line for name in asked.runs if (line := _curve(case, name))},
+        "speedups": _curves([run for run in runs if says(run, "lesson", asked.lesson)]),
     }
 
 
@@ -105,19 +105,22 @@ def _value(case: Case, condition: rubric.Condition, name: str) -> judge.Value:
     return measure.middle(found) if found else Missing("no run measures it")
 
 
-def _curve(case: Case, name: str) -> dict[int, float]:
-    finished = [
-        r
-        for r in matching(case.runs, case.rubric, name)
-        if r.outcome == "completed" and measure.workers(r)
-    ]
-    base = next((r for r in finished if measure.workers(r) == 1), None)
-    line: dict[int, float] = {}
-    for run in finished:
-        gain = measure.speedup(base, run) if base is not None else None
-        if isinstance(gain, Measure):
-            line[measure.workers(run) or 1] = round(gain.value, 4)
-    return line if len(line) > 1 else {}
+def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
+    """Speedup over workers, for every program that ran on one worker and on more."""
+    finished = [r for r in runs if r.outcome == "completed" and measure.workers(r)]
+    lines = {}
+    for program in sorted({program_of(run) for run in finished}):
+        same = [run for run in finished if program_of(run) == program]
+        base = next((r for r in same if measure.workers(r) == 1), None)
+        gains = [(run, measure.speedup(base, run)) for run in same] if base else []
+        line = {
+            measure.workers(run) or 1: round(gain.value, 4)
+            for run, gain in gains
+            if isinstance(gain, Measure)
+        }
+        if len(line) > 1:
+            lines[program] = dict(sorted(line.items()))
+    return lines
 
 
 def read_calibration(path: Path | None) -> Calibration:

@@ -45,6 +45,12 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     return sorted(found, key=by_time)
 
 
+def program_of(run: Run) -> str:
+    """Program and model as the record names them: their runs on several sizes belong together."""
+    known = [run.header.get(fact) for fact in ("source", "model")]
+    return printable(", ".join(word for word in known if isinstance(word, str)) or run.format, 80)
+
+
 def says(run: Run, key: str, value: object) -> bool:
     """A run that does not say its lesson may belong to any."""
     said = run.header.get(key)

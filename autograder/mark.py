@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from autograder import collect, evidence, judge, measure
 from autograder.accounting import Job
 from autograder.answers import Given, read_answers
-from autograder.case import Case, by_time, chosen, matching
+from autograder.case import Case, by_time, chosen, matching, program_of
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
 from autograder.measure import Measure
@@ -242,6 +242,7 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
         found.append(
             RunSummary(
                 name=name,
+                program=program_of(run),
                 outcome=run.outcome,
                 counted=any(run is c for c in counted),
                 files=run.files,
@@ -270,7 +271,7 @@ def baseline(run: Run, runs: Sequence[Run]) -> Run | None:
         other
         for other in runs
         if other.outcome == "completed"
-        and other.header.get("source") == run.header.get("source")
+        and program_of(other) == program_of(run)
         and measure.workers(other) is not None
     ]
     smallest = min(same, key=lambda r: measure.workers(r) or 0, default=None)

@@ -82,6 +82,7 @@ class RunSummary:
     """What a report says of one run."""
 
     name: str  # its name in the rubric, else its format
+    program: str  # what it trained with which model: of these a speedup curve is drawn
     outcome: str
     counted: bool  # this is the run that the checks speak of
     files: tuple[str, ...]

@@ -46,8 +46,8 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
     """Speedup over workers for every program that ran on more than one size."""
     found = []
     finished = [r for r in grade.runs if r.outcome == "completed"]
-    for name in dict.fromkeys(r.name for r in finished):
-        same = [r for r in finished if r.name == name]
+    for name in sorted({r.program for r in finished}):
+        same = [r for r in finished if r.program == name]
         line = [(r.workers, r.speedup) for r in same if r.speedup and (r.workers or 0) > 1]
         if line and any(r.workers == 1 for r in same):
             sizes = [(workers, p) for workers, p in line if workers is not None]

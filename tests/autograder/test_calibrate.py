@@ -1,0 +1,109 @@
+"""The full profile with a site's calibration: speed is graded by what the solution reaches."""
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.make_record import make_record, write_lines
+
+RUBRIC = """
+lesson: "05"
+title: Scaling
+points: 10
+train_samples: {smoke: 12800, full: 60000}
+runs:
+  one: {where: {source: torch, world_size: 1}}
+  most: {where: {source: torch}, largest: ranks}
+checks:
+  - id: ranks
+    title: Four ranks took part
+    points: 2
+    require: [{metric: ranks, of: most, at_least: {smoke: 2, full: 4}}]
+  - id: speedup
+    title: Four ranks are about as much faster as the solution's
+    points: 4
+    require:
+      - metric: speedup
+        of: most
+        base: one
+        at_least: {of_reference: 0.8}
+        half_from: {of_reference: 0.4}
+        only: full
+      - {metric: ranks, of: most, at_least: 2}
+  - id: throughput
+    title: One rank is about as fast as the solution's
+    points: 4
+    require:
+      - {metric: throughput, of: one, at_least: {of_reference: 0.8}, only: full}
+      - {metric: epochs, of: one, at_least: 3}
+"""
+SIZES = (1, 2, 4)
+
+
+def hand_in_study(folder, epoch=8.0, gains=(1.0, 1.9, 3.5), **facts):
+    """Runs of 1, 2 and 4 ranks whose epochs are so many times faster."""
+    for size, gain in zip(SIZES, gains, strict=True):
+        seconds = (epoch / gain + 2, epoch / gain, epoch / gain)
+        lines = make_record(
+            lesson="05",
+            source="torch",
+            run=f"{size:08x}",
+            size=size,
+            seconds=seconds,
+            job_id=f"{size}{folder.parent.name}",
+            started=f"2026-03-02T10:0{size}:00+00:00",
+            **{"device": "NVIDIA A100-SXM4-40GB", "seed": len(folder.parent.name)} | facts,
+        )
+        write_lines(folder / f"scaling_{size}.out", lines)
+
+
+@pytest.fixture
+def site(tmp_path):
+    write_lines(tmp_path / "rubrics" / "05.yaml", [RUBRIC])
+    hand_in_study(tmp_path / "solution" / "05")
+    path = tmp_path / "site.yaml"
+    words = ["calibrate", str(tmp_path / "solution"), "--out", str(path)]
+    result = CliRunner().invoke(main, [*words, "--rubrics", str(tmp_path / "rubrics")])
+    assert result.exit_code == 0, result.output
+    return path
+
+
+def test_what_a_calibration_holds(site):
+    found = yaml.safe_load(site.read_text())["05"]
+    assert found["devices"] == ["NVIDIA A100-SXM4-40GB"]
+    assert found["values"]["speedup of most over one"]["value"] == pytest.approx(3.5)
+    assert found["values"]["throughput of one"]["value"] == pytest.approx(7500)
+    assert found["speedups"] == {"torch, mlp512": {1: 1.0, 2: 1.9, 4: 3.5}}
+
+
+# how the student's runs differ, points, words of the page
+STUDIES = [
+    ("as the solution", {}, 10, "speedup of most over one: 3.5"),
+    ("four fifths of its speedup", {"gains": (1.0, 1.6, 2.8)}, 10, "2.8"),
+    ("three fifths of it", {"gains": (1.0, 1.4, 2.1)}, 9, "0.8 of the reference"),
+    ("no faster with four", {"gains": (1.0, 1.0, 1.0)}, 6, "0.8 of the reference"),
+    ("everything half as fast", {"epoch": 16.0}, 6, "throughput of one: 3,750"),
+    ("everything twice as fast", {"epoch": 4.0}, 10, "throughput of one: 15,000"),
+    ("less data on four ranks than on one", {"samples": 12800, "train_samples": 12800}, 6,
+        "smaller than asked"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("study", "score", "words"), [s[1:] for s in STUDIES],
+                         ids=[s[0] for s in STUDIES])  # fmt: skip
+def test_speed_is_graded_by_the_reference(tmp_path, grade, site, study, score, words):
+    hand_in_study(tmp_path / "class" / "ada" / "05", **study)
+    files = ("--rubrics", tmp_path / "rubrics", "--calibration", site)
+    result = grade(tmp_path / "class", *files)
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert result.table[0][2] == f"{score}/10"
+    assert words in page
+    assert "the solution on this site" in page
+
+
+def test_without_a_calibration_speed_decides_nothing(tmp_path, grade, site):
+    hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0), epoch=80.0)
+    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
+    assert result.table[0][2] == "10/10"
+    assert "dotted" not in (result.folder / "students" / "ada.html").read_text()
