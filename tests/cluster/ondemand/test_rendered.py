@@ -1,0 +1,137 @@
+"""What Ruby makes of the app's templates, for the settings of a centre and a student's answers."""
+
+import html.parser
+import re
+import subprocess
+
+import pytest
+import yaml
+from portal import FILLED_IN, install_app, ruby, sbatch_words
+
+PBS = {"scheduler": "pbs", "native": ["-l", "filesystems=home:eagle"]}
+
+
+def shown(form: dict) -> list[str]:
+    """The fields that a student sees, in order."""
+    return [name for name in form["form"] if isinstance(form["attributes"].get(name, {}), dict)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fields"),
+    [
+        ({}, ["bc_account", "cores", "bc_num_hours"]),
+        ({"account": "none"}, ["cores", "bc_num_hours"]),
+        ({"queues": ["gpu", "debug"]}, ["bc_account", "bc_queue", "cores", "bc_num_hours"]),
+        (
+            {"queues": ["gpu"], "max_gpus": 4},
+            ["bc_account", "bc_queue", "gpus", "cores", "bc_num_hours"],
+        ),
+    ],
+)
+def test_the_form_asks_for_what_the_centre_needs(session, settings, fields):
+    form = session(**settings).yaml("form.yml")
+    assert shown(form) == fields
+    assert form["cluster"] == "hpc"
+    assert set(form["form"]) <= set(form["attributes"])
+
+
+def test_limits_of_the_centre_are_in_the_form(session):
+    limits = {"max_gpus": 2, "max_cores": 1, "max_hours": 1, "queues": ["a", "b: c"]}
+    attributes = session(**limits).yaml("form.yml")["attributes"]
+    assert (attributes["gpus"]["value"], attributes["gpus"]["max"]) == (0, 2)
+    assert (attributes["cores"]["value"], attributes["cores"]["max"]) == (1, 1)
+    assert (attributes["bc_num_hours"]["value"], attributes["bc_num_hours"]["max"]) == (1, 1)
+    assert attributes["bc_queue"]["options"] == ["a", "b: c"]
+
+
+@pytest.mark.parametrize(("account", "required"), [("required", True), ("optional", False)])
+def test_an_account_is_asked_for(session, account, required):
+    form = session(account=account).yaml("form.yml")
+    assert form["attributes"]["bc_account"]["required"] is required
+
+
+def test_settings_that_are_not_filled_in_are_a_sentence(tmp_path):
+    app = install_app(tmp_path, portal="", site="")
+    done = ruby(app, tmp_path / "session")
+    assert done.returncode
+    assert "settings.yml: fill in portal, site" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "settings", "words"),
+    [
+        ({}, {}, "-t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
+        ({"bc_account": "proj"}, {}, "-A proj -t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
+        (
+            {"bc_queue": "debug", "gpus": "2", "cores": "8", "bc_num_hours": "3"},
+            {"queues": ["gpu", "debug"], "max_gpus": 4, "native": ["--constraint=gpu"]},
+            "-p debug -t 03:00:00 --nodes=1 --ntasks=1 --cpus-per-task=8"
+            " --gpus-per-node=2 --constraint=gpu",
+        ),
+        ({"gpus": "0"}, {"max_gpus": 4}, "-t 02:00:00 --nodes=1 --ntasks=1 --cpus-per-task=2"),
+    ],
+)
+def test_the_sbatch_call(session, typed, settings, words):
+    made = session(typed, **settings)
+    where = f"sbatch -D {made.folder} -o {made.folder}/output.log "
+    assert " ".join(sbatch_words(made.options)) == where + words
+
+
+@pytest.mark.parametrize(
+    ("typed", "settings", "native"),
+    [
+        ({}, {"scheduler": "pbs"}, ["-l", "select=1:ncpus=2"]),
+        ({"gpus": "1"}, PBS | {"max_gpus": 4}, ["-l", "select=1:ncpus=2:ngpus=1", *PBS["native"]]),
+        (
+            {"gpus": "0", "cores": "4"},
+            PBS | {"max_gpus": 4, "pbs_select": "system=polaris"},
+            ["-l", "select=1:ncpus=4:system=polaris", *PBS["native"]],
+        ),
+    ],
+)
+def test_the_qsub_words(session, typed, settings, native):
+    assert session(typed | {"bc_account": "proj"}, **settings).options["native"] == native
+
+
+def test_options_that_a_student_types_cannot_add_words(session):
+    made = session({"cores": '2", "--uid=root', "gpus": "1; reboot"}, max_gpus=4)
+    assert made.options["native"][-2:] == ["--cpus-per-task=2", "--gpus-per-node=1"]
+
+
+@pytest.mark.parametrize("account", ["proj", "$(touch oops)", "a'b", "two words", "x\ny"])
+def test_the_scripts_are_valid_shell_whatever_is_typed(session, account):
+    made = session({"bc_account": account})
+    for name in ("before.sh", "script.sh", "after.sh", "job.sh"):
+        done = subprocess.run(["bash", "-n", made.folder / name], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    export = re.search(r"export SBATCH_ACCOUNT=.*?(?=\n    #)", made.text("before.sh"), re.DOTALL)
+    words = ["bash", "-c", f'{export[0]}; printf %s "$SBATCH_ACCOUNT"']
+    told = subprocess.run(words, capture_output=True, text=True, cwd=made.folder)
+    assert told.stdout == account
+    assert not (made.folder / "oops").exists()
+
+
+def test_nothing_of_the_configuration_is_deprecated_or_switched_off(session):
+    before = session().text("before.sh")
+    for never in ("NotebookApp", "check_xsrf", "allow_origin_pat", '"*"', "sha1", "token"):
+        assert never not in before
+    assert f'allow_origin = "{FILLED_IN["portal"]}"' in before
+
+
+def test_the_view_posts_the_password(session, tmp_path):
+    made = session()
+    connection = {"host": "n1.example", "port": 4711, "password": "secret", "jupyter_api": "lab"}
+    (made.folder / "connection.yml").write_text(yaml.safe_dump(connection))
+    assert ruby(tmp_path / "app", made.folder).returncode == 0
+    found = {}
+
+    class Reader(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            values = dict(attributes)
+            found[values.get("name") or tag] = values
+
+    Reader().feed(made.text("view.html"))
+    base = "/node/n1.example/4711"
+    assert found["form"]["action"] == f"{base}/login?next={base}/lab"
+    assert found["form"]["method"] == "post"
+    assert found["password"]["value"] == "secret"
