@@ -26,7 +26,8 @@ def write_parts(x, y, folder, parts):
     for number, indices in enumerate(partition(y, parts)):
         pixels = np.round(x[indices] * 255).astype(np.uint8)
         ids = np.arange(first, first + len(indices))
-        np.savez_compressed(folder / f"part_{number:02d}.npz", x=pixels, y=y[indices], ids=ids)
+        content = {"x": pixels, "y": y[indices], "ids": ids, "total": len(y)}
+        np.savez_compressed(folder / f"part_{number:02d}.npz", **content)
         first += len(indices)
     print(f"{first} images in {parts} files in {folder}/")
 
@@ -36,10 +37,10 @@ def list_parts(folder):
 
 
 def load_parts(folder, names):
-    """Images (0 to 1), labels and sample numbers of these files, one after the other."""
+    """Images (0 to 1), labels and numbers of these files' samples; samples of all parts."""
     parts = [np.load(Path(folder) / name) for name in names]
     x, y, ids = (np.concatenate([part[key] for part in parts]) for key in ("x", "y", "ids"))
-    return x.astype(np.float32) / 255, y, ids
+    return x.astype(np.float32) / 255, y, ids, int(parts[0]["total"])
 
 
 def main():

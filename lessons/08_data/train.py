@@ -92,9 +92,8 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
-    x_train, y_train, ids = load_parts(args.folder, files)
+    x_train, y_train, ids, samples = load_parts(args.folder, files)
     counts = MPI.COMM_WORLD.allgather(len(ids))
-    samples = 1 + MPI.COMM_WORLD.allreduce(int(ids.max()), MPI.MAX)  # in all files together
     mnist = data.load("mnist", train_samples=samples)
 
     model = build_model(args.model)

@@ -74,8 +74,18 @@ check.check_8_5(make_parts.partition)
 mnist = data.load("mnist", train_samples=train_samples)
 make_parts.write_parts(mnist.x_train, mnist.y_train, "data/parts", parts)
 for name in make_parts.list_parts("data/parts")[:3]:
-    x, y, ids = make_parts.load_parts("data/parts", [name])
-    print(name, "samples", ids[0], "to", ids[-1], "of each digit", np.bincount(y, minlength=10))
+    x, y, ids, total = make_parts.load_parts("data/parts", [name])
+    print(
+        name,
+        "samples",
+        ids[0],
+        "to",
+        ids[-1],
+        "of",
+        total,
+        "of each digit",
+        np.bincount(y, minlength=10),
+    )
 
 # %% [markdown]
 # ## Round robin

@@ -65,6 +65,11 @@ MISTAKES = {
         {"equal"},
     ),
     "rate not scaled": ("Adam(lr * hvd.size())", "Adam(lr)", {"rate"}),
+    "labels of other images": (
+        "        mnist.y_train,\n",
+        "        mnist.y_train[::-1],\n",
+        {"accuracy"},
+    ),
     "every rank saves": ("    if hvd.rank() != 0:\n        return 0\n", "", {"checkpoint"}),
 }
 
@@ -94,4 +99,6 @@ def test_the_grader_names_a_mistake(mistake, one_rank, tmp_path):
     run(program, 2, *SIZES, out=tmp_path)
     shutil.copy(one_rank, folder / "07_keras_1.out")
     shutil.move(tmp_path / "job.out", folder / "07_keras_2.out")
-    assert lost(grade(folder, "07")) - {"accuracy"} == failed
+    wrong = lost(grade(folder, "07"))
+    # What is not averaged or scaled may lower the accuracy, too.
+    assert failed <= wrong <= failed | {"accuracy"}
