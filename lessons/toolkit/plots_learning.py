@@ -108,3 +108,28 @@ def busiest_rank(figure: Any, moved: Mapping[str, Mapping[int, float]]) -> None:
     axes.set(xlabel="ranks", ylabel="arrays that the busiest rank moves", xticks=counts)
     axes.set_ylim(bottom=0)
     axes.legend(loc="upper left")
+
+
+@picture
+def accuracy_by_workers(
+    figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]], base: int = 1
+) -> None:
+    """Test accuracy against the number of workers, a line a rule, every seed a point."""
+    axes = figure.subplots()
+    counts = sorted({count for by_workers in results.values() for count in by_workers})
+    for place, (rule, by_workers) in enumerate(results.items()):
+        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        ordered = sorted(by_workers)
+        means = [sum(by_workers[n]) / len(by_workers[n]) for n in ordered]
+        axes.plot(ordered, means, **look, lw=1.6, label=rule)
+        lows, highs = ([pick(by_workers[n]) for n in ordered] for pick in (min, max))
+        axes.fill_between(ordered, lows, highs, color=look["color"], alpha=0.2, lw=0)
+        for count in ordered:
+            seeds = by_workers[count]
+            axes.plot([count] * len(seeds), seeds, ".", color=look["color"], ms=4)
+        if base in by_workers:
+            axes.axhline(means[ordered.index(base)], color=GREY, ls="--", lw=1)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel="workers (batch / 32)", ylabel="test accuracy", xticks=counts, ylim=(0, 1))
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))

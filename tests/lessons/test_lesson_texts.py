@@ -74,6 +74,20 @@ MENTIONS = {
         "1802.05799",
         "1705.09056",
     ],
+    "09": [
+        "Keskar",
+        "Hoffer",
+        "Goyal",
+        "Akiba",
+        "15 minutes",
+        "saddle points",
+        "Adadelta 1.0",
+        "Exponential decay",
+        "drop-out",
+        "job array",
+        "Account for changed convergence",
+        "largest useful batch",
+    ],
 }
 
 

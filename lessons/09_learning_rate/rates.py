@@ -1,0 +1,29 @@
+"""Rates, schedules and updates for large batches; nothing in here knows about workers."""
+
+import math
+
+import numpy as np
+
+
+def scaled(lr, workers, rule):
+    """The rate for a batch `workers` times as large; rule: "same", "sqrt" or "linear"."""
+    raise NotImplementedError("Exercise 9.1: times 1, the square root of workers, or workers")
+
+
+def lr_at(step, base, peak, warmup, total, decay):
+    """The rate of a step: in `warmup` steps from base to peak, then peak or a half cosine."""
+    raise NotImplementedError(
+        "Exercise 9.2: the line, then peak, or peak * (1 + cos(pi * progress)) / 2"
+    )
+
+
+def update(params, gradients, speeds, lr, momentum):
+    """speed <- momentum * speed + gradient; w <- w - lr * speed; both in place."""
+    raise NotImplementedError("Exercise 9.3: first the speeds, then the parameters")
+
+
+def lars(params, gradients, trust):
+    """Each layer's gradient times trust * |w| / |gradient|, where neither is 0."""
+    raise NotImplementedError(
+        "Exercise 9.3: a list of gradients, each as long as trust times its weights"
+    )

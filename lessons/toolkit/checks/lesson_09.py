@@ -1,0 +1,132 @@
+"""Public checks of lesson 09: the learning rate at scale."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+
+Function = Callable[..., Any]
+
+
+@exercise("9.1")
+def check_9_1(scaled: Function) -> str:
+    """scaled(0.1, 16, rule) is 0.1, 0.4 and 1.6 for same, sqrt and linear."""
+    for rule, right in {"same": 0.1, "sqrt": 0.4, "linear": 1.6}.items():
+        found = number(scaled(0.1, 16, rule), f'scaled(0.1, 16, "{rule}")')
+        mistakes = {
+            0.1 / 16: "A larger batch allows a larger rate, not a smaller one.",
+            0.1 / 4: "A larger batch allows a larger rate, not a smaller one.",
+            1.6: "That is the linear rule.",
+            0.4: "That is the square-root rule.",
+            math.sqrt(1.6): "The root is of the workers only, not of the rate.",
+        }
+        mistakes.pop(right, None)
+        compare(found, right, f'scaled(0.1, 16, "{rule}")', mistakes, "lr times a factor of N.")
+    for rule in ("same", "sqrt", "linear"):
+        found = number(scaled(0.3, 1, rule), f'scaled(0.3, 1, "{rule}")')
+        compare(found, 0.3, f'scaled(0.3, 1, "{rule}")', {}, "One worker: nothing changes.")
+    return "0.1, 0.4 and 1.6 for 16 workers."
+
+
+@exercise("9.2")
+def check_9_2(lr_at: Function) -> str:
+    """The rate begins at base, is at peak after the warm-up, and ends near 0 with the cosine."""
+    base, peak, warmup, total = 0.1, 1.6, 10, 110
+    cases = [
+        ((0, "cosine"), base, {0.0: "Begin at base, not at 0.", peak: "Warm up first."}),
+        ((5, "cosine"), 0.85, {0.8: "The line begins at base: base + (peak - base) * …"}),
+        ((10, "none"), peak, {}),
+        ((109, "none"), peak, {base: "Without decay the rate stays at peak."}),
+        ((10, "cosine"), peak, {1.6 * (1 + math.cos(math.pi * 10 / 110)) / 2: COUNT_FROM}),
+        ((60, "cosine"), 0.8, {1.6 * (1 + math.cos(math.pi * 60 / 110)) / 2: COUNT_FROM}),
+    ]
+    for (step, decay), right, mistakes in cases:
+        what = f'lr_at({step}, {base}, {peak}, {warmup}, {total}, "{decay}")'
+        compare(number(lr_at(step, base, peak, warmup, total, decay), what), right, what, mistakes)
+    last = number(lr_at(109, base, peak, warmup, total, "cosine"), "the last rate")
+    if not 0 <= last < 0.01:
+        raise CheckFailed("a last rate near 0", f"{last:.3g}", "Half a cosine: from 1 down to 0.")
+    what = "lr_at without a warm-up"
+    compare(number(lr_at(0, base, peak, 0, total, "none"), what), peak, what, {})
+    return "From 0.1 up to 1.6 in ten steps, then down to 0."
+
+
+COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (total - warmup)."
+
+
+@exercise("9.3")
+def check_9_3(update: Function, lars: Function) -> str:
+    """Two steps of momentum, and a LARS gradient as long as trust times its weights."""
+    w, speed = np.array([1.0, 2.0]), np.zeros(2)
+    gradient = np.array([1.0, -1.0])
+    for step, right in enumerate(([0.9, 2.1], [0.71, 2.29]), start=1):
+        update([w], [gradient], [speed], 0.1, 0.9)
+        if not np.allclose(w, right):
+            advice = "speed <- 0.9 · speed + gradient, then w <- w - 0.1 · speed; both in place."
+            if np.allclose(w, [1.0, 2.0]):
+                advice = "Nothing moved: change the arrays in place, `param -= …`."
+            elif np.allclose(w, [0.8, 2.2]):
+                advice = "The speed was lost: `speed *= …; speed += …` keep it in its array."
+            elif w[0] > 1:
+                advice = "That is uphill: subtract."
+            elif np.allclose(w, [0.99, 2.01]):
+                advice = "The new gradient counts in full: momentum weighs only the old speed."
+            raise CheckFailed(f"w = {right} after step {step}", shown(w.tolist()), advice)
+    params = [np.array([[3.0, 0.0], [0.0, 4.0]]), np.zeros(2)]
+    gradients = [np.array([[0.0, 6.0], [8.0, 0.0]]), np.array([1.0, 2.0])]
+    found = lars(params, gradients, 0.01)
+    if not isinstance(found, list | tuple) or len(found) != 2:
+        what = type(found).__name__
+        raise CheckFailed("a list of two gradients", f"one {what}", "One for each layer.")
+    length = float(np.linalg.norm(found[0]))
+    mistakes = {
+        0.2: "Turned round: |weights| / |gradient|.",
+        10 * 0.01: "Divide by the gradient's length.",
+        5 * 0.01 * 10: "Divide by the gradient's length.",
+        10.0: "Nothing was scaled.",
+        5.0: "trust is missing.",
+    }
+    compare(length, 0.05, "the length of the first gradient", mistakes, "trust · |w| / |gradient|.")
+    if not np.allclose(found[1], gradients[1]):
+        advice = "Weights of 0 (fresh biases) would never move: leave their gradient alone."
+        raise CheckFailed("gradient of zero biases as it is", shown(found[1]), advice)
+    return "Momentum and LARS as by hand."
+
+
+@exercise("9.4")
+def check_9_4(largest: Function) -> str:
+    """The largest number of workers whose best rule stays within 0.01 of the base."""
+    table = {1: [0.94], 8: [0.90, 0.92, 0.936], 16: [0.885, 0.93, 0.3], 64: [0.8, 0.86, 0.1]}
+    for base, right in ((0.94, 16), (0.944, 8)):
+        accuracies = table | {1: [base]}
+        found = number(largest(accuracies, 0.01), f"largest for a base of {base}")
+        mistakes = {
+            64.0: "64 is 0.08 below the base: count only what is within.",
+            8.0: "A higher N counts as soon as one of its rules is within.",
+            1.0: "Take the best rule of each N, not the worst or the mean.",
+        }
+        mistakes.pop(float(right), None)
+        compare(found, right, f"largest N for a base of {base}", mistakes)
+    return "The best rule of each N decides."
+
+
+@exercise("9.5")
+def check_9_5(setting: Function) -> str:
+    """setting(task) gives 8 different pairs (rate, momentum) for the tasks 0 to 7."""
+    found = [setting(task) for task in range(8)]
+    if any(f is None for f in found):
+        raise CheckFailed("a pair (rate, momentum)", "None", "Is there a `return`?")
+    if any(not isinstance(f, tuple) or len(f) != 2 for f in found):
+        raise CheckFailed("a pair (rate, momentum)", shown(found[0]), "return rate, momentum")
+    if len(set(found)) < 8:
+        advice = "task // 2 chooses the rate, task % 2 the momentum: each pair exactly once."
+        raise CheckFailed("8 different settings", f"{len(set(found))} different ones", advice)
+    rates, momenta = {f[0] for f in found}, {f[1] for f in found}
+    if (len(rates), len(momenta)) != (4, 2):
+        raise CheckFailed(
+            "4 rates × 2 momenta", f"{len(rates)} × {len(momenta)}", "Use RATES and MOMENTA."
+        )
+    return "Eight tasks, eight settings, nothing to say to each other."

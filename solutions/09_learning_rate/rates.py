@@ -1,0 +1,44 @@
+"""Rates, schedules and updates for large batches; nothing in here knows about workers."""
+
+import math
+
+import numpy as np
+
+
+def scaled(lr, workers, rule):
+    """The rate for a batch `workers` times as large; rule: "same", "sqrt" or "linear"."""
+    ### BEGIN SOLUTION Exercise 9.1: times 1, the square root of workers, or workers
+    return lr * {"same": 1, "sqrt": math.sqrt(workers), "linear": workers}[rule]
+    ### END SOLUTION
+
+
+def lr_at(step, base, peak, warmup, total, decay):
+    """The rate of a step: in `warmup` steps from base to peak, then peak or a half cosine."""
+    ### BEGIN SOLUTION Exercise 9.2: the line, then peak, or peak * (1 + cos(pi * progress)) / 2
+    if step < warmup:
+        return base + (peak - base) * step / warmup
+    if decay == "cosine":
+        return peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
+    return peak
+    ### END SOLUTION
+
+
+def update(params, gradients, speeds, lr, momentum):
+    """speed <- momentum * speed + gradient; w <- w - lr * speed; both in place."""
+    ### BEGIN SOLUTION Exercise 9.3: first the speeds, then the parameters
+    for param, gradient, speed in zip(params, gradients, speeds, strict=True):
+        speed *= momentum
+        speed += gradient
+        param -= lr * speed
+    ### END SOLUTION
+
+
+def lars(params, gradients, trust):
+    """Each layer's gradient times trust * |w| / |gradient|, where neither is 0."""
+    ### BEGIN SOLUTION Exercise 9.3: a list of gradients, each as long as trust times its weights
+    result = []
+    for param, gradient in zip(params, gradients, strict=True):
+        w, g = np.linalg.norm(param), np.linalg.norm(gradient)
+        result.append(gradient * (trust * w / g) if w > 0 and g > 0 else gradient)
+    return result
+    ### END SOLUTION
