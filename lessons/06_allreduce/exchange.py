@@ -71,7 +71,7 @@ def overlap(record, layers=6, width=448):
     def backward():
         for _ in range(layers):
             gradient = matrix @ matrix
-            for _ in range(7):
+            for _ in range(2):
                 gradient = matrix @ gradient * np.float32(1 / width)
             yield gradient
 

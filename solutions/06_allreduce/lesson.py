@@ -226,7 +226,8 @@ plots.speedup(list(runs.values()))
 # %% [markdown]
 # **What you should see.** `param_spread`, the largest difference of any parameter between any two
 # ranks, is exactly 0: everyone adds the same numbers to the same start. The time does *not* fall.
-# A step of this network computes for 0.2 ms, and the exchange of 200 kB costs as much. More ranks
+# A step of this network computes for 0.2 ms only; collecting, exchanging and spreading 200 kB after
+# each is not small beside that. More ranks
 # than cores, and they wait for each other's turn. Data parallelism pays when there is much
 # computation for each byte: lesson 07.
 #
