@@ -51,7 +51,9 @@ write_configuration() {
     fill gres.conf | tee "$ETC/gres.conf" >"$ETC/node/gres.conf"
     fill slurmdbd.conf | install -m 600 -o slurm /dev/stdin "$ETC/slurmdbd.conf"
     fill profile.sh >"$ETC/profile.sh"
-    fill dl-course.lua VENV="$(student_venv)" COURSE_DATA="${COURSE_DATA:-}" \
+    local library= # of an interpreter that is lent
+    [ ! -e "$LENT_VENV/bin/python" ] || library=$LENT_PYTHON/lib
+    fill dl-course.lua VENV="$(student_venv)" COURSE_DATA="${COURSE_DATA:-}" PYTHON_LIBRARY="$library" \
         >"$STATE/modules/dl-course/1.0.lua"
     install -m 755 "$BOX_CODE"/templates/{epilog,task_prolog}.sh "$ETC"
 }

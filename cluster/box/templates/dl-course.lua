@@ -3,6 +3,11 @@ whatis("Name: dl-course")
 whatis("Version: 1.0")
 prepend_path("PATH", "@VENV@/bin")
 setenv("VIRTUAL_ENV", "@VENV@")
+-- A lent interpreter looks for its own library in the folder that is closed, and would then take the
+-- system's, of another version: its compiled modules (ssl) would not load.
+if ("@PYTHON_LIBRARY@" ~= "") then
+    prepend_path("LD_LIBRARY_PATH", "@PYTHON_LIBRARY@")
+end
 setenv("COURSE_HOME", "@COURSE@")
 if ("@COURSE_DATA@" ~= "") then
     setenv("COURSE_DATA", "@COURSE_DATA@")

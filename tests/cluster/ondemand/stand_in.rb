@@ -21,6 +21,8 @@ def render(file, binding)
 end
 
 def binding_of(values)
+  taken = OpenStruct.new.methods.map(&:to_s) & values.keys
+  raise "OnDemand refuses #{taken} as names of form attributes" unless taken.empty?
   OpenStruct.new(values).instance_eval { binding }
 end
 
