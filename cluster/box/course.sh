@@ -40,7 +40,10 @@ lend_interpreter() {
 
     rm -rf "$LENT_VENV"
     install -d "$LENT_VENV/bin"
-    ln -s "$VENV/lib" "$LENT_VENV/lib"
+    local folder
+    for folder in lib share etc; do # share: JupyterLab's pages
+        [ ! -e "$VENV/$folder" ] || ln -s "$VENV/$folder" "$LENT_VENV/$folder"
+    done
     sed "s|^home = .*|home = $LENT_PYTHON/bin|" "$VENV/pyvenv.cfg" >"$LENT_VENV/pyvenv.cfg"
     local program name
     for program in "$VENV"/bin/*; do

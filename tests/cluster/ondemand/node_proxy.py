@@ -9,10 +9,10 @@ import re
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tornado import httpclient, httpserver, web, websocket
+from tornado import httpclient, httpserver, iostream, web, websocket
 
 NODE = r"/node/([^/]+)/(\d+)(?:/.*)?"
 OWN = {"connection", "content-encoding", "content-length", "transfer-encoding", "host", "upgrade"}
@@ -24,6 +24,8 @@ def handed_on(headers) -> dict[str, str]:
 
 
 class Node(websocket.WebSocketHandler):
+    behind: websocket.WebSocketClientConnection | None = None
+
     async def get(self, host: str, port: str) -> None:
         if self.request.headers.get("Upgrade", "").lower() == "websocket":
             await self.open_behind(host, port)
@@ -59,7 +61,8 @@ class Node(websocket.WebSocketHandler):
         await self.behind.write_message(message, binary=isinstance(message, bytes))
 
     def on_close(self) -> None:
-        self.behind.close()
+        if self.behind:
+            self.behind.close()
 
     async def hand_on(self, host: str, port: str) -> None:
         answer = await httpclient.AsyncHTTPClient().fetch(
@@ -84,7 +87,8 @@ class Node(websocket.WebSocketHandler):
                 self.add_header(name, value)
         if answer.code not in (204, 304):
             self.write(answer.body)
-        await self.finish()
+        with suppress(iostream.StreamClosedError):  # the browser has left the page meanwhile
+            await self.finish()
 
     post = put = patch = delete = hand_on
 
