@@ -169,12 +169,18 @@ for size in (1, 2, 3, 4, 5, 6, 7, 8):
 # %%
 from cluster.submit import submit_once
 
-files = {}
-for n in (1, ranks):
-    tasks = {"ntasks": str(n)}
-    files["mlp512", n] = submit_once("job.sbatch", *few, options=tasks)
-    files["cnn", n] = submit_once("job.sbatch", *few, *cnn, options=tasks)
-files["torch", ranks] = submit_once("job_torch.sbatch", *few, options={"ntasks": str(ranks)})
+one, several = {"ntasks": "1"}, {"ntasks": str(ranks)}
+files = {
+    ("mlp512", 1): submit_once("job.sbatch", *few, options=one),
+    ("mlp512", ranks): submit_once("job.sbatch", *few, options=several),
+    ("torch", ranks): submit_once("job_torch.sbatch", *few, options=several),
+}
+
+# %%
+files["cnn", 1] = submit_once("job.sbatch", *few, *cnn, options=one)
+
+# %%
+files["cnn", ranks] = submit_once("job.sbatch", *few, *cnn, options=several)
 
 # %%
 from autograder.read import read_files
