@@ -11,6 +11,7 @@ Otter grades without Docker and in one process, the fastest way that it has.
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -38,14 +39,25 @@ checks:
      require: [{metric: test_accuracy, of: keras, at_least: 0.9}]}
 """
 OTTER_LOOP = """
-import sys, time
+import sys
 from otter.api import grade_submission
-begin = time.monotonic()
 for path in sys.argv[2:]:
     score = grade_submission(path, ag_path=sys.argv[1], quiet=True).total
     assert score == 1, (path, score)
-print(time.monotonic() - begin)
 """
+
+
+Cost = tuple[float, float]  # seconds, and CPU seconds of all processes: others' load counts less
+
+
+def now() -> Cost:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
+
+
+def since(begin: Cost) -> Cost:
+    end = now()
+    return end[0] - begin[0], end[1] - begin[1]
 
 
 def environment(folder: Path, name: str, packages: Sequence[str]) -> Path:
@@ -84,7 +96,7 @@ def markdown(name: str, source: str) -> dict:
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": source}
 
 
-def with_nbgrader(folder: Path, bin_: Path, count: int) -> float:
+def with_nbgrader(folder: Path, bin_: Path, count: int) -> Cost:
     facts = {"schema_version": 3, "task": False, "locked": False}
     question = {"grade": False, "solution": True, "grade_id": "answer"} | facts
     test = {"grade": True, "solution": False, "grade_id": "test", "points": 1} | facts
@@ -102,15 +114,15 @@ def with_nbgrader(folder: Path, bin_: Path, count: int) -> float:
     for number in range(count):
         place = folder / "submitted" / f"s{number:04d}" / "one" / "one.ipynb"
         write_lines(place, [json.dumps(release)])
-    begin = time.monotonic()
+    begin = now()
     run([nbgrader, "autograde", "one"], bin_, folder)
-    seconds = time.monotonic() - begin
+    cost = since(begin)
     graded = len(list((folder / "autograded").glob("*/one/one.ipynb")))
     assert graded == count, f"nbgrader graded {graded} of {count}"
-    return seconds
+    return cost
 
 
-def with_otter(folder: Path, bin_: Path, count: int) -> float:
+def with_otter(folder: Path, bin_: Path, count: int) -> Cost:
     cells = [
         {**markdown("a", "# ASSIGNMENT CONFIG\nenvironment: null"), "cell_type": "raw"},
         {**markdown("b", "# BEGIN QUESTION\nname: q1\npoints: 1"), "cell_type": "raw"},
@@ -133,11 +145,12 @@ def with_otter(folder: Path, bin_: Path, count: int) -> float:
     paths = [folder / "submissions" / f"s{number:04d}.ipynb" for number in range(count)]
     for path in paths:
         write_lines(path, [json.dumps(student)])
-    done = run([bin_ / "python", "-c", OTTER_LOOP, made, *paths], bin_, folder)
-    return float(done.stdout.split()[-1])
+    begin = now()
+    run([bin_ / "python", "-c", OTTER_LOOP, made, *paths], bin_, folder)
+    return since(begin)
 
 
-def with_ours(folder: Path, count: int) -> float:
+def with_ours(folder: Path, count: int) -> Cost:
     write_lines(folder / "rubrics" / "02.yaml", [RUBRIC])
     for number in range(count):
         lines = make_record(job_id=str(number))
@@ -146,10 +159,10 @@ def with_ours(folder: Path, count: int) -> float:
     for repeat in range(REPEATS):
         words = [sys.executable, "-m", "autograder", "grade", folder / "class"]
         words += ["--rubrics", folder / "rubrics", "--out", folder / f"grades{repeat}"]
-        begin = time.monotonic()
+        begin = now()
         command = [str(word) for word in words]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        times.append(time.monotonic() - begin)
+        times.append(since(begin))
         assert done.stdout.count("1/1") == count, done.stderr
     return sorted(times)[REPEATS // 2]
 
@@ -171,11 +184,11 @@ def main() -> None:
         rows.append(("nbgrader", with_nbgrader(scratch / "work" / "nbgrader", bin_, count)))
         bin_ = environment(others, "otter", OTTER)
         rows.append(("Otter", with_otter(scratch / "work" / "otter", bin_, count)))
-        for name, seconds in rows:
-            rate = 60 * count / seconds
+        for name, (seconds, cpu) in rows:
             print(
-                f"{name:12s}{count:6d} submissions in {seconds:8.2f} s = {rate:9.0f} a minute; "
-                f"{seconds / ours:6.1f} × the autograder's time"
+                f"{name:11s}{count:5d} submissions: {seconds:7.2f} s ({cpu:.2f} s of CPU), "
+                f"{60 * count / seconds:.0f} a minute; {seconds / ours[0]:.0f} × the autograder's "
+                f"time, {cpu / ours[1]:.0f} × its CPU"
             )
     finally:
         shutil.rmtree(scratch)

@@ -13,7 +13,7 @@ class Writer:
 
     def __init__(self, run: str = "5f0c2a91") -> None:
         self.run, self.lines = run, []
-        self.clock = BEGAN_MS
+        self.clock: float = BEGAN_MS
         self.chains: dict[int, str] = {}
 
     def add(self, key: str, value, kind: str = "POINT_IN_TIME", rank: int = 0, **metadata) -> None:
