@@ -11,6 +11,7 @@ from bisect import bisect_right, insort
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.numbers import scaled
 from autograder.readers.reader import ACCURACIES, EPOCH_NUMBERS, Reader, Said
 from autograder.records import Epoch, Number, Problem, Run, Where
 
@@ -290,7 +291,9 @@ def to_epoch(
         value = said.get(name)
         if value is not None and name in scale:
             value = replace(
-                value, value=value.value * scale[name], half_width=value.half_width * scale[name]
+                value,
+                value=scaled(value.value, scale[name]),
+                half_width=value.half_width * scale[name],
             )
         values[name] = checked(name, value, problems)
     return Epoch(number, steps=said.get("steps"), where=Where(file, said["line"]), **values)
