@@ -290,10 +290,9 @@ def to_epoch(
     for name in EPOCH_NUMBERS:
         value = said.get(name)
         if value is not None and name in scale:
+            times = scale[name]
             value = replace(
-                value,
-                value=scaled(value.value, scale[name]),
-                half_width=value.half_width * scale[name],
+                value, value=scaled(value.value, times), half_width=value.half_width * times
             )
         values[name] = checked(name, value, problems)
     return Epoch(number, steps=said.get("steps"), where=Where(file, said["line"]), **values)
