@@ -138,7 +138,9 @@ def open_and_run(lab: Page, running, path: str) -> None:
     _, connection, address, student, *_ = running
     inside_home = Path(student.folder).name
     base = f"{address}/node/{connection['host']}/{connection['port']}"
-    lab.goto(f"{base}/lab/workspaces/{Path(path).parts[0].split('.')[0]}/tree/{inside_home}/{path}?reset")
+    lab.goto(
+        f"{base}/lab/workspaces/{Path(path).parts[0].split('.')[0]}/tree/{inside_home}/{path}?reset"
+    )
     lab.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     idle = lab.locator(".jp-Notebook-ExecutionIndicator")
     expect(idle).to_have_attribute("data-status", "idle", timeout=60_000)
