@@ -71,12 +71,11 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Si
     written = [status.output for status in found if status.succeeded]
     if not found or any(output is None or not output.is_file() for output in written):
         return None
-    newest = max((file.stat().st_mtime for file in path.parent.glob("*.py")), default=0.0)
-    if newest > latest.submitted:
-        print(f"{path}: job {latest.job_id} ran before you last changed a program here;")
-        print(f"    to run it again: submit_once({str(path)!r}, …, again=True)")
-    else:
-        print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
+    programs = [path, *path.parent.glob("*.py")]
+    if any(file.stat().st_mtime > latest.submitted for file in programs):
+        print(f"{path}: you changed a program or the job since job {latest.job_id}: it runs again")
+        return None
+    print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
     return latest.job_id
 
 

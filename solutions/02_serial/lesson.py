@@ -120,8 +120,8 @@ check.check_2_2(train_torch.train_step)
 #     tail -f 02_keras_<job id>.out
 #
 # From here, `submit_once` does the same: it prints the real command, waits, and returns the
-# output files. If outputs of this job lie in the folder already, it takes those: delete them to
-# run again.
+# output files. Run the cell twice and the job still runs once, unless you changed a program or the
+# job file in between.
 
 # %%
 from cluster.submit import submit_once
@@ -333,5 +333,5 @@ answers.note(
 #
 # **Hand in**: in a terminal, `lessons submit 02` packs this folder and says what is in it.
 #
-# Next: 03 takes a network that is worth a GPU. Further reading: F. Chollet, *Deep Learning with
+# Next: 06 shows what travels between two workers, 07 uses a network for which it pays. Further reading: F. Chollet, *Deep Learning with
 # Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.

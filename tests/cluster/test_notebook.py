@@ -66,11 +66,13 @@ def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys
         submit_once("bad.sbatch")
 
 
-def test_a_changed_program_is_pointed_out(lesson, capsys):
+@pytest.mark.parametrize("changed", ["train.py", "job.sbatch"])
+def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
     submit_once("job.sbatch")
-    (lesson.folder / "train.py").write_text("# new\n")
-    submit_once("job.sbatch")
-    assert "before you last changed a program here" in capsys.readouterr().out
+    with (lesson.folder / changed).open("a") as file:
+        file.write("# new\n")
+    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
+    assert "you changed a program or the job since job 1" in capsys.readouterr().out
 
 
 def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
