@@ -144,15 +144,25 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
 
 
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
-    """Bring lessons/ up to date; a stranger is moved away, never deleted."""
+    """Bring lessons/ up to date; nothing is lost: what was there goes to a folder in build/.
+
+    Somebody may have tried a lesson right here and filled its gaps.
+    """
+    now = f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
+    before = root / "build" / "replaced-in-lessons" / now
     for path, made in sorted(edition.files.items()):
         there = root / "lessons" / path
         if there.is_file() and there.read_bytes() == made:
             continue
         there.parent.mkdir(parents=True, exist_ok=True)
+        if there.is_file():
+            (before / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(there, before / path)
         replace_file(there, made)
         yield f"wrote lessons/{path}"
-    aside = root / "build" / "moved-out-of-lessons" / f"{datetime.now():%Y-%m-%d_%H%M%S_%f}"
+    if before.is_dir():
+        yield f"the files that were there before are in {before.relative_to(root)}"
+    aside = root / "build" / "moved-out-of-lessons" / now
     for path in strangers(root, edition, asked):
         target = aside / path
         target.parent.mkdir(parents=True, exist_ok=True)

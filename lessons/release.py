@@ -117,7 +117,8 @@ def release_command(out: Path) -> None:
     edition = build(root)
     if edition.problems or any(drift(root, edition, ())):
         raise click.ClickException(
-            "lessons/ is not what solutions/ makes: run `lessons build` and look at the result."
+            "lessons/ is not what solutions/ makes: run `lessons build`; it keeps a copy of each file "
+            "that it replaces."
         )
     files = gather(root)
     found = list(leaks(root, files))

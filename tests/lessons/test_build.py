@@ -131,6 +131,16 @@ def test_check_shows_drift_and_build_repairs_it(course, lessons_command, edit, s
     assert lessons_command("build", "--check").exit_code == 0
 
 
+def test_a_replaced_file_is_kept(course, lessons_command):
+    lessons_command("build")
+    program = course / "lessons" / NAME / "train.py"
+    program.write_text("# my work in this very folder\n")
+    assert "the files that were there before are in build/" in lessons_command("build").output
+    [kept] = course.glob(f"build/replaced-in-lessons/*/{NAME}/train.py")
+    assert kept.read_text() == "# my work in this very folder\n"
+    assert "NotImplementedError" in program.read_text()
+
+
 def test_a_stranger_is_moved_and_never_deleted(course, lessons_command):
     lessons_command("build")
     (course / "lessons" / NAME / "notes.txt").write_text("mine")
