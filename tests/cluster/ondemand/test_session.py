@@ -1,6 +1,5 @@
 """A student starts the app on a real Slurm, opens lesson 02 through the portal and runs it."""
 
-import json
 import os
 import re
 import shutil
@@ -107,7 +106,7 @@ def running(box, tmp_path_factory):
             page.write_text(session.text("view.html"))
             yield session, connection, address, student, environment, job
         finally:
-            student.try_to(f"scancel {job}; rm -rf ~/.jupyter ~/.local/share/jupyter")
+            student.try_to(f"scancel {job}; rm -rf ~/.jupyter ~/.local/share/jupyter {folder}")
 
 
 @pytest.fixture
@@ -170,7 +169,7 @@ def log_in(running, password: str, origin: str | None = None, **form: str) -> in
 
 
 def test_only_the_owner_reads_the_password_and_the_hash(running):
-    session, connection, _, _, _, job = running
+    session, connection, *_ = running
     for name in ("connection.yml", "jupyter_config.py"):
         assert stat.S_IMODE((session.folder / name).stat().st_mode) == 0o600
     secret = connection["password"]
@@ -186,10 +185,7 @@ def test_only_the_owner_reads_the_password_and_the_hash(running):
         except OSError:  # ended meanwhile
             continue
         assert secret.encode() not in words
-        assert (
-            f"SLURM_JOB_ID={job}\0".encode() not in environment
-            or secret.encode() not in environment
-        )
+        assert secret.encode() not in environment
 
 
 def test_the_password_the_form_and_its_origin_are_checked(running):
@@ -213,7 +209,7 @@ def test_sbatch_in_a_notebook_is_a_job_of_its_own(running, page):
     _, _, address, student, environment, _ = running
     lab = connect(page, address)
     open_and_run(lab, running, "nested.ipynb")
-    expect(lab.get_by_text(f"ended in {environment}")).to_be_attached(timeout=120_000)
+    expect(lab.get_by_text(f"ended in {environment}")).to_be_attached(timeout=240_000)
     printed = student.read("nested.out").splitlines()
     assert printed[0] == "cpus-per-task=not given gpus=not given"
     assert printed[1] == f"account=course python={environment}/bin/python"
@@ -239,5 +235,3 @@ def test_lesson_02_runs_to_its_end(running, page):
         assert int(number[1]) > int(session_job)
         assert f"python: {environment}/bin/python" in text
         assert student.wait(number[1])["state"] == "COMPLETED"
-    notebook = json.loads(Path(student.folder, "02_serial/lesson.ipynb").read_text())
-    assert notebook["cells"]
