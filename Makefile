@@ -5,14 +5,18 @@ PYTEST = .venv/bin/pytest -m
 .DEFAULT_GOAL := help
 .PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv
 
+lab: .venv        ## open the lessons in JupyterLab
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" jupyter lab lessons
+
+ifeq ($(wildcard solutions),)
+demo test test-slow lessons bench:
+	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
+else
 demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
 	@rm -rf build/demo
 	.venv/bin/lessons run 02 --edition solutions --site laptop --out build/demo/run
 	.venv/bin/lessons submit 02 --in build/demo/run/02_serial --out build/demo/submissions/you.zip
 	.venv/bin/autograder grade build/demo/submissions --profile smoke --out build/demo/grades || [ $$? = 1 ]
-
-lab: .venv        ## open the lessons in JupyterLab
-	@.venv/bin/jupyter lab lessons
 
 test: .venv       ## the tests (minutes)
 	@$(PYTEST) "not slow and not slurm and not browser"
@@ -28,6 +32,8 @@ lessons: .venv    ## make the students' edition from solutions/
 
 bench: .venv      ## measure what we claim about speed
 	@for file in benchmarks/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
+
+endif
 
 box-up:           ## start a real Slurm on this machine (root)
 	@cluster/box/box up

@@ -17,6 +17,7 @@ PARTS = (
     *("pyproject.toml", "Makefile", "README.md", "environment.yml", ".gitignore", "LICENSE"),
 )
 WITHHELD = Path("autograder/rubrics/expected")
+STUDENTS_PAGE = "docs/for-students.md"  # is their README
 TOP = "dl-on-supercomputers"
 # A shorter piece of a solution, like `return samples / seconds`, may well be written elsewhere.
 TELLING = 40
@@ -93,7 +94,10 @@ def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
 
 
 def gather(root: Path) -> dict[str, bytes]:
-    return {path.as_posix(): (root / path).read_bytes() for path in choose_files(root)}
+    files = {path.as_posix(): (root / path).read_bytes() for path in choose_files(root)}
+    if STUDENTS_PAGE in files:
+        files["README.md"] = files.pop(STUDENTS_PAGE)
+    return files
 
 
 def write_folder(target: Path, files: dict[str, bytes], executable: frozenset[str]) -> None:
@@ -117,8 +121,8 @@ def release_command(out: Path) -> None:
     edition = build(root)
     if edition.problems or any(drift(root, edition, ())):
         raise click.ClickException(
-            "lessons/ is not what solutions/ makes: run `lessons build`; it keeps a copy of each file "
-            "that it replaces."
+            "lessons/ is not what solutions/ makes: run `lessons build` "
+            "(it keeps a copy of each file that it replaces)."
         )
     files = gather(root)
     found = list(leaks(root, files))

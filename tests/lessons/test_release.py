@@ -206,3 +206,12 @@ def test_the_students_edition_installs(lessons_command, tmp_path):
         [sys.executable, "-c", code], env=environment, cwd="/", capture_output=True, text=True
     )
     assert shown.stdout.startswith(str(target)), shown.stderr
+
+
+def test_students_get_a_page_of_their_own_and_no_targets_that_cannot_work(released, tmp_path):
+    assert b"make lab" in released["README.md"]
+    assert b"make demo" not in released["README.md"]
+    (tmp_path / "Makefile").write_bytes(released["Makefile"])
+    done = subprocess.run(["make", "demo"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "This is the students' edition" in done.stdout
