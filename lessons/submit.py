@@ -1,5 +1,7 @@
 """`lessons submit`: pack a lesson's folder for handing in, and say what the grader will miss."""
 
+import contextlib
+import json
 import re
 import stat
 from collections.abc import Iterator
@@ -13,11 +15,18 @@ from lessons.check import find_folder
 from lessons.folders import LESSON_NAME
 
 if TYPE_CHECKING:
+    from autograder.records import Run
     from autograder.rubric import Rubric
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
 NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
-GAP = re.compile(r"NotImplementedError\(\s*[\"'](Exercise \d+\.\d+[a-z]?)")
+NAME = r"(Exercise \d+\.\d+[a-z]?|Predict|Answer)"
+GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
+# In a job file a gap is directives without values below its name, or commands that say its name.
+JOB_GAP = re.compile(
+    rf"^(?:# {NAME}: .*\n(?:#SBATCH .*\n)*?#SBATCH --[a-z-]+=\s*$|echo .{NAME}: )", re.M
+)
+COPIED = 2.0  # seconds between the times of files that were copied together
 KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
 
 
@@ -71,37 +80,98 @@ def kind_of(path: Path) -> str | None:
     return "outputs" if is_wanted(path.name) else None
 
 
-def missing(bundle: Bundle, lesson: str) -> Iterator[str]:
+def missing(bundle: Bundle, lesson: str, runs: "list[Run]") -> Iterator[str]:
     """Sentences about what the grader will not find."""
     from autograder import rubric
     from autograder.judge import matching
-    from autograder.read import read_files
 
     file = rubric.FOLDER / f"{lesson}.yaml"
     asked = rubric.load_rubric(file) if file.exists() else None
-    outputs = [bundle.folder / path for path in bundle.files.get("outputs", [])]
-    runs = read_files(outputs)
+    outputs = bundle.files.get("outputs", [])
+    known = [run for run in runs if run.format != "unknown"]  # err.txt has no run, and is right
     if not outputs:
         yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
-    elif not runs:
+    elif not known:
         yield "no run in any output: did the jobs start their programs? look at the .err files"
-    for run in runs:
-        if run.outcome != "completed":
-            yield f"{Path(run.files[0]).name}: its run did not end well ({run.outcome})"
-    ended = [run for run in runs if run.outcome == "completed"]
+    ended = [run for run in known if run.outcome == "completed"]
+    good = {source_of(run) for run in ended}
+    yield from (
+        said(run, bundle) for run in known if run not in ended and source_of(run) not in good
+    )
     if asked and outputs:
         for name in sorted(needed_runs(asked)):
             if not matching(ended, asked, name):
                 facts = ", ".join(f"{key} {value}" for key, value in asked.runs[name].where.items())
                 yield f"no completed run of `{name}` ({facts})"
+    yield from older_than_program(ended, bundle.folder)
     yield from missing_answers(bundle, set(asked.answers) if asked else set())
     for path in bundle.everything():
-        if path.suffix in (".py", ".ipynb"):
-            text = (bundle.folder / path).read_text(encoding="utf-8", errors="replace")
-            for exercise in sorted(set(GAP.findall(text.replace('\\"', '"')))):
-                yield f"{path} still has the gap of {exercise}"
+        yield from gaps_in(bundle.folder, path)
     if "notebook" not in bundle.files:
         yield "no notebook"
+
+
+def not_counted(bundle: Bundle, runs: "list[Run]") -> Iterator[str]:
+    """Runs that did not end well, where a run of the same program did."""
+    good = {source_of(run) for run in runs if run.outcome == "completed"}
+    for run in runs:
+        if run.format != "unknown" and run.outcome != "completed" and source_of(run) in good:
+            yield said(run, bundle)
+
+
+def source_of(run: "Run") -> str:
+    return str(run.header.get("source") or run.format)
+
+
+def said(run: "Run", bundle: Bundle) -> str:
+    """A sentence about a run that did not end well."""
+    name = Path(run.files[0]).name
+    if run.outcome == "incomplete" and still_running(run, bundle.folder):
+        return f"{name}: its job is still running; wait for its end"
+    return f"{name}: its run did not end well ({run.outcome})"
+
+
+def still_running(run: "Run", folder: Path) -> bool:
+    """Asked of the laptop only, which answers at once."""
+    from cluster import history, schedulers, site
+
+    with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
+        job = history.with_id(str(run.job_id))
+        if job and job.site == "laptop" and folder.resolve() in Path(job.job_file).parents:
+            statuses = schedulers.of(site.current(job.site)).statuses(job.job_id)
+            return any(not status.over for status in statuses)
+    return False
+
+
+def older_than_program(ended: "list[Run]", folder: Path) -> Iterator[str]:
+    """Of the runs with the same settings the latest counts: is it of the program as it is now?"""
+    facts = ("source", "program", "model", "world_size", "global_batch", "lr", "dataset")
+    latest = {}
+    for run in sorted(ended, key=lambda run: run.began_ms or 0):
+        latest[tuple(str(run.header.get(fact)) for fact in facts)] = run
+    for run in latest.values():
+        program = folder / Path(str(run.header.get("program") or "")).name
+        output = Path(run.files[0])
+        if program.is_file() and program.stat().st_mtime > output.stat().st_mtime + COPIED:
+            yield f"{output.name} is older than {program.name}: run the job again"
+
+
+def gaps_in(folder: Path, path: Path) -> Iterator[str]:
+    """Gaps that are still open, once each; a notebook that is none."""
+    text = (folder / path).read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".ipynb":
+        try:
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+            text = "\n".join("".join(cell["source"]) for cell in cells)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            yield f"{path} is not a notebook (cut short, or not saved): open it and save it again"
+            return
+    if path.suffix in (".sbatch", ".sh"):
+        names = ["".join(found) for found in JOB_GAP.findall(text)]
+    else:
+        names = GAP.findall(text)
+    for name in sorted(set(names)):
+        yield f"{path} still has the gap of {name}"
 
 
 def needed_runs(asked: "Rubric") -> set[str]:
@@ -156,6 +226,7 @@ def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Default: NN_….zip.")
 def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     """Pack a lesson's folder for handing in, and say what the grader will miss in it."""
+    from autograder.read import read_files
     from lessons.pack import write_zip
 
     folder = find_folder(lesson, inside)
@@ -167,7 +238,9 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
         raise click.UsageError(f"--out {target}: name a file that ends in .zip.")
     bundle = choose_files(folder)
     contents = read_bundle(bundle, number)
-    problems = list(missing(bundle, number))
+    runs = read_files(folder / path for path in bundle.files.get("outputs", []))
+    problems = list(dict.fromkeys(missing(bundle, number, runs)))
+    extra = list(dict.fromkeys(not_counted(bundle, runs)))
     write_zip(target, contents, frozenset())
     size = target.stat().st_size / 1000
     click.echo(f"{target}: {len(contents)} files of {folder.name}, {size:.0f} kB")
@@ -176,6 +249,10 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
         click.echo(f"  {kind + ':':11}{names}")
     if bundle.left_out:
         click.echo(f"  left out:  {', '.join(bundle.left_out)}")
+    if extra:
+        click.echo("Also in it, not counted:")
+        for sentence in extra:
+            click.echo(f"  - {sentence}")
     if problems:
         click.echo("The grader will miss:")
         for problem in problems:

@@ -1,5 +1,6 @@
 """`lessons submit`: what is packed, what is left out, and what the grader will miss."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,11 +16,12 @@ ROOT = Path(__file__).parents[2]
 
 
 PROGRAM = """
-import argparse
+import argparse, sys
 from lessons.toolkit.record import Record
 args = argparse.Namespace(model="mlp512", epochs=3, batch_size=32, lr=0.001, seed=1)
 facts = {"name": "mnist", "sha256": "ab", "synthetic": True, "train_samples": 64,
          "test_samples": 10}
+sys.argv[0] = "train.py"
 record = Record("02", args, source="keras", params=407050, dataset=facts)
 for _ in range(3):
     with record.epoch(steps=2, samples=64) as epoch:
@@ -167,3 +169,77 @@ def test_usage(folder, lessons_command, arguments, words):
     done = lessons_command("submit", *arguments)
     assert done.exit_code == (0 if words is None else 2)
     assert (words or "02_serial.zip") in done.output
+
+
+def cut_before_end(whole):
+    return whole[: whole.index('"key":"run_stop"')].rpartition("\n")[0] + "\n"
+
+
+def at(path, seconds):
+    os.utime(path, (seconds, seconds))
+
+
+def test_an_output_that_is_older_than_its_program_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    words = "02_keras_7.out is older than train.py: run the job again"
+    for out, program, named in ((1000, 2000, True), (2000, 1000, False), (1000, 1001, False)):
+        at(folder / "02_keras_7.out", out)
+        at(folder / "train.py", program)
+        assert (words in lessons_command("submit", "02", "--in", folder).output) is named
+
+
+def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, lessons_command):
+    for number, seconds in ((7, 1000), (8, 3000)):
+        output = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+        (folder / f"02_keras_{number}.out").write_text(output.stdout)
+        at(folder / f"02_keras_{number}.out", seconds)
+    at(folder / "train.py", 2000)
+    assert "is older than" not in lessons_command("submit", "02", "--in", folder).output
+
+
+def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "err.txt").write_text("ls: cannot access 'x': No such file or directory\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "02_serial/err.txt" in packed()
+    assert "did not end well" not in done.output
+
+
+def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
+    (folder / "02_keras_6.out").write_text(cut_before_end(other))
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
+    assert output.count("did not end well") == 1
+
+
+def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
+    command = [sys.executable, "-c", PROGRAM]
+    runs = [subprocess.run(command, capture_output=True, text=True).stdout for _ in range(2)]
+    (folder / "02_keras_6.out").write_text("".join(map(cut_before_end, runs)))
+    done = lessons_command("submit", "02", "--in", folder)
+    assert done.output.count("02_keras_6.out: its run did not end well") == 1
+
+
+def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lessons_command):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still has the gap of Exercise 0.1" in done.output
+    assert "lesson.ipynb still has the gap of Predict" in done.output
+    assert "lesson.ipynb still has the gap of Answer" in done.output
+    job = tmp_path / "00_cluster" / "job.sbatch"
+    job.write_text(job.read_text().replace("=\n", "=2\n"))
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still" not in done.output
+
+
+@pytest.mark.parametrize("cut", [0, 300, -2])
+def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
+    notebook = folder / "lesson.ipynb"
+    notebook.write_bytes(notebook.read_bytes()[:cut])
+    assert (
+        "lesson.ipynb is not a notebook" in lessons_command("submit", "02", "--in", folder).output
+    )
