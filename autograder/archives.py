@@ -34,12 +34,16 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:
     findings: list[Finding] = []
     where = (Where(shown_as, 0),)
 
-    def odd(found: str, expected: str = "regular files with relative names") -> None:
+    def odd(
+        found: str,
+        expected: str = "regular files with relative names",
+        title: str = "The archive holds something that was left out",
+    ) -> None:
         if len(findings) < 20:
             findings.append(
                 Finding(
                     "collect",
-                    "The archive holds something that was left out",
+                    title,
                     expected,
                     found,
                     where,
@@ -76,7 +80,9 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:
                 break
             total += written
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
-        odd(f"{type(error).__name__}: {printable(error, 120)}", "a zip or tar that can be read")
+        title = "The archive cannot be opened" if not total else "The archive is damaged"
+        found = f"{type(error).__name__}: {printable(error, 120)}"
+        odd(found, "a zip or tar that can be read to its end", title)
     return findings
 
 

@@ -91,7 +91,7 @@ def _students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
         entries = sorted(os.scandir(place), key=lambda e: e.name)
     except OSError as error:
         raise click.UsageError(f"{place} cannot be read: {error.strerror}") from None
-    visible = [e for e in entries if not e.name.startswith((".", "__MACOSX"))]
+    visible = [e for e in entries if not is_clutter(e.name)]
     folders = [e for e in visible if e.is_dir(follow_symlinks=False)]
     packed = [e for e in visible if archives.is_archive(e.name)]
     lessons = [e for e in folders if LESSON.match(e.name)]
@@ -104,6 +104,11 @@ def _students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
         yield entry.name, Path(entry.path)
     for entry in packed:
         yield archive_stem(entry.name), Path(entry.path)
+
+
+def is_clutter(name: str) -> bool:
+    """What systems and Python leave behind: nobody hands it in on purpose."""
+    return name.startswith(".") or name in ("__MACOSX", "__pycache__")
 
 
 def archive_stem(name: str) -> str:
@@ -191,7 +196,7 @@ class _Collector:
             return
         for entry in sorted(entries, key=lambda e: e.name):
             inner = name / entry.name
-            if entry.name.startswith(".") or entry.name in ("__MACOSX", "__pycache__"):
+            if is_clutter(entry.name):
                 continue
             if entry.is_symlink():
                 self.odd(lesson, inner, "a link, which is not followed", "hand in the file itself")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from autograder.collect import lesson_of
 from autograder.harmless import file_name
 from autograder.report.terminal import SIGNS, points
 
@@ -21,14 +22,19 @@ from autograder.report.terminal import SIGNS, points
     help="The folder that `autograder grade --out` wrote.",
 )
 def explain_command(student: str, lesson: str, grades: Path) -> None:
-    """Show every measure with its interval, threshold, evidence and the lines it came from."""
+    """Show every measure with its interval, threshold, evidence and the lines it came from.
+
+    LESSON is its number or its folder's name.
+    """
     record = grades / "records" / f"{file_name(student)}.json"
     if not record.exists():
-        there = sorted(path.stem for path in (grades / "records").glob("*.json"))
-        some = ", ".join(there[:8]) + (" …" if len(there) > 8 else "")
+        records = sorted((grades / "records").glob("*.json"))
+        names = [json.loads(path.read_bytes())["student"] for path in records[:8]]
+        some = ", ".join(names) + (" …" if len(records) > 8 else "")
         raise click.ClickException(f"{grades} holds no record of {student!r}. There are: {some}")
     data = json.loads(record.read_bytes())
-    found = [g for g in data["grades"] if g["lesson"] == lesson]
+    wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    found = [g for g in data["grades"] if g["lesson"] == wanted]
     if not found:
         there = [g["lesson"] for g in data["grades"]]
         raise click.ClickException(f"{student} handed in {', '.join(there)}, not {lesson}")

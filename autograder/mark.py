@@ -166,7 +166,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settin
         score=None,
         max_score=0,
         findings=(*folder.findings, finding),
-        look=(finding.title,),
+        look=(*(f.title for f in folder.findings if f.look), finding.title),
     )
 
 

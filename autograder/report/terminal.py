@@ -1,6 +1,7 @@
 """The grades on the terminal, as a table; the same columns as plain text where it is none."""
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -39,6 +40,13 @@ def cells(row: Row) -> tuple[str, ...]:
     return (row.student, row.lesson, score, row.status, row.tier or "-", notice(row))
 
 
+def counts(rows: Sequence[Row]) -> str:
+    """How many are graded; of other states only those that there are."""
+    states = Counter(row.status for row in rows)
+    others = [f"{count} {state}" for state, count in sorted(states.items()) if state != "graded"]
+    return ", ".join([f"{states['graded']} graded", *others])
+
+
 def show(rows: Sequence[Row], out: Path | None, titles: Titles) -> None:
     """One line a grade; for a single student each check beneath; last the count and the page."""
     looks = [row for row in rows if row.look]
@@ -54,7 +62,7 @@ def show(rows: Sequence[Row], out: Path | None, titles: Titles) -> None:
         _show_checks(rows, titles)
     if len(shown) < len(rows):
         print(f"Shown: {len(shown)} of {len(rows)}. The others are in the reports.")
-    print(f"{len(rows)} graded, {len(looks)} for a person to look at.", file=sys.stderr)
+    print(f"{counts(rows)}, {len(looks)} for a person to look at.", file=sys.stderr)
     if out is not None:
         print(f"Reports: {out / 'index.html'}", file=sys.stderr)
         if len({row.student for row in rows}) == 1 and rows[0].page:

@@ -177,6 +177,15 @@ def test_a_students_own_folders(tmp_path, grade, beside):
     assert rows(grade(tmp_path / "ada"))["ada", "02"][0] == "10/10"
 
 
+@pytest.mark.parametrize("handed_in", ["ada", "ada/02_serial"])
+def test_what_python_leaves_behind_is_no_student(tmp_path, grade, handed_in):
+    lesson = tmp_path / "ada" / "02_serial"
+    hand_in(lesson if handed_in == "ada" else lesson / "02_serial")
+    (tmp_path / handed_in / "__pycache__").mkdir()
+    result = grade(tmp_path / handed_in)
+    assert [row[1:3] for row in result.table] == [["02", "10/10"]]
+
+
 LESSON_00 = {
     "predict_host_here": "a", "predict_host_job": "b", "predict_lines": "4", "one_line": "c",
     "empty_file": "A", "all_rank_zero": "E", "ranks_seen": "2", "gflops": "101",

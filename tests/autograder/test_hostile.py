@@ -141,6 +141,20 @@ def test_broken_archives(tmp_path, grade, name, data):
     assert line_of(result, "ada")[2] == "10/10"
     assert "grader error" not in result.stdout
     assert line_of(result, "eve")[3] == "no rubric"
+    if data:
+        assert line_of(result, "eve")[5].startswith("The archive cannot be opened")
+
+
+def test_a_damaged_archive_gives_what_came_out_before(tmp_path, grade):
+    path = tmp_path / "class" / "eve.zip"
+    noise = os.urandom(10_000)
+    zip_of(path, files_of_a_lesson(), **{"02_serial/z.txt": noise})
+    data = path.read_bytes()
+    middle = data.index(noise[:100]) + 5_000
+    path.write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
+    result = grade(tmp_path / "class")
+    assert line_of(result, "eve")[2] == "10/10"
+    assert "The archive is damaged" in result.stdout
 
 
 def test_links_pipes_and_folders_without_end(tmp_path, grade):

@@ -40,13 +40,15 @@ def handed_in(tmp_path):
 
 
 def test_tables(handed_in, grade):
-    out = grade(handed_in / "class", "--roster", handed_in / "roster.csv").folder
+    result = grade(handed_in / "class", "--roster", handed_in / "roster.csv")
+    out = result.folder
     rows = table(out / "grades.csv")
     assert [(r["student"], r["score"], r["status"]) for r in rows] == [
         ("ada", "10.0", "graded"),
         ("ben", "9.67", "graded"),
         ("eve", "", "missing"),
     ]
+    assert "2 graded, 1 missing, 0 for a person" in result.stderr
     checks = table(out / "checks.csv")
     assert sum(float(c["score"]) for c in checks if c["student"] == "ada") == 10
     nbgrader = (out / "nbgrader.csv").read_text().splitlines()
@@ -223,6 +225,21 @@ def test_explain_shows_all_of_it(handed_in, grade):
     result = CliRunner().invoke(main, ["explain", "zoe", "02", "--grades", str(out)])
     assert result.exit_code == 1
     assert "ada, ben" in result.output
+
+
+@pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
+def test_explain_takes_a_lesson_as_people_name_it(handed_in, grade, lesson):
+    out = grade(handed_in / "class").folder
+    result = CliRunner().invoke(main, ["explain", "ben", lesson, "--grades", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "9.67 of 10" in result.output
+
+
+def test_explain_lists_students_by_their_name(tmp_path, grade):
+    hand_in(tmp_path / "class" / "Zoë L." / "02")
+    out = grade(tmp_path / "class").folder
+    result = CliRunner().invoke(main, ["explain", "nobody", "02", "--grades", str(out)])
+    assert result.output.rstrip().endswith("There are: Zoë L.")
 
 
 def test_calibration_brings_the_reference_in(tmp_path, grade):
