@@ -15,6 +15,8 @@ import jupytext
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.jupyterlab import run_all
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
@@ -86,13 +88,6 @@ def open_lesson(page: Page, lab: tuple[str, str], folder: str) -> None:
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
         "data-status", "idle", timeout=60_000
     )
-
-
-def run_all(page: Page) -> None:
-    page.locator(".jp-Notebook .jp-CodeCell").first.click()  # the menu acts on what has the focus
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    expect(page.locator(".jp-InputPrompt", has_text="[1]:").first).to_be_attached(timeout=60_000)
 
 
 def test_an_untouched_gap_is_one_plain_sentence(lab, page):

@@ -19,6 +19,8 @@ from node_proxy import portal
 from playwright.sync_api import Page, expect, sync_playwright
 from portal import COURSE, Session, install_app, ruby, sbatch_words
 
+from tests.jupyterlab import run_all
+
 pytestmark = [pytest.mark.slurm, pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
@@ -144,9 +146,7 @@ def open_and_run(lab: Page, running, path: str) -> None:
     idle = lab.locator(".jp-Notebook-ExecutionIndicator")
     expect(idle).to_have_attribute("data-status", "idle", timeout=60_000)
     expect(lab.locator(".jp-KernelName")).to_contain_text("Deep Learning on Supercomputers")
-    lab.locator(".jp-Notebook .jp-CodeCell").first.click()  # the menu acts on what has the focus
-    lab.get_by_role("menuitem", name="Run", exact=True).click()
-    lab.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    run_all(lab)
 
 
 def log_in(running, password: str, origin: str | None = None, **form: str) -> int:
