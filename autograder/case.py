@@ -8,6 +8,7 @@ from autograder.answers import Given
 from autograder.harmless import printable
 from autograder.measure import Measure, Missing
 from autograder.metrics import METRICS, PAIRS, Value, measured
+from autograder.outcome import RAISED
 from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric, Threshold
 
@@ -66,7 +67,8 @@ def chosen(given: Case, name: str) -> Run | Missing:
         return Missing(f"no run of `{name}` was handed in", hint, absent=True)
     if not finished:
         last = candidates[-1]
-        problem = last.problems[-1] if last.problems else None
+        raised = [p for p in last.problems if p.reason == RAISED and last.outcome == "failed"]
+        problem = next(reversed(raised or last.problems), None)
         reason = f"the run of `{name}` did not finish: {last.outcome}"
         if problem:
             reason += f" ({problem.reason}: {printable(problem.text, 120)})"

@@ -102,7 +102,7 @@ def grade_command(
     if out is not None:
         tables.write_all(rows, out, profile, people, canvas, moodle)
     titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
-    terminal.show(rows, out, titles)
+    terminal.show(rows, out, titles, profile)
     sys.exit(exit_code(rows))
 
 

@@ -27,6 +27,7 @@ class Found:
     last: int
     whole: bool | None = None
     certain: bool = False  # its own record says that it ended well
+    recorded: Sign | None = None  # its own record says that it failed, and names the exception
     signs: list[Sign] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     said: dict[str, Any] = field(default_factory=dict)
@@ -42,6 +43,9 @@ def read_job(
         attach_facts(at, file, found)
         attach_signs(at, file, found)
         attach_problems(at, file, found)
+    for one in found:
+        if one.recorded and not any(tells_of_recorded(one, sign) for sign in one.signs):
+            one.signs.append(one.recorded)
     names = tuple(file.name for file in files)
     job = job_of(files)
     return [finish(one, files, names, job) for one in found]
@@ -59,9 +63,9 @@ def runs_of(
             certain = run.outcome == "completed"
             one = Found(run, at, launch.first.line, last, certain, certain)
             if run.outcome == "failed":
-                reason = f"{run.end.get('reason', 'Exception')}: as the program's record says"
-                sign = outcome.exception_sign(reason, launch.last or launch.first)
-                one.signs += [sign] if sign else []
+                name = str(run.end.get("reason", "Exception"))
+                sign = outcome.exception_sign(f"{name}: ", launch.last or launch.first)
+                one.recorded = sign and replace(sign, text=f"{name[:200]} (from the record)")
             found.append(one)
     for benchmark in file.benchmarks.runs:
         run = mllog.to_run(benchmark)
@@ -151,8 +155,14 @@ def attach_signs(at: int, file: Scanned, found: list[Found]) -> None:
     starts = [one.first for one in here]
     for sign in file.signs:
         run = here[max(bisect_right(starts, sign.where.line) - 1, 0)] if here else found[-1]
-        if not here or sign.where.line >= run.last:
+        if not here or sign.where.line >= run.last or tells_of_recorded(run, sign):
             run.signs.append(sign)
+
+
+def tells_of_recorded(one: Found, sign: Sign) -> bool:
+    """A traceback of the exception that the record only names: it says more."""
+    name = outcome.exception_name
+    return one.recorded is not None and name(sign.text) == name(one.recorded.text)
 
 
 def attach_problems(at: int, file: Scanned, found: list[Found]) -> None:

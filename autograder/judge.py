@@ -182,12 +182,21 @@ def judge_condition(given: Case, condition: Condition) -> list[Part]:
     parts = [judge_run(given, condition, name) for name in condition.of]
     if condition.take == "each":
         return parts
-    ranked = sorted(parts, key=lambda p: (-p.credit, p.status != PASSED))
+    order = {id(p): goodness(given, condition, n) for p, n in zip(parts, condition.of, strict=True)}
+    ranked = sorted(parts, key=lambda p: (-p.credit, p.status != PASSED, -order[id(p)]))
     needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
     if ranked[needed - 1].credit == 0:
         short = ranked[needed - 1 :]  # too few satisfy it: each of these could have
         return [p for p in short if p.status == NOT_MEASURED] or short
     return ranked[:needed]
+
+
+def goodness(given: Case, condition: Condition, name: str) -> float:
+    """Puts runs with the same credit in order: of those that satisfy it, the best is told."""
+    value = value_of(given, condition, name)
+    if not isinstance(value, Measure) or condition.operator == "equal":
+        return 0.0
+    return value.value if condition.operator in ("at_least", "above") else -value.value
 
 
 # --- a check --------------------------------------------------------------------------------
@@ -261,7 +270,7 @@ def judge(given: Case) -> Judged:
         if short is not None and isinstance(run, Run):
             findings.append(
                 Finding(
-                    "run",
+                    "size",
                     f"The run of `{name}` is smaller than asked",
                     expected=f"{shown(short[1])} training samples (profile {given.profile})",
                     found=f"{shown(short[0])}",

@@ -120,6 +120,7 @@ SIGNS: tuple[tuple[str, str, str, str], ...] = (
         "Python did not find the program",
     ),
 )
+RAISED = "the program ended with this exception"
 TRACEBACK = "Traceback (most recent call last)"
 ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in SIGNS))))
 COMPILED = tuple((tag, re.compile(pattern), kind, reason) for tag, pattern, kind, reason in SIGNS)
@@ -146,7 +147,12 @@ def exception_sign(line: str, where: Where) -> Sign | None:
     if line.startswith("KeyboardInterrupt"):
         return Sign("cancelled", where, line[:300], "the program was interrupted")
     kind = "exit" if ECHO.search(line) else "exception"
-    return Sign(kind, where, line[:300], "the program ended with this exception")
+    return Sign(kind, where, line[:300], RAISED)
+
+
+def exception_name(text: str) -> str:
+    """`TypeError` of the line that ends a traceback, without the modules before it."""
+    return re.split(r"[: ]", text, maxsplit=1)[0].rsplit(".", 1)[-1]
 
 
 def decide(

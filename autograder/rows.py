@@ -25,6 +25,8 @@ class Row:
     speedup: float | None = None
     fingerprints: tuple[str, ...] = ()
     adjustments: tuple[str, ...] = ()
+    runs: int = 0  # that the checks speak of
+    small_runs: int = 0  # of these, smaller than the profile asks
 
 
 def row_of(grade: Grade, page: str) -> Row:
@@ -47,6 +49,8 @@ def row_of(grade: Grade, page: str) -> Row:
         speedup=max(speedups, default=None),
         fingerprints=tuple(sorted({r.fingerprint for r in grade.runs if r.fingerprint})),
         adjustments=grade.adjustments,
+        runs=sum(run.counted for run in grade.runs),
+        small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
     )
 
 

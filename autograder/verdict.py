@@ -17,7 +17,7 @@ TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
 class Finding:
     """Something a person should know: what was expected, what was found, where, what to try."""
 
-    kind: str  # collect, read, evidence, answers, lateness, class
+    kind: str  # collect, read, run, size, evidence, answers, grader
     title: str
     expected: str = ""
     found: str = ""

@@ -47,7 +47,17 @@ def counts(rows: Sequence[Row]) -> str:
     return ", ".join([f"{states['graded']} graded", *others])
 
 
-def show(rows: Sequence[Row], out: Path | None, titles: Titles) -> None:
+def size_notice(rows: Sequence[Row], profile: str) -> str:
+    """A question, when most runs were made for the other profile; one small run is a finding."""
+    runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
+    if profile != "full" or not small or 2 * small < runs:
+        return ""
+    counted = f"{small} of {runs} run{'' if runs == 1 else 's'}"
+    verb = "is" if small == 1 else "are"
+    return f"{counted} {verb} smaller than profile full asks: did you mean --profile smoke?"
+
+
+def show(rows: Sequence[Row], out: Path | None, titles: Titles, profile: str) -> None:
     """One line a grade; for a single student each check beneath; last the count and the page."""
     looks = [row for row in rows if row.look]
     terminal = sys.stdout.isatty()
@@ -63,6 +73,8 @@ def show(rows: Sequence[Row], out: Path | None, titles: Titles) -> None:
     if len(shown) < len(rows):
         print(f"Shown: {len(shown)} of {len(rows)}. The others are in the reports.")
     print(f"{counts(rows)}, {len(looks)} for a person to look at.", file=sys.stderr)
+    if text := size_notice(rows, profile):
+        print(text, file=sys.stderr)
     if out is not None:
         print(f"Reports: {out / 'index.html'}", file=sys.stderr)
         if len({row.student for row in rows}) == 1 and rows[0].page:

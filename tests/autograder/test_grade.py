@@ -11,7 +11,13 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from tests.autograder.conftest import COLUMNS
-from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
+from tests.autograder.make_record import (
+    RIGHT_ANSWERS,
+    hand_in,
+    make_record,
+    sealed_again,
+    write_lines,
+)
 
 
 def rows(result) -> dict[tuple[str, str], list[str]]:
@@ -82,7 +88,42 @@ def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
     assert rows(grade(tmp_path / "class", "--profile", "smoke"))["ada", "02"][0] == "10/10"
     full = grade(tmp_path / "class")
     assert rows(full)["ada", "02"][0] == "7/10"
+    question = "2 of 2 runs are smaller than profile full asks: did you mean --profile smoke?"
+    assert question in full.stderr
+    assert "did you mean" not in grade(tmp_path / "class", "--profile", "smoke").stderr
+    for name in ("ben", "eve"):
+        hand_in(tmp_path / "class" / name / "02")
+    assert "did you mean" not in grade(tmp_path / "class").stderr
     assert "smaller than asked" in (full.folder / "students" / "ada.html").read_text()
+
+
+def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
+    torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
+    hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == "10/10"
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "test accuracy of torch: 0.979" in page
+    assert "test accuracy of keras: 0.974" not in page
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("TypeError: iteration over a 0-d tensor", "TypeError: iteration over a 0-d tensor"),
+        ("", "TypeError (from the record)"),
+    ],
+)
+def test_why_a_run_failed(tmp_path, grade, error, told):
+    lines = make_record(end={"reason": "TypeError"})
+    lines[-1] = lines[-1].replace('"status":"success"', '"status":"aborted"')
+    folder = hand_in(tmp_path / "class" / "ada" / "02", keras=sealed_again(lines))
+    traceback = ["Traceback (most recent call last):", '  File "train.py", line 3', "    a", error]
+    launcher = "srun: error: n1: task 0: Exited with exit code 1"
+    write_lines(folder / "02_serial_1.err", [*(traceback if error else []), launcher])
+    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
+    assert f"the program ended with this exception: {told}" in page
+    assert ("from the record" in page) is not bool(error)
 
 
 def test_the_last_finished_run_counts(tmp_path, grade):
