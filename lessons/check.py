@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,11 @@ from lessons.processes import MARK, stop_marked
 
 NEEDED = {"parameters", "setup", "exercise", "check"}
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-CELL_SECONDS = 120
+EXERCISE_SECONDS = 30
+IMPORT_SECONDS = 120  # of cells that import: TensorFlow takes up to 20 s on a slow machine
+IMPORTS = re.compile(r"^\s*(import|from)\b|\breload\(", re.M)
+EXERCISE_NAME = re.compile(r"(?:exercise|check)-(\d+)-(\d+[a-z]?)")
+TOO_LONG = "TooLong"
 NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
 
 
@@ -47,9 +52,14 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str
         raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
     execute(notebook, folder)
     faults = [
-        f"{cell.source.strip().splitlines()[0]} …`: {error_of(cell)}"
+        f"setup cell `{cell.source.strip().splitlines()[0]} …`: {error_of(cell)}"
         for cell in notebook.cells
         if "setup" in cell.metadata.tags and error_of(cell)
+    ]
+    faults += [
+        f"{name_of(cell)}: {error_of(cell).removeprefix(f'{TOO_LONG}: ')}"
+        for cell in notebook.cells
+        if not {"setup", "check"} & set(cell.metadata.tags) and error_of(cell).startswith(TOO_LONG)
     ]
     results = []
     for cell in notebook.cells:
@@ -63,10 +73,43 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str
     return results, faults
 
 
+def name_of(cell: Any) -> str:
+    """Which exercise a cell belongs to, as the student knows it."""
+    called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
+    named = EXERCISE_NAME.match(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
+    if called:
+        return f"exercise {', '.join(called)}"
+    if named:
+        return f"exercise {named[1]}.{named[2]}"
+    tags = cell.metadata.get("tags", [])
+    lines = cell.source.strip().splitlines() or [""]
+    return "setup" if "setup" in tags else f"the cell `{lines[0]} …`"
+
+
+def seconds_for(cell: Any) -> int:
+    """An exercise is quick; what is slow is to import a framework."""
+    tags = set(cell.metadata.get("tags", []))
+    quick = "exercise" in tags or ("check" in tags and not IMPORTS.search(cell.source))
+    return EXERCISE_SECONDS if quick else IMPORT_SECONDS
+
+
+def execute_cell(client: Any, cell: Any, index: int) -> None:
+    """Run one cell; one that takes too long is interrupted, and the next ones still run."""
+    from nbformat.v4 import new_output
+
+    began = time.monotonic()
+    client.execute_cell(cell, index)
+    limit = seconds_for(cell)
+    if time.monotonic() - began >= limit:
+        said = f"stopped after {limit} s: is there a loop that never ends?"
+        cell.outputs = [new_output("error", ename=TOO_LONG, evalue=said, traceback=[])]
+
+
 def execute(notebook: Any, folder: Path) -> None:
     """Run the cells in a copy of the folder: checking changes nothing of the student's."""
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from nbclient.exceptions import DeadKernelError
+    from rich.console import Console
 
     from lessons.run import course_environment
     from lessons.run_loop import Stopped, stoppable
@@ -79,20 +122,26 @@ def execute(notebook: Any, folder: Path) -> None:
             notebook,
             kernel_name="python3",
             allow_errors=True,
-            timeout=CELL_SECONDS,
+            timeout_func=seconds_for,
+            interrupt_on_timeout=True,
+            # Also a cell that takes no interrupt is left after its time.
+            error_on_timeout={"ename": TOO_LONG, "evalue": "", "traceback": []},
             resources={"metadata": {"path": str(place)}},
         )
         environment = dict(os.environ) | course_environment() | {MARK: mark}
         try:
             # Not client.execute(): that takes Ctrl-C for itself and ends in a traceback.
-            with stoppable(), client.setup_kernel(env=environment, stderr=subprocess.DEVNULL):
+            with (
+                stoppable(),
+                client.setup_kernel(env=environment, stderr=subprocess.DEVNULL),
+                Console(stderr=True).status("starting") as status,  # nothing but on a terminal
+            ):
                 for index, cell in enumerate(notebook.cells):
-                    client.execute_cell(cell, index)
+                    status.update(name_of(cell).replace("[", r"\["))
+                    execute_cell(client, cell, index)
         except Stopped as stopped:
             click.echo("stopped; nothing was changed", err=True)
             sys.exit(128 + stopped.signum)
-        except CellTimeoutError as error:
-            raise click.ClickException(f"a cell took more than {CELL_SECONDS} s.") from error
         except DeadKernelError as error:
             raise click.ClickException("the notebook's kernel died while checking.") from error
         finally:
@@ -116,6 +165,8 @@ def judge(exercise: str, cell: Any) -> Result:
     name, _, words = error.partition(": ")
     if name in ("NotImplementedError", "StillAGap"):
         return Result(exercise, "still a gap", words.partition(": ")[2] or words)
+    if name == TOO_LONG:
+        return Result(exercise, "not yet", words)
     if name == "CheckFailed":
         return Result(exercise, "not yet", words.removeprefix(f"Exercise {exercise}\n"))
     return Result(exercise, "not yet", error)
@@ -160,7 +211,7 @@ def check_command(lesson: str, inside: Path | None) -> None:
     folder = find_folder(lesson, inside)
     results, faults = check_folder(folder, exercises_of_course(lesson))
     for fault in faults:
-        click.echo(f"setup cell `{fault}")
+        click.echo(fault)
     terminal = sys.stdout.isatty()
     table = Table("exercise", "result", "what", title=folder.name, title_justify="left")
     colours = {"passed": "green", "still a gap": "yellow", "not yet": "red"}

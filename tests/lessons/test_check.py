@@ -10,6 +10,8 @@ import nbformat
 import psutil
 import pytest
 
+from lessons import check
+
 NAME = "01_small"
 
 
@@ -71,6 +73,49 @@ def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons
     assert found["1.2"][0] == "passed"
     for words in ("expected  4", "found     2", "try       x + x"):
         assert words in done.output
+
+
+def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    fill(student, RIGHT[0], ("Exercise 1.1", "    while True: x += 1"), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    found = rows(done.output)
+    assert found["1.1"] == ("not yet", "stopped after 3 s: is there a loop that never ends?")
+    assert found["1.2"][0] == "passed"
+    assert "Timeout" not in done.output
+
+
+def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    endless = f"    {ignore}\n    while True: x += 1"
+    fill(student, RIGHT[0], ("Exercise 1.1", endless), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    assert rows(done.output)["1.1"][1].startswith("stopped after 3 s")
+
+
+def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    fill(student, RIGHT[0], ("Exercise 1.1", "    return 2 * x\nwhile True: pass"), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert "exercise 1.1: stopped after 3 s" in done.output
+    assert done.exit_code == 1
+
+
+def test_a_terminal_shows_which_exercise_is_running(student, lessons_command, monkeypatch):
+    fill(
+        student,
+        RIGHT[0],
+        ("Exercise 1.1", "    import time; time.sleep(1); return 2 * x"),
+        RIGHT[2],
+    )
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert "exercise 1.1" in lessons_command("check", "01").stderr
+    monkeypatch.delenv("FORCE_COLOR")
+    assert lessons_command("check", "01").stderr == ""
 
 
 def test_a_broken_program_is_one_line(student, lessons_command):
