@@ -67,10 +67,14 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
 def status_command(names: tuple[str, ...]) -> None:
     """Show which files are here, where, and whether they are right."""
     rows = []
+    todo = [_no_folder(place) for place in places.places() if place.why == "COURSE_DATA"]
     for entry in _entries(names):
         states = inspection.inspect(entry, places.places(), open_archives=False)
         rows += _rows(entry, states)
+        todo.append(_not_complete(entry, states))
     _show(rows)
+    for sentence in filter(None, todo):
+        click.echo(sentence, err=True)
 
 
 @data_group.command("verify")
@@ -93,14 +97,28 @@ def _entries(names: tuple[str, ...]) -> list[Entry]:
 
 def _problems(entry: Entry, states: list[State]) -> list[str]:
     problems = list(dict.fromkeys(state.problem for state in states if state.problem))
+    return problems + list(filter(None, [_not_complete(entry, states)]))
+
+
+def _not_complete(entry: Entry, states: list[State]) -> str:
+    """What is missing and what to do, or nothing."""
     missing = [state.file.name for state in states if state.state == inspection.MISSING]
-    if missing:
-        problems.append(
-            f"{entry.title} is not complete: {len(missing)} of {len(entry.files)} files are "
-            f"missing ({', '.join(missing)}). Run `lessons data fetch {entry.name}` where there is "
-            "internet."
-        )
-    return problems
+    if not missing:
+        return ""
+    return (
+        f"{entry.title} is not complete: {len(missing)} of {len(entry.files)} files are "
+        f"missing ({', '.join(missing)}). Run `lessons data fetch {entry.name}` where there is "
+        "internet."
+    )
+
+
+def _no_folder(place: Place) -> str:
+    if place.folder.is_dir():
+        return ""
+    return (
+        f"{place.why} names {place.folder}, and there is no such folder: correct it, or fill it "
+        f"with `lessons data fetch --to {place.folder}` where there is internet."
+    )
 
 
 def _rows(entry: Entry, states: list[State]) -> list[tuple[str, ...]]:

@@ -81,13 +81,33 @@ def test_status_shows_each_file_and_ends_well_whatever_it_finds(here, world, les
     assert done.exit_code == 0
     assert "\x1b" not in done.output
     folder, archive = here / "mnist", str(here / "cifar10" / "cifar-10-python.tar.gz")
-    assert states(done.output) == [
+    assert states(done.stdout) == [
         ["mnist", "train-images-idx3-ubyte", "verified", f"{folder}/train-images-idx3-ubyte.gz"],
         ["mnist", "train-labels-idx1-ubyte", "verified", f"{folder}/train-labels-idx1-ubyte.gz"],
         ["mnist", "t10k-images-idx3-ubyte", "broken", f"{folder}/t10k-images-idx3-ubyte.gz"],
         ["mnist", "t10k-labels-idx1-ubyte", "missing", "-"],
         *(["cifar10", name, "verified", archive] for name in world.cifar),
     ]
+
+
+def test_status_says_what_is_missing_and_what_to_do(here, lessons_data):
+    assert lessons_data("status").stderr == ""
+    (here / "mnist" / "t10k-labels-idx1-ubyte.gz").unlink()
+    [sentence] = lessons_data("status").stderr.splitlines()
+    assert "MNIST is not complete: 1 of 4 files are missing (t10k-labels-idx1-ubyte)" in sentence
+    assert "Run `lessons data fetch mnist`" in sentence
+
+
+def test_status_says_that_the_folder_of_course_data_is_not_there(
+    world, lessons_data, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "nowhere"))
+    done = lessons_data("status", "mnist")
+    assert done.exit_code == 0
+    first, second = done.stderr.splitlines()
+    assert f"COURSE_DATA names {tmp_path}/nowhere, and there is no such folder" in first
+    assert f"`lessons data fetch --to {tmp_path}/nowhere`" in first
+    assert "4 of 4 files are missing" in second
 
 
 def test_status_does_not_open_an_archive_that_it_does_not_know(here, world, lessons_data):
