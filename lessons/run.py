@@ -61,7 +61,7 @@ def run_command(
 
     from lessons.run_loop import Run, run_lessons
     from lessons.run_show import watcher
-    from lessons.run_summary import explain, page_maker, write_page, write_summary
+    from lessons.run_summary import explain, page_maker, stand_ins, write_page, write_summary
 
     environment = where.exports | course_environment()
     if os.environ.get("SLURM_JOB_ID") and where.scheduler == "laptop":
@@ -69,7 +69,7 @@ def run_command(
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
     run = Run(plans, folder, environment, limits, jobs)
     facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
-    show = watcher()
+    show = watcher(edition)
     try:
         if batch:
             from lessons.run_batch import run_batch
@@ -89,6 +89,13 @@ def run_command(
         if outcome.left_running:
             names = ", ".join(outcome.left_running)
             click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
+    for outcome in run.outcomes:
+        for name in stand_ins(folder, outcome.lesson):
+            warning = (
+                f"\n{outcome.lesson}: trained on the synthetic stand-in, not on {name}: "
+                "set COURSE_DATA or run `lessons data fetch`"
+            )
+            click.secho(warning, fg="yellow", bold=True)
     passed = sum(outcome.status == "passed" for outcome in run.outcomes)
     click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {folder}")
     if run.stopped_by is not None:

@@ -85,7 +85,8 @@ def execute_notebook(
         live["notebook"] = notebook
 
     def cell_started(cell: Any, cell_index: int) -> None:
-        live["code"] += cell.cell_type == "code"
+        injected = "injected-parameters" in cell.metadata.get("tags", [])
+        live["code"] += cell.cell_type == "code" and not injected  # the lesson's own are counted
         pipe.send(("cell", live["code"]))
         if time.monotonic() - live["saved"] > SAVE_EVERY:
             nbformat.write(live["notebook"], "lesson.ipynb")

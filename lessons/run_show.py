@@ -15,7 +15,8 @@ STILL_EVERY = 60.0  # seconds of silence after which a plain log says where a le
 class Lines:
     """Plain lines: for a job's output or a CI log."""
 
-    def __init__(self) -> None:
+    def __init__(self, edition: str) -> None:
+        self.edition = edition
         self.cells: dict[str, int] = {}
         self.at: dict[str, int] = {}
         self.said = time.monotonic()
@@ -27,7 +28,7 @@ class Lines:
 
     def started(self, lesson: str, cells: int) -> None:
         self.cells[lesson] = cells
-        self.say(f"{lesson}: started, {cells} code cells")
+        self.say(f"{lesson} ({self.edition}): started, {cells} code cells")
 
     def at_cell(self, lesson: str, cell: int) -> None:
         self.at[lesson] = cell
@@ -48,7 +49,7 @@ class Lines:
 class Bars:
     """One bar a lesson. No thread draws them, because the runner forks."""
 
-    def __init__(self) -> None:
+    def __init__(self, edition: str) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
         from rich.progress import TimeElapsedColumn as Elapsed
 
@@ -61,11 +62,13 @@ class Bars:
             TextColumn("{task.fields[status]}"),
             auto_refresh=False,
         )
+        self.edition = edition
         self.tasks: dict[str, Any] = {}
         self.progress.start()
 
     def started(self, lesson: str, cells: int) -> None:
-        self.tasks[lesson] = self.progress.add_task(lesson, total=cells + 1, status="")
+        title = f"{lesson} ({self.edition})"
+        self.tasks[lesson] = self.progress.add_task(title, total=cells, status="")
         self.progress.refresh()
 
     def at_cell(self, lesson: str, cell: int) -> None:
@@ -87,6 +90,7 @@ class Bars:
         self.progress.stop()
 
 
-def watcher() -> Lines | Bars:
+def watcher(edition: str) -> Lines | Bars:
     # mpirun gives its ranks a terminal of their own, which ends in the job's output file.
-    return Bars() if sys.stdout.isatty() and "PMIX_RANK" not in os.environ else Lines()
+    terminal = sys.stdout.isatty() and "PMIX_RANK" not in os.environ
+    return Bars(edition) if terminal else Lines(edition)

@@ -34,6 +34,19 @@ def write_page(out: Path, outcome: Outcome) -> None:
     (out / f"{outcome.lesson}.html").write_text(page, encoding="utf-8")
 
 
+def stand_ins(out: Path, lesson: str) -> list[str]:
+    """The data sets that a lesson's jobs had to do without, as their records say."""
+    from autograder.read import read_files
+
+    folders = (out / lesson, out / f"{lesson}_job" / lesson)  # the second one with --batch
+    outputs = [file for folder in folders for file in sorted(folder.rglob("*.out"))]
+    sets = [run.header.get("dataset") for run in read_files(outputs)]
+    names = {
+        str(facts["name"]) for facts in sets if isinstance(facts, dict) if facts.get("synthetic")
+    }
+    return sorted(name.upper() for name in names)
+
+
 def write_summary(out: Path, outcomes: list[Outcome], facts: dict[str, Any]) -> None:
     outcomes = sorted(outcomes, key=lambda outcome: outcome.lesson)
     summary = {

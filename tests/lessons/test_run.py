@@ -3,8 +3,11 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 import uuid
 from pathlib import Path
@@ -143,6 +146,55 @@ def test_processes_left_behind_are_stopped_and_named(mixed_run):
     assert mixed_run["lessons"]["05_leaves"]["left_running"]
     assert "05_leaves: left processes behind" in mixed_run["output"]
     assert processes_with(mixed_run["word"]) == []
+
+
+def test_the_edition_and_the_lessons_own_cells_are_said_at_the_start(mixed_run):
+    assert "02_fails (solutions): started, 4 code cells" in mixed_run["output"]
+
+
+def test_no_word_about_a_stand_in_where_there_is_none(mixed_run):
+    assert "stand-in" not in mixed_run["output"]
+
+
+def test_cells_are_counted_without_the_injected_one(course, lessons_process):
+    write_lesson(course, "02_waits", "import time\ntime.sleep(4)")
+    code = (
+        "import sys; from lessons import run_show; run_show.STILL_EVERY = 1.0; "
+        "from lessons.cli import main; main(sys.argv[1:])"
+    )
+    command = [sys.executable, "-c", code, "run", "02", "--out", str(course / "out")]
+    output = subprocess.run(command, capture_output=True, text=True, timeout=200).stdout
+    cells = int(re.search(r"started, (\d+) code cells", output)[1])
+    said = re.findall(r"02_waits: in cell (\d+) of (\d+)", output)
+    assert said[-1] == (str(cells), str(cells))
+
+
+def test_training_on_the_stand_in_is_said_at_the_end(course, lessons_process):
+    printed = """
+import argparse
+from lessons.toolkit.record import Record
+args = argparse.Namespace(model="mlp", epochs=1, batch_size=32, lr=0.001, seed=1)
+facts = {"name": "mnist", "sha256": "ab", "synthetic": SYNTHETIC, "train_samples": 64,
+         "test_samples": 10}
+record = Record("02", args, source="keras", params=4, dataset=facts)
+with record.epoch(steps=2, samples=64) as epoch:
+    epoch.log(loss=0.5, accuracy=0.9)
+record.end(test_loss=0.1, test_accuracy=0.98)
+"""
+    for name, synthetic in (("02_real", "False"), ("03_stand_in", "True")):
+        program = printed.replace("SYNTHETIC", synthetic)
+        cell = f"import subprocess, sys\nprogram = {program!r}\n"
+        cell += "with open('job_1.out', 'w') as out:\n"
+        cell += "    subprocess.run([sys.executable, '-c', program], stdout=out, check=True)"
+        write_lesson(course, name, cell)
+    process = lessons_process("run", "02", "03", "--out", course / "out")
+    output, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, output
+    assert "02_real: trained on" not in output
+    assert (
+        "03_stand_in: trained on the synthetic stand-in, not on MNIST: "
+        "set COURSE_DATA or run `lessons data fetch`"
+    ) in output
 
 
 def test_junit(mixed_run):
