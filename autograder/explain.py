@@ -35,6 +35,8 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     data = json.loads(record.read_bytes())
     wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
     found = [g for g in data["grades"] if g["lesson"] == wanted]
+    if all(g["status"] == "missing" for g in data["grades"]):
+        raise click.ClickException(f"{student} handed in nothing")
     if not found:
         there = [g["lesson"] for g in data["grades"]]
         raise click.ClickException(f"{student} handed in {', '.join(there)}, not {lesson}")

@@ -16,7 +16,7 @@ from autograder.mark import Settings
 from autograder.roster import Person
 from autograder.rows import Row, shared_runs
 from autograder.strict_yaml import SettingsError
-from autograder.verdict import GRADER_ERROR
+from autograder.verdict import GRADER_ERROR, NO_LESSON
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -147,12 +147,18 @@ def with_class_findings(
         else row
         for row in rows
     ]
-    there = {(row.student, row.lesson) for row in rows}
+    there = {(row.student, row.lesson): row for row in rows}
     lessons = sorted({row.lesson for row in rows if row.lesson in settings.rubrics})
     for person in people:
+        empty = there.get((printable(person), NO_LESSON))
+        if empty and lessons:
+            found.remove(empty)  # said with each lesson instead
         for lesson in lessons:
             if (printable(person), lesson) not in there:
-                found.append(missing(person, lesson, settings))
+                row = missing(person, lesson, settings)
+                if empty and row.status == "missing":
+                    row = replace(row, look=empty.look, page=empty.page)
+                found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
 
 

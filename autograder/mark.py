@@ -21,6 +21,7 @@ from autograder.rubric import Profile, Rubric
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
+    NO_LESSON,
     NOT_MEASURED,
     Finding,
     Grade,
@@ -52,6 +53,8 @@ def mark_student(student: Student, settings: Settings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = []
     with collect.opened(student) as folders:
+        if not folders:
+            return [nothing_found(student, settings)]
         for folder in folders:
             try:
                 grades.append(mark_folder(student.name, folder, settings))
@@ -167,6 +170,30 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settin
         max_score=0,
         findings=(*folder.findings, finding),
         look=(*(f.title for f in folder.findings if f.look), finding.title),
+    )
+
+
+def nothing_found(student: Student, settings: Settings) -> Grade:
+    """An empty place is no zero yet: a file may have been forgotten, or be of another kind."""
+    rubric = settings.rubrics.get(student.lesson or "")
+    finding = Finding(
+        "collect",
+        "Nothing found that can be graded",
+        expected="outputs of jobs and answers.txt",
+        found="no file of these kinds",
+        try_="hand in the lesson's folder with its outputs",
+        look=True,
+    )
+    return Grade(
+        student=printable(student.name),
+        lesson=student.lesson or NO_LESSON,
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status="missing",
+        score=None,
+        max_score=rubric.points if rubric else 0,
+        findings=(finding,),
+        look=(finding.title,),
     )
 
 

@@ -9,6 +9,8 @@ BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit
 NOT_MEASURED = "not measured"
 GRADER_ERROR = "grader error"
 
+NO_LESSON = "–"  # where a student stands who handed in nothing
+
 # Evidence is a tier, not a verdict; worst first.
 TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
 

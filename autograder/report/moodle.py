@@ -30,7 +30,7 @@ def document(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path,
     from autograder.report.tables import to_csv
 
     lesson = LESSON.match(worksheet.stem)
-    known = sorted({row.lesson for row in rows})
+    known = sorted({row.lesson for row in rows if row.title})
     which = lesson[1] if lesson else known[0] if len(known) == 1 else None
     if which is None:
         raise SettingsError(f"{worksheet}: begin its name with the lesson, like 02-worksheet.csv")

@@ -13,6 +13,7 @@ from autograder.report import canvas, html, moodle
 from autograder.report.files import write_if_new
 from autograder.roster import Person
 from autograder.rows import Row
+from autograder.verdict import NO_LESSON
 
 
 def write_all(
@@ -89,7 +90,7 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     )
     lines: list[Sequence[object]] = [header.split(",")]
     for row in rows:
-        if row.status == "excused":
+        if row.status == "excused" or row.lesson == NO_LESSON:
             continue
         person = people.get(row.student, Person(row.student))
         moment = handed_in_at(row.handed_in)

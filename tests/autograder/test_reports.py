@@ -227,6 +227,35 @@ def test_explain_shows_all_of_it(handed_in, grade):
     assert "ada, ben" in result.output
 
 
+@pytest.mark.parametrize("inside", [[], ["02_serial"], ["02_serial", "02_serial/train.py"]])
+@pytest.mark.parametrize("known", [False, True], ids=["no roster", "roster"])
+def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known):
+    dan = handed_in / "class" / "dan"
+    dan.mkdir()
+    for name in inside:
+        (dan / name).touch() if name.endswith(".py") else (dan / name).mkdir()
+    roster = handed_in / "roster.csv"
+    roster.write_text(ROSTER + "dan,Dan O.,dan@example.org,104,do4,,A\n")
+    worksheet = handed_in / "worksheet.csv"
+    worksheet.write_text(MOODLE)
+    words = ("--moodle", worksheet, *(("--roster", roster) if known else ()))
+    result = grade(handed_in / "class", *words)
+    assert result.exit_code == 1
+    (line,) = [line for line in result.table if line[0] == "dan"]
+    lesson, points = ("02", "–/10") if known else ("–", "–/0")
+    assert line[1:] == [lesson, points, "missing", "-", "Nothing found that can be graded"]
+    (row,) = [row for row in table(result.folder / "grades.csv") if row["student"] == "dan"]
+    assert (row["score"], row["status"]) == ("", "missing")
+    page = (result.folder / "index.html").read_text()
+    assert "students/dan.html" in page
+    assert "Nothing found that can be graded" in page
+    assert "answers.txt" in (result.folder / "students" / "dan.html").read_text()
+    words = ["explain", "dan", "02", "--grades", str(result.folder)]
+    explained = CliRunner().invoke(main, words)
+    assert explained.exit_code == 1
+    assert "dan handed in nothing" in explained.output
+
+
 @pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
 def test_explain_takes_a_lesson_as_people_name_it(handed_in, grade, lesson):
     out = grade(handed_in / "class").folder
