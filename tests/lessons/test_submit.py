@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -27,6 +28,16 @@ for _ in range(3):
     with record.epoch(steps=2, samples=64) as epoch:
         epoch.log(loss=0.5, accuracy=0.9)
 record.end(test_loss=0.1, test_accuracy=0.98)
+"""
+
+
+WAITS = """
+import os, pathlib, time
+pathlib.Path("waits").touch()
+end = time.monotonic() + 100
+while not pathlib.Path("go").exists() and time.monotonic() < end:
+    time.sleep(0.1)
+os._exit(0)
 """
 
 
@@ -213,6 +224,37 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
     extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
     assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
     assert output.count("did not end well") == 1
+
+
+def test_a_job_that_is_still_running_is_called_so(
+    folder, lessons_command, run_output, monkeypatch, tmp_path
+):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    program = folder / "half.py"
+    program.write_text("import sys\n" + PROGRAM.partition("record.end")[0] + WAITS)
+    job = folder / "half.sbatch"
+    job.write_text(
+        "#!/bin/bash\n#SBATCH --job-name=half\n#SBATCH --ntasks=1\n#SBATCH --time=00:05:00\n"
+        f"#SBATCH --output=half_%j.out\n{sys.executable} -u half.py\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    submit = [sys.executable, "-c", "from cluster.cli import main; main()", "submit", "half.sbatch"]
+    options = {"cwd": folder, "env": environment, "check": True, "capture_output": True}
+    subprocess.run([*submit, "--site", "laptop"], **options)
+    try:
+        end = time.monotonic() + 60
+        while not (folder / "waits").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        done = lessons_command("submit", "02", "--in", folder)
+        [output] = folder.glob("half_*.out")
+        assert f"{output.name}: its job is still running" in done.output
+    finally:
+        (folder / "go").touch()
+    wait_for_end = [sys.executable, "-c", "from cluster.cli import main; main()", "wait"]
+    subprocess.run([*wait_for_end, output.stem.rpartition("_")[2], "--site", "laptop"], **options)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert f"{output.name}: its run did not end well" in done.output
 
 
 def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
