@@ -55,7 +55,8 @@ def test_down_leaves_nothing_behind(box, student):
     try:
         every = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True).stdout
         seen = "\n".join(line for line in every.splitlines() if not line.startswith("Z"))
-        for name in ("slurm", "munged", "mariadbd", "node.sh", "sleep 300"):
+        daemons = ("slurmctld", "slurmd", "slurmdbd", "slurmstepd", "munged", "mariadbd")
+        for name in (*daemons, "node.sh", "sleep 300"):
             assert name not in seen
         assert "dl-course-box" not in Path("/etc/hosts").read_text()
         assert "dl-course-box" not in Path("/proc/mounts").read_text()
