@@ -87,6 +87,7 @@ def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
     assert cancel_jobs_of(lesson.home) == []
     assert cancel_jobs_of(lesson.folder) == ["1", "2"]
     lesson.wait("1", ok=False)
+    lesson.wait("2", ok=False)  # it may have begun while the first one was being cancelled
     assert lesson.cluster("queue").stdout.count("\n") == 1
 
 
