@@ -28,25 +28,61 @@ gpu_names() {
 
 # launch PROGRAM …: the program on all ranks of the job.
 # LAUNCHER=torchrun or LAUNCHER=horovodrun takes that launcher instead of the site's.
+# COURSE_IMAGE=FILE.sif puts every rank into that image: docs/containers.md.
 launch() {
-    local ranks=${SLURM_NTASKS:-1} status=0
-    [ -z "${COURSE_IMAGE:-}" ] || set -- $SITE_CONTAINER "$COURSE_IMAGE" "$@"
-    case ${LAUNCHER:-$SITE_LAUNCHER} in
-        torchrun) with_torchrun "$ranks" "$@" || status=$? ;;
-        horovodrun) with_horovodrun "$ranks" "$@" || status=$? ;;
-        *) ranks_are_one_world "$ranks" && launch_ranks "$ranks" "$@" || status=$? ;;
-    esac
+    local ranks=${SLURM_NTASKS:-1} status=0 container=()
+    if container_words; then
+        case ${LAUNCHER:-$SITE_LAUNCHER} in
+            torchrun) with_torchrun "$ranks" "$@" || status=$? ;;
+            horovodrun) with_horovodrun "$ranks" "$@" || status=$? ;;
+            *)
+                ranks_are_one_world "$ranks" &&
+                    launch_ranks "$ranks" "${container[@]}" "$@" || status=$?
+                ;;
+        esac
+    else
+        status=1
+    fi
     # The laptop's accounting: the highest exit code of a step, as in Slurm.
     [ -z "${COURSE_JOB_FOLDER:-}" ] || echo "$status" >>"$COURSE_JOB_FOLDER/steps"
     return $status
+}
+
+# in_container PROGRAM …: the program once, on this node, in the image that COURSE_IMAGE names.
+in_container() {
+    local container=()
+    container_words && "${container[@]}" "$@"
+}
+
+# Sets `container`, the words in front of a program that runs in the image; none without an image.
+container_words() {
+    [ -n "${COURSE_IMAGE:-}" ] || return 0
+    read -ra container <<<"${SITE_CONTAINER:-}"
+    if [ ${#container[@]} = 0 ]; then
+        echo "launch: site $SITE_NAME has no SITE_CONTAINER, so COURSE_IMAGE cannot be used here" >&2
+    elif ! command -v "${container[0]}" >/dev/null; then
+        echo "launch: COURSE_IMAGE is set, but ${container[0]} is not on $(hostname); is it a module?" >&2
+    elif [[ $COURSE_IMAGE == *.sif && ! -f $COURSE_IMAGE ]]; then
+        echo "launch: there is no image $COURSE_IMAGE; docs/containers.md says how it is made" >&2
+    else
+        # In the image are your home, this folder and /tmp; data lie elsewhere.
+        local folder seen=
+        for folder in "${COURSE_DATA:-}" "${COURSE_DATA_CACHE:-}" "$SITE_SCRATCH"; do
+            [ ! -d "$folder" ] || [ "$folder" = /tmp ] || seen+=${seen:+,}$folder
+        done
+        export APPTAINER_BIND=${APPTAINER_BIND:-$seen}
+        export SINGULARITY_BIND=${SINGULARITY_BIND:-$APPTAINER_BIND} # what older releases read
+        container+=("$COURSE_IMAGE")
+        return 0
+    fi
+    return 1
 }
 
 # A launcher and an MPI that do not fit start N programs that each believe to be alone, and end with
 # exit code 0. So the ranks are counted before the program starts.
 ranks_are_one_world() {
     [ "$1" -gt 1 ] || return 0
-    # shellcheck disable=SC2086 # the container command is several words
-    launch_ranks "$1" ${COURSE_IMAGE:+$SITE_CONTAINER "$COURSE_IMAGE"} python -c '
+    launch_ranks "$1" "${container[@]}" python -c '
 import sys
 asked = int(sys.argv[1])
 try:
@@ -67,7 +103,11 @@ if MPI.COMM_WORLD.rank == 0:
 }
 
 with_horovodrun() {
-    horovodrun --gloo -np "$1" -H "$(host_slots "$1")" "${@:2}"
+    if [ ${#container[@]} != 0 ] && [ "${SLURM_NNODES:-1}" -gt 1 ]; then
+        echo "launch: horovodrun reaches other nodes by ssh, where no image is; leave LAUNCHER unset" >&2
+        return 1
+    fi
+    "${container[@]}" horovodrun --gloo -np "$1" -H "$(host_slots "$1")" "${@:2}"
 }
 
 host_slots() { # node01:2,node02:2
@@ -80,7 +120,7 @@ host_slots() { # node01:2,node02:2
 with_torchrun() {
     local nodes=${SLURM_NNODES:-1} each=()
     [ "$nodes" -gt 1 ] && each=(srun --ntasks-per-node=1 --ntasks="$nodes" --kill-on-bad-exit=1)
-    "${each[@]}" torchrun --nnodes="$nodes" --nproc-per-node="$(($1 / nodes))" \
+    "${each[@]}" "${container[@]}" torchrun --nnodes="$nodes" --nproc-per-node="$(($1 / nodes))" \
         --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="${SLURM_JOB_ID:-0}" \
         --no-python "${@:2}"
 }

@@ -19,7 +19,12 @@ SITE_TESTED="no: written from site pages and user scripts"
 export SBATCH_PARTITION=${SBATCH_PARTITION:-debug}
 
 load_software() {
-    module use /soft/modulefiles && module load conda && conda activate
+    module use /soft/modulefiles || return
+    if [ -n "${COURSE_IMAGE:-}" ]; then
+        module load spack-pe-base apptainer cray-mpich-abi # an image with MPICH takes Cray's MPI
+    else
+        module load conda && conda activate
+    fi
 }
 
 launch_ranks() {

@@ -43,7 +43,8 @@ SITE_SUBMIT_OPTIONS=
 SITE_PBS_SELECT=
 SITE_PBS_FILESYSTEMS=
 
-# Runs a program inside the image that COURSE_IMAGE names.
+# The words in front of an image and a program, for jobs with COURSE_IMAGE=FILE.sif; --nv shows the
+# GPUs inside. Its module, if it has one: in load_software. See docs/containers.md.
 SITE_CONTAINER="apptainer exec --nv"
 
 # Where and when this file was tried, or what it was read from.
