@@ -56,9 +56,10 @@ def grade_class(
     out: Path | None,
     processes: int,
     tick: Callable[[int], None] = lambda count: None,
-) -> list[Row]:
-    """Rows of all students in order; records and pages are written below `out` on the way."""
-    known = read_index(out) if out else {}
+    index: str = INDEX,
+) -> list[Done]:
+    """All students in order; records and pages are written below `out` on the way."""
+    known = read_index(out / index) if out else {}
     finished: dict[str, Done] = {}
     to_do = []
     for student in students:
@@ -72,9 +73,10 @@ def grade_class(
     for done in _all(to_do, settings, out, processes):
         finished[done.student] = done
         tick(1)
+    in_order = [finished[student.name] for student in students]
     if out is not None:
-        write_index(out, [finished[s.name] for s in students])
-    return [row for s in students for row in finished[s.name].rows]
+        write_index(out / index, in_order)
+    return in_order
 
 
 # --- one student ----------------------------------------------------------------------------
@@ -262,33 +264,35 @@ def pages_there(out: Path, done: Done) -> bool:
 
 def read_state(path: Path, student: str, key: str) -> Done | None:
     try:
-        name, written, rows = json.loads(path.read_bytes())
-        if (name, written) == (student, key):
-            return Done(student, key, tuple(from_data(row) for row in rows))
-    except (OSError, ValueError, LookupError, TypeError):
-        pass
-    return None
+        done = from_line(path.read_bytes())
+    except (OSError, *NO_LINE):
+        return None
+    return done if (done.student, done.key) == (student, key) else None
 
 
-def read_index(out: Path) -> dict[str, Done]:
-    known = {}
+def read_index(path: Path) -> dict[str, Done]:
     try:
-        with (out / INDEX).open("rb") as file:
-            for line in file:
-                name, key, rows = json.loads(line)
-                known[name] = Done(name, key, tuple(from_data(row) for row in rows))
-    except (OSError, ValueError, LookupError, TypeError):
+        with path.open("rb") as file:
+            return {done.student: done for done in map(from_line, file)}
+    except (OSError, *NO_LINE):
         return {}  # written by another version, or cut: the records are still there
-    return known
 
 
-def write_index(out: Path, all_done: Sequence[Done]) -> None:
-    write_if_new(out / INDEX, "".join(as_line(done) + "\n" for done in all_done))
+def write_index(path: Path, all_done: Sequence[Done]) -> None:
+    write_if_new(path, "".join(as_line(done) + "\n" for done in all_done))
 
 
 def as_line(done: Done) -> str:
     name = json.dumps(done.student)  # may hold bytes that are no text
     return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
+
+
+NO_LINE = (ValueError, LookupError, TypeError)  # what `from_line` raises on anything else
+
+
+def from_line(line: bytes) -> Done:
+    name, key, rows = json.loads(line)
+    return Done(name, key, tuple(from_data(row) for row in rows))
 
 
 def code_key() -> str:

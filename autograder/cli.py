@@ -7,6 +7,7 @@ from autograder.lazy_group import LazyGroup
 COMMANDS: dict[str, tuple[str, str]] = {
     "read": ("autograder.read:read_command", "Print what an output file says."),
     "grade": ("autograder.grade:grade_command", "Grade a folder of submissions."),
+    "merge": ("autograder.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.explain:explain_command", "Show how one grade came about."),
     "rubric": ("autograder.rubric:rubric_command", "Check rubrics."),
     "calibrate": ("autograder.calibrate:calibrate_command", "Measure reference runs of a site."),

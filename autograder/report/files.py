@@ -5,7 +5,10 @@ from pathlib import Path
 
 
 def write_if_new(path: Path, text: str) -> bool:
-    data = text.encode("utf-8", "backslashreplace")
+    return write_bytes_if_new(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes_if_new(path: Path, data: bytes) -> bool:
     try:
         if path.read_bytes() == data:
             return False

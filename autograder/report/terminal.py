@@ -60,14 +60,7 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
 def show(rows: Sequence[Row], out: Path | None, titles: Titles, profile: str) -> None:
     """One line a grade; for a single student each check beneath; last the count and the page."""
     looks = [row for row in rows if row.look]
-    terminal = sys.stdout.isatty()
-    shown = rows
-    if terminal and len(rows) > MOST_SHOWN:
-        shown = looks[:MOST_SHOWN]
-    if shown and terminal:
-        _show_table(shown)
-    elif shown:
-        _show_plain(shown)
+    shown = _show_rows(rows, looks)
     if len({row.student for row in rows}) == 1:
         _show_checks(rows, titles)
     if len(shown) < len(rows):
@@ -79,6 +72,26 @@ def show(rows: Sequence[Row], out: Path | None, titles: Titles, profile: str) ->
         print(f"Reports: {out / 'index.html'}", file=sys.stderr)
         if len({row.student for row in rows}) == 1 and rows[0].page:
             print(f"         {out / 'students' / rows[0].page}", file=sys.stderr)
+
+
+def show_part(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
+    """The rows of a part of the class, and what to do when all parts are there."""
+    looks = [row for row in rows if row.look]
+    _show_rows(rows, looks)
+    text = f"{counts(rows)}, {len(looks)} for a person to look at."
+    print(f"Shard {name}, {students} of {everybody} students: {text}", file=sys.stderr)
+    print(f"Written: {path}. When all shards are there: autograder merge", file=sys.stderr)
+
+
+def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
+    """Those that were shown: all, but on a terminal of many only those to look at."""
+    terminal = sys.stdout.isatty()
+    shown = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
+    if shown and terminal:
+        _show_table(shown)
+    elif shown:
+        _show_plain(shown)
+    return shown
 
 
 def _show_plain(rows: Sequence[Row]) -> None:

@@ -1,0 +1,90 @@
+"""What only shows when all students are seen, and everything that is written once for a class."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from autograder.class_run import Done
+from autograder.harmless import printable
+from autograder.mark import Settings
+from autograder.options import ClassOptions
+from autograder.roster import Person
+from autograder.rows import Row, shared_runs
+from autograder.verdict import GRADER_ERROR, NO_LESSON
+
+
+def finish(
+    done: Sequence[Done],
+    people: dict[str, Person],
+    settings: Settings,
+    options: ClassOptions,
+    out: Path | None,
+) -> NoReturn:
+    """Write the class's tables and page, print the grades and leave with the exit code."""
+    from autograder.report import tables, terminal
+
+    rows = with_class_findings([row for one in done for row in one.rows], people, settings)
+    if out is not None:
+        tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
+    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
+    terminal.show(rows, out, titles, options.profile)
+    sys.exit(exit_code(rows))
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    if any(row.status == GRADER_ERROR for row in rows):
+        return 3
+    return 1 if any(row.look for row in rows) else 0
+
+
+def with_class_findings(
+    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+) -> list[Row]:
+    """Runs handed in twice, and who handed in nothing; in the students' order."""
+    shared = shared_runs(rows)
+    found = [
+        replace(row, look=(*row.look, shared[row.student, row.lesson]))
+        if (row.student, row.lesson) in shared
+        else row
+        for row in rows
+    ]
+    there = {(row.student, row.lesson): row for row in rows}
+    lessons = sorted({row.lesson for row in rows if row.lesson in settings.rubrics})
+    for person in people:
+        empty = there.get((printable(person), NO_LESSON))
+        if empty and lessons:
+            found.remove(empty)  # said with each lesson instead
+        for lesson in lessons:
+            if (printable(person), lesson) not in there:
+                row = missing(person, lesson, settings)
+                if empty and row.status == "missing":
+                    row = replace(row, look=empty.look, page=empty.page)
+                found.append(row)
+    return sorted(found, key=lambda row: (row.student, row.lesson))
+
+
+def missing(student: str, lesson: str, settings: Settings) -> Row:
+    """Nothing was handed in. Whether that is a zero is the instructor's to say (an override)."""
+    known = settings.rubrics[lesson]
+    row = Row(
+        student=printable(student),
+        lesson=lesson,
+        title=known.title,
+        status="missing",
+        score=None,
+        raw_score=None,
+        max_score=known.points,
+        tier="",
+        look=(),
+        checks=(),
+        page="",
+    )
+    for change in settings.policy.overrides.get((student, lesson), ()):
+        if change.check:
+            continue
+        status = "excused" if change.points is None else "graded"
+        text = f"{status} by the instructor: {change.reason}"
+        row = replace(row, status=status, score=change.points, adjustments=(text,))
+    return row
