@@ -191,16 +191,20 @@ def throughput(run: Run) -> Result:
 
 
 def workers(run: Run) -> int | None:
-    """How many ranks took part, as the run itself says."""
-    for count in (run.workers, run.header.get("world_size")):
-        if is_number(count) and count >= 1 and int(count) == count:
-            return int(count)
-    return None
+    """How many took part, as the run itself says: ranks, times the replicas each of them drives."""
+    ranks = whole(run.workers) or whole(run.header.get("world_size"))
+    each = 1 if run.header.get("replicas") is None else whole(run.header["replicas"])
+    return ranks * each if ranks and each else None
+
+
+def whole(count: object) -> int | None:
+    """A whole number from 1 on."""
+    return int(count) if is_number(count) and count >= 1 and int(count) == count else None
 
 
 # --- two runs -------------------------------------------------------------------------------
 
-WORK = ("model", "params", "precision", "lesson")
+WORK = ("model", "params", "image_size", "precision", "lesson")
 HARDWARE = ("device", "threads")
 
 

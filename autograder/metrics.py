@@ -117,6 +117,16 @@ def _ranks(run: Run) -> Result:
     return exact(count, "ranks", _first_line(run))
 
 
+def _replicas(run: Run) -> Result:
+    """Copies of the network: one a rank, unless one process says that it drives several."""
+    if run.header.get("replicas") is None:
+        return _ranks(run)
+    count = measure.workers(run)
+    if count is None:
+        return Missing("`replicas` is no whole number from 1 on")
+    return exact(count, "replicas", _first_line(run), "from the run record's header")
+
+
 def _distinct(describe: Callable, unit: str) -> Callable[[Run], Result]:
     def count(run: Run) -> Result:
         if not run.ranks:
@@ -221,6 +231,7 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "global_batch": _header("global_batch"),
     "global_batch_per_worker": _per_worker("global_batch"),
     "hosts": _hosts,
+    "image_size": _header("image_size", "pixels"),
     "job_known": _job_known,
     "local_batch": _header("local_batch"),
     "loss_first": _loss(0),
@@ -233,7 +244,8 @@ METRICS: dict[str, Callable[[Run], Value]] = {
     "params": _header("params"),
     "ranks": _ranks,
     "ranks_asked": _header("ranks_asked"),
-    "replicas": _ranks,
+    "replicas": _replicas,
+    "replicas_asked": _header("replicas_asked", "replicas"),
     "shard_overlap": shard_overlap,
     "shard_uncovered": shard_uncovered,
     "step_s": lambda run: measured(run, "step_s", {}),

@@ -253,7 +253,7 @@ def repeats(
         }, []
     points: dict[int, list[measure.Measure]] = {}
     left_out = []
-    ordered = sorted(runs, key=lambda run: run.workers or 1)
+    ordered = sorted(runs, key=lambda run: measure.workers(run) or 1)
     for run in ordered:
         name = ", ".join(Path(file).name for file in run.files)
         time = measure.epoch_time(run)
@@ -265,7 +265,7 @@ def repeats(
         elif unlike:
             left_out.append(f"{name}: {'; '.join(unlike)}")
         else:
-            points.setdefault(run.workers or 1, []).append(time)
+            points.setdefault(measure.workers(run) or 1, []).append(time)
     return points, left_out
 
 

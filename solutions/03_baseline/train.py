@@ -38,7 +38,8 @@ def build_model(name, size):
 
 def prepare(dataset, size, batch):
     """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
-    ### BEGIN SOLUTION Exercise 3.2: first .batch(…), then .map(…) a function that scales and resizes
+
+    ### BEGIN SOLUTION Exercise 3.2: .batch(…), then .map(…) what casts, scales and resizes
     def pixels(images, labels):
         return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
 

@@ -1,0 +1,53 @@
+"""Seconds of an epoch for several networks and batches: one run record for each.
+
+python compare.py cnn:16 cnn:64 cnn:256 MobileNet:64
+"""
+
+import argparse
+
+from train import build_model, keras, prepare, tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pairs", nargs="+", metavar="MODEL:BATCH")
+    parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--train-samples", type=int, default=50000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    cifar = data.load("cifar10", args.train_samples, as_float=False)
+
+    for pair in args.pairs:
+        name, _, batch = pair.partition(":")
+        keras.backend.clear_session()  # forget the network before
+        keras.utils.set_random_seed(args.seed)
+        train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
+        train = prepare(train.shuffle(args.train_samples), args.size, int(batch))
+        model = build_model(name, args.size)
+        model.compile(
+            optimizer=keras.optimizers.SGD(args.lr),
+            loss="sparse_categorical_crossentropy",
+            metrics=["accuracy"],
+        )
+        record = Record(
+            "03",
+            args,
+            source="compare",
+            model=name,
+            params=model.count_params(),
+            optimizer="sgd",
+            dataset=cifar.facts,
+            image_size=args.size,
+            local_batch=int(batch),
+        )
+        model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
+        record.end(params=model.get_weights())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Train a network of Keras Applications on CIFAR-10, on one device.
+
+python train.py --model ResNet50V2 --size 128 --batch_size 256
+"""
+
+import argparse
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+
+
+def build_model(name, size):
+    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    if name == "cnn":
+        return keras.Sequential(
+            [
+                keras.layers.Conv2D(32, 3, activation="relu", input_shape=(size, size, 3)),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    raise NotImplementedError(
+        "Exercise 3.3: the network `name`, no weights, size x size x 3, 10 classes"
+    )
+
+
+def prepare(dataset, size, batch):
+    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+
+    raise NotImplementedError(
+        "Exercise 3.2: .batch(…), then .map(…) what casts, scales and resizes"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="ResNet50V2")
+    parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch_size", type=int, default=256)
+    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--train-samples", type=int, default=50000)
+    parser.add_argument("--test-samples", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    keras.utils.set_random_seed(args.seed)
+    cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
+    train = prepare(train.shuffle(args.train_samples), args.size, args.batch_size)
+    test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
+    test = prepare(test, args.size, args.batch_size)
+
+    try:
+        model = build_model(args.model, args.size)
+    except (AttributeError, TypeError, ValueError) as error:  # no such network, or too few pixels
+        sys.exit(f"train.py: --model {args.model} --size {args.size}: {error}")
+    model.compile(
+        optimizer=keras.optimizers.SGD(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+
+    record = Record(
+        "03",
+        args,
+        source="keras",
+        params=model.count_params(),
+        optimizer="sgd",
+        dataset=cifar.facts,
+        image_size=args.size,
+    )
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
+    loss, accuracy = model.evaluate(test, verbose=0)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+
+
+if __name__ == "__main__":
+    main()

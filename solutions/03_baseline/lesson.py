@@ -1,0 +1,373 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 03 · A baseline worth distributing
+#
+# **How long does one device need for a real network, and by which number are all later ones divided?**
+#
+# Lesson 02's network was too small for a second device to pay. Here is one that is not: ResNet50V2,
+# 50 layers with weights, on small photographs. You bring the pictures into the form that it
+# expects, without ever holding them all in that form; you build it, count it, train it on one
+# device, and lay your numbers beside published ones.
+#
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+from lessons.toolkit import answers, data, plots, plots_baseline
+from lessons.toolkit.checks import lesson_03 as check
+
+few = "--size 32 --train-samples 512".split()
+train_words, compare_words = {
+    "smoke": ([*few, "--test-samples", "512", "--batch_size", "64", "--epochs", "3"], few),
+    "full": (["--size", "128", "--batch_size", "256", "--epochs", "5"], ["--size", "128"]),
+}[profile]
+cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# Before any run, with paper and pencil:
+#
+# 1. How many steps has an epoch of 50,000 images at batch 256?
+# 2. How many parameters has ResNet50V2 for 10 classes? The order of magnitude will do.
+# 3. How many bytes are 50,000 pictures of 128 × 128 pixels and 3 colours in float32?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_steps, predict_params and predict_bytes to numbers
+predict_steps = 196
+predict_params = 2e7
+predict_bytes = 50_000 * 128 * 128 * 3 * 4
+### END SOLUTION
+answers.note(predict_steps=predict_steps, predict_params=predict_params)
+answers.note(predict_bytes=predict_bytes)
+
+# %% [markdown]
+# ## The data
+#
+# CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009): 60,000 photographs of ten kinds of things, 32 ×
+# 32 pixels; 50,000 to learn from, in five files, and 10,000 to be tested on, in a sixth. The files
+# are *pickles*. Unpickling a file runs whatever its author wrote into it; so `data.load` uses a
+# reader that knows only the few operations that these six files need, and verifies their checksums.
+#
+# In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
+#
+# **Exercise 3.1.** `decode` makes of a row an image of shape (32, 32, 3). It is two calls.
+
+
+# %% tags=["exercise"]
+def decode(row):
+    ### BEGIN SOLUTION Exercise 3.1: reshape to three planes, then move the colours last
+    return row.reshape(3, 32, 32).transpose(1, 2, 0)
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_3_1(decode)
+
+# %%
+import numpy as np
+
+cifar = data.load("cifar10", as_float=False)  # bytes: 154 MB instead of 614
+print("train", cifar.x_train.shape, cifar.x_train.dtype, "test", cifar.x_test.shape)
+print("images of each class:", np.bincount(cifar.y_train))
+
+rows = cifar.x_train[:8].transpose(0, 3, 1, 2).reshape(8, 3072)  # as they stand in the file
+names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+labels = [names[label] for label in cifar.y_train[:8]]
+right = [decode(row) for row in rows]
+noise = [row.reshape(32, 32, 3) for row in rows]
+plots.images(np.array(right + noise), labels + ["wrong order"] * 8)
+
+# %% [markdown]
+# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. A network
+# learns from those, too, only worse: no error tells you. **Look at your data once, as it goes into
+# the network.**
+#
+# ## The program
+#
+# This cell shows what `train.py` changes against lesson 02's. (In your copy two gaps are open.)
+
+# %%
+import difflib
+from pathlib import Path
+
+from lessons.folders import course_root
+
+old = course_root() / "lessons" / "02_serial" / "train.py"
+texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, lineterm=""):
+    if "NotImplementedError" not in line:  # gaps
+        print(line)
+
+# %% [markdown]
+# The pictures are enlarged to 128 × 128 to make the work heavier, as a course at the Barcelona
+# Supercomputing Center does, whose numbers we want to compare with. All 50,000 in float32 would be
+# your third prediction, 9.8 GB, and the process would be killed for its memory (exit code 137,
+# *out of memory*). So the program keeps bytes, and each batch is scaled and resized when its turn
+# comes, inside `tf.data`.
+#
+# **Exercise 3.2.** Fill `prepare` in `train.py`: `.batch(batch)`, then `.map` with a function of a
+# batch's images and labels that casts to float32, divides by 255 and resizes.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_3_2(train.prepare)
+
+# %% [markdown]
+# ## The network
+#
+# *Keras Applications* holds some forty well-known networks, ready to build: depth, the number of
+# layers with weights, is in their names. AlexNet won the ImageNet competition in 2012; GoogLeNet needed
+# 15 times fewer parameters; VGG showed that depth matters; ResNet (2015) made 50, 101, 152 layers
+# trainable by adding a block's input to its output, and V2 (2016) put the normalisation first.
+# They are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
+# is the first, or among the first five, of the network's guesses.
+#
+# | argument | meaning |
+# |---|---|
+# | `include_top` | with the last layers, which turn features into classes? |
+# | `weights` | `"imagenet"`: trained ones, **downloaded**; `None`: random ones |
+# | `input_tensor` | a tensor to build upon, instead of a new input |
+# | `input_shape` | height, width, colours; at least 32 × 32 |
+# | `pooling` | without top: `None`, `"avg"` or `"max"` of each feature's picture |
+# | `classes` | how many, with top and without trained weights |
+# | `classifier_activation` | of the top; `None` gives raw scores |
+#
+# **Exercise 3.3.** Fill `build_model` in `train.py`: `getattr(keras.applications, name)` is the
+# network; untrained, for images of `size` by `size`, with 10 classes.
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_3_3(train)
+
+# %% [markdown]
+# `--model` takes every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, …
+# with `--size` as large as the network demands.
+#
+# **Exercise 3.4.** Steps of an epoch.
+
+# %% tags=["exercise"]
+import math
+
+
+def steps(n, batch):
+    ### BEGIN SOLUTION Exercise 3.4: batches of an epoch; the last one may be smaller
+    return math.ceil(n / batch)
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_3_4(steps)
+
+# %% [markdown]
+# ## Run it
+#
+# SGD with a rate of 0.01, as Barcelona did. The first job trains ResNet50V2. The second one trains
+# a light network at three batch sizes, and one between.
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+[baseline] = read_files(submit_once("job.sbatch", *train_words, options=cores))
+print(baseline.outcome, "on", baseline.header["device"])
+for epoch in baseline.epochs:
+    print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s, {epoch.steps} steps", end="")
+    print(f"  loss {epoch.train_loss.value:.4f}  accuracy {epoch.train_accuracy.value:.4f}")
+print(f"  test accuracy {baseline.test_accuracy.value:.4f}")
+
+# %%
+published = {
+    "loss": [2.0179, 1.7293, 1.5707, 1.4572, 1.3707],
+    "accuracy": [0.2585, 0.3654, 0.4237, 0.4664, 0.5001],
+}
+plots_baseline.beside_published(
+    baseline, published, "Barcelona: 50,000 images, 128 × 128, batch 256, one GPU of CTE-POWER"
+)
+
+# %% [markdown]
+# **What you should see.**
+#
+# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves start
+#   alike and stay behind. The rings are a reference point and no target. In `full` your points
+#   should lie on them.
+# - Barcelona's epoch took **42 s** on one GPU of CTE-POWER (a V100, 2021). The same program took 24 s in
+#   its first epoch and 14 s in the second on one H100, 215 s on 20 CPU cores (MareNostrum 5, in
+#   J. Torres' textbook). Numbers of different hardware are never divided by each other to tell how a
+#   program scales.
+# - On two CPU cores, 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch, 2 to 6 s
+#   for the others; loss 2.59, 2.41, 2.27 (TensorFlow 2.21).
+# - **The first epoch does not count**: in it, TensorFlow traces and compiles 190 layers, allocates
+#   memory and reads cold files. Here it is two or three times as long as the second. Averaged over 5 epochs it
+#   would lower the throughput that you state; averaged over 50 it would not. So the "speedup" of a mean
+#   depends on how long you trained, and that of a median without epoch 1 does not.
+#
+# **Training accuracy climbs, and the test accuracy is 0.10, like guessing?** That is no bug in
+# your program. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
+# means, which after 24 steps still remembers its start values. Measured for this lesson, after
+# 32 steps on two CPU cores: 0.097 on the test images against 0.22 in training. After some hundred steps it has settled.
+# So in `smoke` no test accuracy is graded here, and with few steps you had better judge by the
+# training accuracy.
+
+# %%
+light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
+heavy = ["ResNet50V2:32", "ResNet50V2:128", "ResNet50V2:512", "ResNet101V2:128"]
+pairs = {"smoke": light, "full": heavy}[profile]
+compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, options=cores))
+plots_baseline.throughput_by_batch(compared)
+
+# %%
+from autograder import measure
+
+for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
+    seconds, rate = measure.epoch_time(run), measure.throughput(run)
+    print(f"{run.header['model']:12} {run.header['params']:12,} parameters", end="")
+    print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
+
+# %% [markdown]
+# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
+#   the knob of data parallelism, and also why a too small one makes every comparison look bad.
+#   Measured on two CPU cores, the light network passes most images at batch 64 or 256, and at 16
+#   clearly fewer. A GPU fills much later.
+# - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file; batch 2,048 of
+#   this network on a GPU with 16 GB), lower the batch, and then run *all* that you compare with the
+#   same one.
+# - Parameters are not work. The light network has half the parameters of MobileNet; what each pixel
+#   goes through decides the seconds.
+#
+# ## Your own task: ResNet152V2
+#
+# The same program with one changed word. Its numbers are compared with ResNet50V2's in
+# lessons 05, 07 and 12: does the larger network scale better?
+#
+# **Exercise 3.5.** The words behind `job.sbatch` for ResNet152V2. Then the cell counts its parameters, which
+# takes some seconds.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Exercise 3.5: set words to a list, --model and its value, and what else you need
+words = ["--model", "ResNet152V2", "--batch_size", "256"]
+### END SOLUTION
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_3_5(words, train.build_model)
+
+# %% [markdown]
+# Try it first in an **interactive** allocation, where you see errors at once, then as a **job**, which
+# needs nobody to wait. In a terminal, in this folder:
+#
+#     source ~/.dl-course/site.sh
+#     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
+#     srun python -u train.py --model ResNet152V2 --epochs 2
+#     exit
+#
+#     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
+#
+# (`salloc` wants account, partition and GPUs of your site like `sbatch`; the variables of `site.sh`
+# begin with `SBATCH_`, so name them again: `--account=…`.) Both print the same record; the interactive
+# one goes to your screen, so redirect it: `> 03_interactive.out`. On two CPU cores, 128 images of 32 × 32 take
+# 26 s in all, most of it tracing. On one H100 a batch of 1,024 took 63 s in the first epoch and
+# 33 s in the second (Torres).
+#
+# ## What the constructor gives
+#
+# **Exercise 3.6.** Predict the output shapes. The first entry is `None`, the batch, which is not known yet.
+#
+# | | `ResNet50V2(weights=None, …)` |
+# |---|---|
+# | a | `input_shape=(128, 128, 3), classes=10` |
+# | b | `input_shape=(128, 128, 3), include_top=False` |
+# | c | `input_shape=(128, 128, 3), include_top=False, pooling="avg"` |
+# | d | `input_shape=(32, 32, 3), include_top=False` |
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Exercise 3.6: set shapes to a dictionary with a tuple for each letter
+shapes = {
+    "a": (None, 10),
+    "b": (None, 4, 4, 2048),
+    "c": (None, 2048),
+    "d": (None, 1, 1, 2048),
+}
+### END SOLUTION
+
+# %% tags=["check"]
+check.check_3_6(shapes)
+
+# %% [markdown]
+# ## Find it
+#
+# The article that your rings come from says two things that its own program contradicts.
+#
+# 1. It gives ResNet50V2 "25,613,800 parameters" and prints a program with `classes=10`. You counted
+#    23,585,290. The last layer has 2,048 weights and a bias for each class. **For how many classes is
+#    25,613,800?**
+# 2. It says `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
+#    (224, 224, 3)". **Does a network with top and `weights=None` have to be 224 × 224?** `"yes"` or `"no"`.
+#
+# And three more:
+#
+# 3. 42 s an epoch of 50,000 images: how many images a second?
+# 4. Why does `weights="imagenet"` hang on many a compute node? (a) the weights do not fit into the
+#    GPU; (b) they are downloaded, and there is no internet; (c) 10 classes need fewer. One letter.
+# 5. After 24 steps training accuracy is 0.2, test accuracy 0.10. What has not settled? (a) the shuffle;
+#    (b) the learning rate; (c) the running averages of batch normalisation. One letter.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set classes_published, top_needs_224, barcelona_throughput, letters
+classes_published = 1000
+top_needs_224 = "no"
+barcelona_throughput = 50_000 / 42
+why_none = "b"
+not_settled = "c"
+### END SOLUTION
+answers.note(classes_published=classes_published, top_needs_224=top_needs_224)
+answers.note(barcelona_throughput=barcelona_throughput, why_none=why_none)
+answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseline).value)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | killed, exit code 137 | the whole array resized at once: 9.8 GB |
+# | training, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
+# | the job prints nothing and runs out of time | `weights="imagenet"` waits for the internet |
+# | 25,613,800 parameters | 1,000 classes, the default |
+# | test accuracy 0.10 while training accuracy climbs | batch normalisation has not settled yet; train on |
+# | out of memory at batch 2,048 | the batch; lower it and run everything again |
+# | an epoch of fewer steps than ceil(n / batch) | the last batch dropped, or another data set |
+# | "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
+#
+# ## Recap
+#
+# - Large inputs are made batch by batch, inside the input pipeline.
+# - A network of Keras Applications is one call. Count its parameters before you quote them.
+# - The baseline: one device, the median epoch without the first, and everything that it depends on:
+#   network, size, batch, device, versions. It is the number all later ones are divided by.
+#
+# **Hand in**: in a terminal, `lessons submit 03` packs this folder and says what is in it.
+#
+# Next: 04 asks whether the device waits for its data; 05 puts it on several GPUs. Further reading: K. He and others, *Identity
+# Mappings in Deep Residual Networks*, 2016; the pages of Keras Applications; J. Torres,
+# *Supercomputing for Artificial Intelligence*.
