@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from multiprocessing import get_context
 from pathlib import Path
@@ -295,8 +296,9 @@ def from_line(line: bytes) -> Done:
     return Done(name, key, tuple(from_data(row) for row in rows))
 
 
+@cache
 def code_key() -> str:
-    """Changes when any file of the grader changes."""
+    """Changes when any file of the grader changes; a process goes on with what it has loaded."""
     digest = blake2b(digest_size=16)
     root = Path(__file__).parent
     for path in sorted(root.rglob("*")):

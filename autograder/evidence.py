@@ -59,6 +59,8 @@ def examine(
             continue
         found = [f for check in CHECKS for f in check(run)]
         found += convergence(run, references or {})
+        if any(run is c for c in counted):
+            found += diverged(run)
         disagrees = list(accounting.compare(run, jobs, login)) if jobs is not None else []
         found += disagrees
         findings += found
@@ -247,6 +249,20 @@ def physically_possible(run: Run) -> Iterator[Finding]:
             f"{rate.value:,.0f} samples/s",
             list(rate.where),
             "synchronise the device before the clock is read",
+        )
+
+
+def diverged(run: Run) -> Iterator[Finding]:
+    """A run that went to its end without learning anything; a sweep may hold such on purpose, so
+    only those that count are asked."""
+    losses = [p for p in run.problems if "diverged" in p.reason]
+    if losses:
+        yield odd(
+            "The training diverged and went on to its end",
+            "a loss that is a number",
+            printable(losses[0].reason, 120),
+            [p.where for p in losses],
+            "a smaller learning rate, inputs scaled to 0 to 1, then submit again",
         )
 
 

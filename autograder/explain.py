@@ -42,6 +42,18 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
         raise click.ClickException(f"{student} handed in {', '.join(there)}, not {lesson}")
     for grade in found:
         show(grade)
+        for reason in seen_in_class(grades, grade):
+            click.echo(f"\nFor the instructor, from the whole class: {reason}")
+
+
+def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
+    """What the class's table says of a grade and its own record cannot know."""
+    table = grades / "grades.json"
+    if not table.exists():
+        return []
+    rows = json.loads(table.read_bytes())["grades"]
+    same = [r for r in rows if (r["student"], r["lesson"]) == (grade["student"], grade["lesson"])]
+    return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
 
 
 def show(grade: dict[str, Any]) -> None:

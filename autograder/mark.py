@@ -55,12 +55,30 @@ def mark_student(student: Student, settings: Settings) -> list[Grade]:
     with collect.opened(student) as folders:
         if not folders:
             return [nothing_found(student, settings)]
-        for folder in folders:
+        for folder in one_for_each_lesson(folders):
             try:
                 grades.append(mark_folder(student.name, folder, settings))
             except Exception as error:  # ours, not the student's: say so and grade the rest
                 grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
     return grades
+
+
+def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
+    """Files outside of any lesson's folder belong to the lesson that they name, if it has one too;
+    a word on what could not be opened goes to the first lesson, instead of standing alone."""
+    loose = next((folder for folder in folders if folder.lesson is None), None)
+    rest = [folder for folder in folders if folder is not loose]
+    if loose is None or not rest:
+        return list(folders)
+    said = lesson_said(read_runs(loose, None)) if loose.outputs else rest[0].lesson
+    home = next((folder for folder in rest if folder.lesson == said), None)
+    if home is None:
+        return list(folders)
+    home.outputs |= loose.outputs
+    home.answers = home.answers or loose.answers
+    home.handed_in = home.handed_in or loose.handed_in
+    home.findings += loose.findings
+    return rest
 
 
 def grader_error(student: str, lesson: str, settings: Settings, error: Exception) -> Grade:
@@ -285,6 +303,8 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
                 throughput=point(measure.throughput(run)),
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
+                launch=launch_of(run),
+                where=first_line(run),
                 speedup=point(measure.speedup(base, run)) if base else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
@@ -314,12 +334,29 @@ def problem_finding(problem: Problem) -> Finding:
     )
 
 
+LAUNCH = ("started", "job_id", "hosts", "source")
+
+
+def launch_of(run: Run) -> str:
+    """The same for two copies of one record, even if its numbers were changed; else empty."""
+    return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
+
+
 def fingerprint(run: Run) -> str:
     """The same for two copies of one run, whatever the files are called."""
-    facts = {key: run.header.get(key) for key in ("started", "job_id", "hosts", "seed", "source")}
+    facts = {key: run.header.get(key) for key in (*LAUNCH, "seed")}
     numbers = [
         (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
         for e in run.epochs
     ]
-    text = json.dumps([facts, numbers, run.end], sort_keys=True, default=str)
+    return digest([run.launch, facts, numbers, run.end])
+
+
+def digest(facts: list) -> str:
+    text = json.dumps(facts, sort_keys=True, default=str)
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def first_line(run: Run) -> Where | None:
+    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
+    return next((where for where in places if where), None)

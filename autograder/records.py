@@ -84,6 +84,7 @@ class Run:
     test_loss: Number | None = None
     throughput: Number | None = None  # what the program itself printed for the whole run
     total_seconds: Number | None = None
+    launch: str = ""  # the run record's own name for the run
     header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
     end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
     measures: tuple[dict[str, Any], ...] = ()  # the record's measure events

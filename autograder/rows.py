@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.records import Where
 from autograder.verdict import Grade
+
+Print = tuple[str, str, str]  # a run's fingerprint, its launch, where it begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Row:
     handed_in: str | None = None
     epoch_s: float | None = None
     speedup: float | None = None
-    fingerprints: tuple[str, ...] = ()
+    fingerprints: tuple[Print, ...] = ()
     adjustments: tuple[str, ...] = ()
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
@@ -47,7 +50,13 @@ def row_of(grade: Grade, page: str) -> Row:
         handed_in=grade.handed_in,
         epoch_s=times[0] if times else None,
         speedup=max(speedups, default=None),
-        fingerprints=tuple(sorted({r.fingerprint for r in grade.runs if r.fingerprint})),
+        fingerprints=tuple(
+            sorted(
+                (r.fingerprint, r.launch, place(r.where))
+                for r in grade.runs
+                if r.epoch_seconds or r.launch
+            )
+        ),
         adjustments=grade.adjustments,
         runs=sum(run.counted for run in grade.runs),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
@@ -55,9 +64,13 @@ def row_of(grade: Grade, page: str) -> Row:
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    lists = ("look", "fingerprints", "adjustments")
-    checks = tuple(tuple(check) for check in data["checks"])
-    return Row(**data | {name: tuple(data[name]) for name in lists} | {"checks": checks})
+    plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
+    pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "fingerprints")}
+    return Row(**data | plain | pairs)
+
+
+def place(where: Where | None) -> str:
+    return f"{where.file}:{where.line}" if where else "?"
 
 
 def shared_runs(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
@@ -66,14 +79,30 @@ def shared_runs(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
     For the instructor only: who copied from whom, or whether two worked together as they were told
     to, no program can say.
     """
-    owners: dict[str, set[str]] = {}
+    owners: dict[str, dict[str, Print]] = {}  # fingerprint or launch -> student -> theirs
     for row in rows:
-        for fingerprint in row.fingerprints:
-            owners.setdefault(fingerprint, set()).add(row.student)
+        for print_ in row.fingerprints:
+            for key in filter(None, print_[:2]):
+                owners.setdefault(key, {}).setdefault(row.student, print_)
     found = {}
     for row in rows:
-        others = {s for f in row.fingerprints for s in owners[f]} - {row.student}
-        if others:
-            names = ", ".join(sorted(others)[:5]) + (" …" if len(others) > 5 else "")
-            found[row.student, row.lesson] = f"the same run was also handed in by {names}"
+        if text := shared_with(row, owners):
+            found[row.student, row.lesson] = text
     return found
+
+
+def shared_with(row: Row, owners: dict[str, dict[str, Print]]) -> str:
+    """Who else handed in a run of this row, and where both stand; empty: nobody."""
+    alike: dict[str, tuple[Print, Print]] = {}
+    for print_ in row.fingerprints:
+        for key in filter(None, print_[:2]):
+            for other, theirs in owners[key].items():
+                if other != row.student:
+                    alike.setdefault(other, (print_, theirs))
+    if not alike:
+        return ""
+    names = sorted(alike)
+    mine, theirs = alike[names[0]]
+    changed = "" if mine[0] == theirs[0] else ", with other numbers"
+    who = ", ".join(names[:5]) + (" …" if len(names) > 5 else "")
+    return f"the same run was also handed in by {who}{changed} ({mine[2]}; {names[0]}: {theirs[2]})"

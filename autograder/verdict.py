@@ -98,6 +98,8 @@ class RunSummary:
     throughput: Point | None
     test_accuracy: float | None
     fingerprint: str  # the same for two copies of one run
+    launch: str = ""  # the same for two copies of one record, changed or not
+    where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
 

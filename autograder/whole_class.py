@@ -53,15 +53,17 @@ def with_class_findings(
     there = {(row.student, row.lesson): row for row in rows}
     lessons = sorted({row.lesson for row in rows if row.lesson in settings.rubrics})
     for person in people:
-        empty = there.get((printable(person), NO_LESSON))
-        if empty and lessons:
-            found.remove(empty)  # said with each lesson instead
-        for lesson in lessons:
-            if (printable(person), lesson) not in there:
-                row = missing(person, lesson, settings)
-                if empty and row.status == "missing":
-                    row = replace(row, look=empty.look, page=empty.page)
-                found.append(row)
+        name = printable(person)
+        absent = [lesson for lesson in lessons if (name, lesson) not in there]
+        # A folder with nothing to grade in it is said with each lesson that is missing instead.
+        empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
+        if empty and absent and empty.status != GRADER_ERROR:
+            found = [r for r in found if (r.student, r.lesson) != (name, empty.lesson)]
+        for lesson in absent:
+            row = missing(person, lesson, settings)
+            if empty and row.status == "missing" and empty not in found:
+                row = replace(row, look=empty.look, page=empty.page)
+            found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
 
 

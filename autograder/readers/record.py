@@ -321,6 +321,7 @@ def to_run(launch: Launch) -> Run:
         test_accuracy=launch.test_accuracy,
         test_loss=launch.test_loss,
         total_seconds=launch.total_seconds,
+        launch=launch.run,
         header=facts,
         end=launch.end,
         measures=tuple(launch.measures),

@@ -145,6 +145,23 @@ def test_broken_archives(tmp_path, grade, name, data):
         assert line_of(result, "eve")[5].startswith("The archive cannot be opened")
 
 
+def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
+    """Loose files and an archive that does not open have no lesson of their own in their names."""
+    eve, joe = tmp_path / "class" / "eve", tmp_path / "class" / "joe"
+    for place, content in files_of_a_lesson().items():
+        write_lines(eve / place, [content.decode()])
+    (eve / "work.zip").write_bytes(b"PK\x03\x04 and then nothing")
+    write_lines(eve / "again_9.out", make_record(job_id="9"))
+    joe.mkdir()
+    (joe / "work.zip").write_bytes(b"no archive at all")
+    (tmp_path / "roster.csv").write_text("student\neve\njoe\n")
+    result = grade(tmp_path / "class", "--roster", tmp_path / "roster.csv")
+    assert [row[:2] for row in result.table] == [["eve", "02"], ["joe", "02"]]
+    assert all("The archive cannot be opened" in row[5] for row in result.table)
+    assert "again_9.out" in (tmp_path / "grades" / "students" / "eve.html").read_text()
+    assert result.table[1][3] == "missing"
+
+
 def test_a_damaged_archive_gives_what_came_out_before(tmp_path, grade):
     path = tmp_path / "class" / "eve.zip"
     noise = os.urandom(10_000)

@@ -4,8 +4,12 @@ Two runs, on one rank and on two, are graded as an instructor does: points, tier
 the reason why a person should look. Points are for what was measured; doubt only raises a flag.
 """
 
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 RUBRIC = """
@@ -99,7 +103,7 @@ MUTATIONS = [
         "hold fewer samples"),
     ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
         '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
-        '"test_accuracy":0.098')), 8, "confirmed", None),
+        '"test_accuracy":0.098')), 8, "confirmed", "diverged"),
     ("accuracy edited", None, edited(two_ranks(test_accuracy=0.9), "0.9,", "0.99,"), 10,
         "contradicted", "do not follow"),
     ("seconds edited", None, edited(two_ranks(seconds=(8.0, 9.0, 9.1)), '"seconds":9.0',
@@ -149,10 +153,23 @@ def test_each_mutation_has_its_verdict(graded, one, two, score, tier, look):
     assert bool(look) == (result.exit_code == 1), rows["ada"]
 
 
+def test_a_copied_output_is_seen_with_other_numbers_too(graded):
+    """The file says who copied from whom as little as before, but not that it is another run."""
+    better = sealed_again(edited(one_rank(), "0.978", "0.988"))
+    other = two_ranks(run="d" * 8, job_id="9")
+    result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
+    table = json.loads((result.folder / "grades.json").read_text())["grades"]
+    looks = {row["student"]: "; ".join(row["look"]) for row in table}
+    assert "also handed in by ben, with other numbers (one_1.out:2; ben: one_1" in looks["ada"]
+    words = ["explain", "ada", "03", "--grades", str(result.folder)]
+    told = CliRunner().invoke(main, words).stdout
+    assert "For the instructor, from the whole class: the same run" in told
+
+
 def test_a_copied_output_is_seen_in_both_places(graded):
     result = graded(ada=(one_rank(), two_ranks()), ben=(one_rank(), two_ranks()))
     rows = {row[0]: row for row in result.table}
-    assert "also handed in by ben" in rows["ada"][5]
+    assert "also handed in by ben (one_1.out:2; ben: one_1.out:2)" in rows["ada"][5]
     assert "belongs to another account" in rows["ben"][5]
     assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]
     for name, other in (("ada", "ben"), ("ben", "ada")):
