@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sites": ("cluster.site_use:sites_command", "The computers there are."),
     "kernel": ("cluster.kernel:kernel_group", "This environment as a Jupyter kernel."),
     "box": ("cluster.box.command:box_command", "A real Slurm on this machine (root)."),
+    "doctor": ("cluster.doctor.command:doctor_command", "What is wrong here, and what to do."),
     "site": ("cluster.site_check:site_group", "Find what is wrong with a site file."),
 }
 

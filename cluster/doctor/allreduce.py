@@ -1,0 +1,122 @@
+"""Do the ranks make one MPI world, and how fast do they exchange gradients?"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+GRADIENTS = 16 * 2**20  # bytes: four million parameters
+ALONE = 2  # ranks that the doctor starts itself when nobody started several
+
+
+def allreduce(place: Place) -> Iterator[Finding]:
+    if place.size == 1:
+        yield from with_own_ranks(place)
+        return
+    from mpi4py import MPI  # MPI_Init: here ranks wait for each other
+
+    world = MPI.COMM_WORLD
+    if world.size != place.size:
+        yield replace(size_one(place, world.size), probe="launch")
+        return
+    if world.rank != place.rank:
+        sentence = f"{place.launcher} says rank {place.rank}, MPI says {world.rank}"
+        advice = "the launcher and this MPI do not fit together: see the line mpi"
+        yield replace(broken(sentence, advice), probe="launch")
+        return
+    if world.rank == 0:
+        nodes = len(place.nodes)
+        together = f"{world.size} ranks in one MPI world, on {nodes} node{'s' * (nodes > 1)}"
+        yield replace(ok(together, launcher=place.launcher), probe="launch")
+    numbers = measured(world)
+    if world.rank == 0:
+        yield ok(
+            "{latency_us:.0f} µs for 8 bytes; {bus_gb_s:.2f} GB/s for 16 MB".format(**numbers),
+            **numbers,
+            ranks=world.size,
+            nodes=len(place.nodes),
+        )
+
+
+def size_one(place: Place, seen: int) -> Finding:
+    return broken(
+        f"{place.launcher} started {place.size} ranks, but MPI sees {seen}: {place.size} programs"
+        " would each train alone",
+        "the launcher and this MPI do not fit together: see the line mpi, and launch_ranks in the"
+        " site file",
+    )
+
+
+def measured(world) -> dict[str, float]:
+    """Seconds for 8 bytes, and what each rank's connection carries for 16 MB.
+
+    A ring moves 2 (n-1)/n of the buffer through each rank, so that part counts.
+    """
+    import numpy as np
+
+    def seconds(buffer, times: int) -> float:
+        result = np.empty_like(buffer)
+        taken = []
+        for _ in range(times):
+            world.Barrier()
+            start = time.perf_counter()
+            world.Allreduce(buffer, result)
+            taken.append(time.perf_counter() - start)
+        return float(np.median(taken))
+
+    small = np.ones(1)
+    seconds(small, 5)  # connections are made at the first message
+    latency = seconds(small, 50)
+    large = seconds(np.ones(GRADIENTS // 4, np.float32), 7)
+    moved = 2 * (world.size - 1) / world.size * GRADIENTS
+    return {"latency_us": latency * 1e6, "bus_gb_s": moved / large / 1e9}
+
+
+# Not a rank of the job: the doctor's own, on this machine.
+OWN = {
+    "PRTE_MCA_ras": "^slurm",
+    "PRTE_MCA_plm": "^slurm",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+def with_own_ranks(place: Place) -> Iterator[Finding]:
+    """Nobody started several ranks, so two of our own show whether MPI works here at all."""
+    if not shutil.which("mpirun"):
+        yield look(
+            "one rank, and no mpirun to start more",
+            "start the doctor as a job: cluster doctor --job",
+        )
+        return
+    program = [sys.executable, "-P", "-m", "cluster.doctor.own_ranks"]
+    clean = {name: v for name, v in os.environ.items() if not re.match("SLURM_|PMI_|PMIX_", name)}
+    done = subprocess.run(
+        ["mpirun", "-np", str(ALONE), *program],
+        env=clean | OWN,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    numbers = dict(re.findall(r"(\w+)=([\d.]+)", done.stdout))
+    if done.returncode or "size" not in numbers:
+        lines = [line.strip() for line in (done.stderr or done.stdout).splitlines()]
+        said = next((line for line in lines if line.strip("- ")), f"exit code {done.returncode}")
+        yield broken(f"mpirun -np {ALONE} failed here: {said}", "see the line mpi")
+        return
+    if int(numbers["size"]) != ALONE:
+        alone = replace(place, size=ALONE, launcher="mpirun")
+        yield replace(size_one(alone, int(numbers["size"])), probe="launch")
+        return
+    facts = {name: float(numbers[name]) for name in ("latency_us", "bus_gb_s")}
+    words = "two ranks of its own: {latency_us:.0f} µs for 8 bytes; {bus_gb_s:.2f} GB/s for 16 MB"
+    yield ok(words.format(**facts), **facts, ranks=ALONE, nodes=1)

@@ -1,0 +1,62 @@
+"""`cluster doctor`: look at everything that a distributed job needs, on this node or on all."""
+
+import sys
+from pathlib import Path
+
+import click
+
+JOB = Path(__file__).with_name("job.sbatch")
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="All findings as JSON, for your support.")
+@click.option("--job", is_flag=True, help="Print a job file that runs the doctor on all ranks.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0.1),
+    default=600.0,
+    help="Seconds that any one probe may take at most; each has its own limit too.",
+)
+def doctor_command(as_json: bool, job: bool, limit: float) -> None:
+    """Find what is wrong, on this node or, started on all ranks of a job, on all its nodes.
+
+    Exit code 0: all is well; 1: something to look at, or broken.
+    """
+    if job:
+        click.echo(JOB.read_text(), nl=False)
+        return
+    from cluster.doctor import merge, table
+    from cluster.doctor.examine import examine
+    from cluster.doctor.findings import OK, Finding, worst
+    from cluster.doctor.place import Place, launched
+
+    # A table at the end; of ranks lines as they come, for a job may end any time. (mpirun gives
+    # its ranks a terminal, whatever the output is.)
+    whole = as_json or (sys.stdout.isatty() and not launched()[0])
+    everything: list[Finding] = []
+    places: list[Place] = []
+
+    def show(place: Place, findings: list[Finding]) -> None:
+        if not whole and not places:
+            click.echo(table.title(place))
+        before = merge.compared(everything)
+        everything.extend(findings)
+        places.append(place)
+        if not whole:
+            new = [each for each in merge.compared(everything) if each not in before]
+            click.echo("\n".join(table.lines(new, place)))
+            sys.stdout.flush()
+
+    def finish() -> None:
+        found = merge.compared(everything)
+        if as_json:
+            click.echo(table.dumped(found, places[-1]))
+        elif whole:
+            table.draw(found, places[-1])
+        if not as_json:
+            click.echo(table.summary(found))
+        sys.stdout.flush()
+
+    reports = examine(limit, show, finish)
+    if reports and worst(merge.compared(everything)) != OK:
+        raise SystemExit(1)

@@ -1,0 +1,67 @@
+"""The GPUs of the node: what the driver shows, what the job was given, what the frameworks see."""
+
+import os
+
+from cluster.doctor.commands import answer
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")
+
+
+def gpus(_: Place) -> Finding:
+    given = next((os.environ[name] for name in GIVEN if os.environ.get(name)), "")
+    said = answer(*QUERY)
+    facts: dict = {"given": given, "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
+    if said is None:
+        if given:
+            return look(
+                f"the batch system gave {given} GPUs, but there is no nvidia-smi",
+                "pretended GPUs (the box), another maker's, or a node without its driver",
+                **facts,
+            )
+        return ok("none (no nvidia-smi)", gpus=0, **facts)
+    code, text = said
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if code:
+        why = lines[0] if lines else f"exit code {code}"
+        return broken(f"nvidia-smi: {why}", "ask for another node, and report this one", **facts)
+    names = sorted({line.split(",")[0] for line in lines})
+    words = f"{len(lines)} × {' and '.join(names)}, driver {lines[0].split(', ')[-1]}"
+    return ok(words, gpus=len(lines), **facts)
+
+
+def usable(finding: Finding) -> int | None:
+    """How many of them a program of this job can use; None if that is not known."""
+    number = finding.facts.get("gpus")
+    visible = finding.facts.get("visible")
+    if number is None or visible is None:
+        return number
+    return min(number, len([word for word in visible.split(",") if word]))
+
+
+def agree(gpu: Finding, frameworks: dict[str, Finding]) -> list[Finding]:
+    """Whether the frameworks see what there is, and Horovod has NCCL for it."""
+    there = usable(gpu)
+    if not there:
+        return []
+    found = []
+    for name in ("torch", "tensorflow"):
+        seen = frameworks[name].facts.get("gpus") if name in frameworks else None
+        if seen is not None and seen != there:
+            found.append(
+                broken(
+                    f"{there} GPUs are there, but {name} sees {seen}",
+                    "install the edition for GPUs (environment.yml), and load the CUDA it names",
+                )
+            )
+    built = frameworks["horovod"].facts.get("built", {}) if "horovod" in frameworks else {}
+    if built and not built.get("NCCL"):
+        found.append(
+            look(
+                "Horovod has no NCCL: GPUs would exchange gradients by way of the CPU's memory",
+                "compile it with HOROVOD_GPU_OPERATIONS=NCCL: see environment.yml",
+            )
+        )
+    return found

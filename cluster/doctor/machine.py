@@ -1,0 +1,136 @@
+"""The node itself: its processor, the cores and the memory that this job may use."""
+
+import os
+import platform
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+from cluster.laptop.processes import cores as physical_cores
+
+GB = 1e9
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def machine(_: Place) -> Finding:
+    info = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*:\s*(.*)", info)
+    name = model[1] if model else platform.machine()
+    system = platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    words = f"{name}, {os.cpu_count()} CPUs; {system}, kernel {platform.release()}"
+    return ok(words, alike=words, cpus=os.cpu_count())
+
+
+def cores(place: Place) -> Finding:
+    """How many cores the ranks of this node have, and whether they get in each other's way."""
+    masks = place.affinities or (tuple(sorted(os.sched_getaffinity(0))),)
+    usable = set().union(*masks)
+    quota = cpu_quota()
+    room = min(len(usable), quota) if quota else len(usable)
+    ranks = len(masks)
+    asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
+    facts = {"ranks": ranks, "cpus": len(usable), "quota": quota, "masks": list(map(list, masks))}
+    whole = os.cpu_count() or 1
+    for mask in dict.fromkeys(masks):
+        beside = sum(set(other) <= set(mask) for other in masks)
+        if beside > len(mask) and whole >= ranks and len(mask) < whole:
+            return broken(
+                f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
+                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
+                **facts,
+            )
+    narrow = [mask for mask in masks if len(mask) < asked]
+    if narrow:
+        return broken(
+            f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
+            f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
+            **facts,
+        )
+    if ranks > room:
+        return look(
+            f"{ranks} ranks on {room:g} CPUs: no speedup can be shown",
+            "fewer ranks a node, or more cores: --ntasks-per-node, --cpus-per-task",
+            **facts,
+        )
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    wish = sum(int(threads) if threads.isdigit() else len(mask) for mask in masks)
+    if ranks > 1 and wish > room:
+        said = f"OMP_NUM_THREADS={threads}" if threads else "OMP_NUM_THREADS is not set"
+        return look(
+            f"{ranks} ranks would start {wish} threads on {room:g} CPUs ({said})",
+            "export OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK",
+            **facts,
+        )
+    if ranks == 1 and len(usable) == 1 < whole:
+        return look(
+            f"this process is pinned to {names(masks[0])} of {whole}",
+            "fine in a job for one core; else: taskset -cp $$, and --cpus-per-task",
+            **facts,
+        )
+    pinned = "each pinned to its own" if ranks > 1 and apart(masks) else "not pinned apart"
+    how = f", {pinned}" if ranks > 1 else f", {len(physical_cores())} of them whole cores"
+    return ok(f"{ranks} rank{'s' * (ranks > 1)} on {room:g} CPUs{how}", **facts)
+
+
+def names(mask: tuple[int, ...]) -> str:
+    return f"CPU{'s' * (len(mask) > 1)} {','.join(map(str, mask))}"
+
+
+def apart(masks: tuple[tuple[int, ...], ...]) -> bool:
+    return sum(map(len, masks)) == len(set().union(*masks))
+
+
+def memory(place: Place) -> Finding:
+    info = dict(re.findall(r"(\w+):\s+(\d+) kB", Path("/proc/meminfo").read_text()))
+    total, free = int(info["MemTotal"]) * 1024, int(info["MemAvailable"]) * 1024
+    limit = memory_limit()
+    ranks = max(1, len(place.affinities))
+    room = min(free, limit) if limit else free
+    facts = {"total": total, "available": free, "limit": limit, "ranks": ranks}
+    words = f"{room / GB:.1f} of {total / GB:.1f} GB can be used"
+    if limit and limit < total:
+        words += f" (the job's limit is {limit / GB:.1f} GB)"
+    if room < 2 * GB * ranks:
+        return look(
+            f"{words}, by {ranks} rank{'s' * (ranks > 1)}: TensorFlow takes 1 to 2 GB in each",
+            "ask for more (--mem), or fewer ranks a node",
+            **facts,
+        )
+    return ok(words, **facts)
+
+
+def cpu_quota() -> float | None:
+    """CPUs that control groups allow, as a number of whole ones."""
+    found = []
+    for text in cgroup_values("cpu", "cpu.max"):  # version 2: "200000 100000" or "max 100000"
+        quota, _, period = text.partition(" ")
+        if quota.isdigit():
+            found.append(int(quota) / int(period))
+    for text in cgroup_values("cpu", "cpu.cfs_quota_us"):  # version 1: microseconds of 100000
+        if text.isdigit():
+            found.append(int(text) / 100_000)
+    return min(found, default=None)
+
+
+def memory_limit() -> int | None:
+    texts = [
+        *cgroup_values("memory", "memory.max"),
+        *cgroup_values("memory", "memory.limit_in_bytes"),
+    ]
+    # Version 1 writes a number near 2^63 for no limit.
+    return min((int(text) for text in texts if text.isdigit() and int(text) < 2**60), default=None)
+
+
+def cgroup_values(controller: str, name: str) -> Iterator[str]:
+    """A setting of this process's control group and of all those around it."""
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = CGROUPS / controllers if controllers else CGROUPS
+        folder = top / path.lstrip("/")
+        for here in [folder, *folder.parents]:
+            if here.is_relative_to(top) and (here / name).is_file():
+                yield (here / name).read_text().strip()

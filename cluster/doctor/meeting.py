@@ -1,0 +1,97 @@
+"""One process of each node meets the first node: can it be reached, how fast, do clocks agree?"""
+
+import json
+import os
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.network import address_of_this_node
+from cluster.doctor.place import Place
+
+ROUNDS = 30
+STREAM = 64 * 2**20  # bytes
+CHUNK = 2**20
+WRONG = (
+    "the first node's name leads to an address that others cannot reach: set GLOO_SOCKET_IFNAME"
+    " and NCCL_SOCKET_IFNAME in the site file"
+)
+
+
+def meet(place: Place) -> Iterator[Finding]:
+    file = Path(place.folder) / "meeting.json"
+    if place.rank == 0:
+        receive(file, len(place.nodes) - 1)
+    else:
+        yield from visit(file, place)
+
+
+def receive(file: Path, visitors: int) -> None:
+    with socket.create_server((address_of_this_node(), 0)) as server:
+        host, port = server.getsockname()
+        new = file.with_suffix(".new")
+        new.write_text(json.dumps({"address": host, "port": port}))
+        new.replace(file)
+        for _ in range(visitors):
+            guest, _ = server.accept()
+            with guest:
+                guest.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for _ in range(ROUNDS):
+                    guest.recv(1)
+                    guest.sendall(struct.pack("d", time.time()))
+                left = STREAM
+                while left and (got := len(guest.recv(CHUNK))):
+                    left -= got
+                guest.sendall(b"!")
+
+
+def visit(file: Path, place: Place) -> Iterator[Finding]:
+    while not file.is_file():
+        time.sleep(0.05)
+        os.listdir(file.parent)  # makes a network file system look again
+    first = json.loads(file.read_text())
+    try:
+        guest = socket.create_connection((first["address"], first["port"]), timeout=10)
+    except OSError as error:
+        yield broken(
+            f"{place.nodes[0]} cannot be reached at {first['address']}: {error.strerror or error}",
+            WRONG,
+        )
+        return
+    with guest:
+        guest.settimeout(None)
+        guest.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        trips = [ask(guest) for _ in range(ROUNDS)]
+        start = time.perf_counter()
+        piece = bytes(CHUNK)
+        for _ in range(STREAM // CHUNK):
+            guest.sendall(piece)
+        guest.recv(1)
+        rate = STREAM / (time.perf_counter() - start) / 1e9
+    trip, skew = min(trips)
+    yield ok(
+        f"to {place.nodes[0]} ({first['address']}): {trip * 1e6:.0f} µs there and back,"
+        f" {rate:.2f} GB/s over one TCP connection",
+        round_trip=trip,
+        gb_s=rate,
+    )
+    words = f"{abs(skew) * 1000:.1f} ms {'behind' if skew > 0 else 'ahead of'} {place.nodes[0]}'s"
+    clock = (
+        look(words, "times in logs of several nodes do not fit: tell the site's support", skew=skew)
+        if abs(skew) > 0.1 + trip
+        else ok(words, skew=skew)
+    )
+    yield replace(clock, probe="clock")
+
+
+def ask(guest: socket.socket) -> tuple[float, float]:
+    """A round trip in seconds, and how far the other clock is ahead; short trips tell best."""
+    left, start = time.time(), time.perf_counter()
+    guest.sendall(b"?")
+    theirs = struct.unpack("d", guest.recv(8, socket.MSG_WAITALL))[0]
+    trip = time.perf_counter() - start
+    return trip, theirs - (left + trip / 2)

@@ -1,0 +1,86 @@
+"""Whether the MPI that programs use, the launcher and Slurm's plug-in fit together."""
+
+import os
+import re
+
+from cluster.doctor.commands import answer
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+# How an MPI calls itself -> the plug-ins of Slurm that it can start with.
+PLUG_INS = {
+    "Open MPI v5": r"pmix",
+    "Open MPI": r"pmix|pmi2",
+    "MVAPICH": r"pmi2|pmix",
+    "MPICH": r"pmi2|cray_shasta|pmix",
+    "CRAY MPICH": r"cray_shasta|pmi2",
+    "Intel(R) MPI": r"pmi2|pmix",
+}
+# Words of `mpirun --version` -> whose it is.
+OWNERS = {
+    r"open mpi|open-?rte|prte": "Open MPI",
+    r"intel": "Intel(R) MPI",
+    r"mvapich": "MVAPICH",
+    r"hydra|mpich": "MPICH",
+}
+
+
+def mpi(_: Place) -> Finding:
+    library = library_version()
+    if library is None:
+        return look(
+            "there is no mpi4py, so `launch` cannot count the ranks",
+            "install the course's environment: make .venv",
+        )
+    facts: dict = {"library": library, "alike": library}
+    started_by = answer("mpirun", "--version")
+    mine = owner(library)
+    if started_by and (theirs := owner(started_by[1])) and mine and theirs != mine:
+        return broken(
+            f"programs use {library}, but mpirun is {theirs}'s: N ranks would be N times one",
+            "put the mpirun of the same MPI first on PATH: module list; which -a mpirun",
+            **facts,
+        )
+    listed = answer("srun", "--mpi=list")
+    if listed is None:
+        how = "mpirun" if started_by else "no mpirun and no srun"
+        found = f"{library}; {how} on PATH"
+        return ok(found, **facts) if started_by else look(found, "load the site's MPI", **facts)
+    offered = re.findall(r"(?m)^\W*(\w+)\s*$", listed[1])
+    facts["plug_ins"] = offered
+    wanted = next((PLUG_INS[name] for name in PLUG_INS if library.startswith(name)), ".")
+    fitting = [name for name in offered if re.match(wanted, name)]
+    words = f"{library}; srun offers {', '.join(offered)}"
+    if not fitting:
+        return broken(
+            f"{words}: none of them starts this MPI",
+            "start ranks with mpirun (SITE_LAUNCHER), or use the site's own MPI",
+            **facts,
+        )
+    chosen = os.environ.get("SLURM_MPI_TYPE", "")
+    if chosen and not re.match(wanted, chosen):
+        return broken(
+            f"{words}; this job uses {chosen}, which does not start this MPI",
+            f"srun --mpi={fitting[0]} in launch_ranks of the site file",
+            **facts,
+        )
+    return ok(f"{words}: {fitting[0]} fits", **facts)
+
+
+def library_version() -> str | None:
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False  # a rank can be started only once, and not for this
+        from mpi4py import MPI
+    except ImportError:
+        return None
+    text = " ".join(MPI.Get_library_version().split("\0")[0].split())
+    return re.split(r",|\bpackage\b|CH4|Device", text)[0].strip()
+
+
+def owner(words: str) -> str | None:
+    for pattern, name in OWNERS.items():
+        if re.search(pattern, words, re.IGNORECASE):
+            return name
+    return None

@@ -1,0 +1,107 @@
+"""The network interfaces of a node: which one Gloo and NCCL would take."""
+
+import ipaddress
+import os
+import re
+import socket
+
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site file"
+
+
+def interfaces(place: Place) -> Finding:
+    addresses = up_with_addresses()
+    speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
+    by_name = {ip: name for name, ip in addresses.items()}
+    mine = address_of_this_node()
+    facts = {"addresses": addresses, "megabits": speeds, "address": mine}
+    for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
+        wanted = os.environ.get(variable, "")
+        if wanted and not chosen_by_nccl(list(addresses), wanted):
+            return broken(
+                f"{variable}={wanted}: no such interface is up here; there are"
+                f" {', '.join(addresses)}",
+                "correct it in the site file (or your shell): ip -brief address",
+                **facts,
+            )
+    gloo = os.environ.get("GLOO_SOCKET_IFNAME") or by_name.get(mine, "")
+    nccl = chosen_by_nccl(list(addresses), os.environ.get("NCCL_SOCKET_IFNAME", ""))
+    facts |= {"gloo": gloo, "nccl": nccl}
+    if not gloo and not ipaddress.ip_address(mine).is_loopback:
+        return broken(
+            f"{place.host} resolves to {mine}, which is no address of this node",
+            SET.format(name=nccl or "NAME"),
+            **facts,
+        )
+    real = [name for name in addresses if not name.startswith("lo")]
+    if not real and len(place.nodes) > 1:
+        return look(
+            "only the loopback interface is up: no other machine can be reached",
+            "if the nodes are not all on one machine: ip -brief address, and the site's support",
+            **facts,
+        )
+    fastest = max(real, key=lambda name: speeds.get(name, 0), default="")
+    if speeds.get(fastest, 0) >= 2 * speeds.get(gloo, 10**9):
+        return look(
+            f"Gloo would take {gloo} ({megabits(speeds[gloo])}), but {fastest}"
+            f" ({megabits(speeds[fastest])}) is faster",
+            SET.format(name=fastest),
+            **facts,
+        )
+    shown = ", ".join(
+        f"{name} {ip}{f' ({megabits(speeds[name])})' if speeds.get(name) else ''}"
+        for name, ip in addresses.items()
+    )
+    return ok(f"{shown}; Gloo would take {gloo or 'lo'}, NCCL {nccl or 'none'}", **facts)
+
+
+def up_with_addresses() -> dict[str, str]:
+    """Interfaces that are up and have an IPv4 address: name -> address."""
+    import psutil
+
+    up = {name for name, state in psutil.net_if_stats().items() if state.isup}
+    found = {}
+    for name, entries in psutil.net_if_addrs().items():
+        ips = [entry.address for entry in entries if entry.family == socket.AF_INET]
+        if name in up and ips:
+            found[name] = ips[0]
+    return found
+
+
+def interface_speeds() -> dict[str, int]:
+    """Mbit/s of those interfaces that tell."""
+    import psutil
+
+    return {name: state.speed for name, state in psutil.net_if_stats().items() if state.speed > 0}
+
+
+def megabits(number: int) -> str:
+    return f"{number / 1000:g} Gbit/s" if number >= 1000 else f"{number} Mbit/s"
+
+
+def address_of_this_node() -> str:
+    """What Gloo takes when nothing is set: the address that the node's name resolves to."""
+    wanted = os.environ.get("GLOO_SOCKET_IFNAME")
+    if wanted and wanted in (there := up_with_addresses()):
+        return there[wanted]
+    return socket.gethostbyname(socket.gethostname())
+
+
+def chosen_by_nccl(names: list[str], setting: str) -> str:
+    """NCCL's rule: prefixes, =name for that one alone, ^name for all but; else ib*, then others,
+    docker and loopback last."""
+    if setting:
+        exact, exclude = setting.startswith(("=", "^=")), setting.startswith("^")
+        words = [word for word in re.split(",", setting.lstrip("^=")) if word]
+
+        def meant(name: str) -> bool:
+            return any(name == word if exact else name.startswith(word) for word in words)
+
+        names = [name for name in names if meant(name) != exclude]
+    order = ((r"ib", 0), (r"docker", 2), (r"lo$", 3))
+    ranked = sorted(
+        names, key=lambda name: next((rank for stem, rank in order if re.match(stem, name)), 1)
+    )
+    return ranked[0] if ranked else ""

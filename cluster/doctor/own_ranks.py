@@ -1,0 +1,11 @@
+"""A rank that the doctor starts itself, by mpirun, when it is alone: rank 0 prints what it saw."""
+
+from mpi4py import MPI
+
+from cluster.doctor.allreduce import measured
+
+if __name__ == "__main__":
+    world = MPI.COMM_WORLD
+    numbers = measured(world) if world.size > 1 else {}
+    if world.rank == 0:
+        print(f"size={world.size}", *(f"{name}={value:.4f}" for name, value in numbers.items()))

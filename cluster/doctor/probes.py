@@ -1,0 +1,67 @@
+"""All that the doctor looks at, in the order of the table. A new probe is a function and a line."""
+
+from dataclasses import dataclass
+
+# Who runs a probe, and when.
+NODE = "once a node, several at the same time"
+MEASURE = "once a node, one after the other: they time something"
+NODES = "one process of each node, together"
+RANKS = "all ranks, together"
+
+
+@dataclass(frozen=True)
+class Probe:
+    name: str
+    function: str  # module:function, below cluster.doctor
+    limit: float  # seconds
+    advice: str  # what to do when it does not answer, or ends with an error
+    kind: str = NODE
+    alike: bool = False  # should be the same on all nodes
+
+
+FILES = "a file system hangs: try ls on it by hand, and tell the site's support"
+IMPORTS = "a cold file system can be slow: run the doctor again; then tell the site's support"
+SLURM = "the batch system itself may be down: try its command by hand, later"
+
+PROBES = (
+    Probe("site", "software:site_file", 10, FILES, alike=True),
+    Probe("scheduler", "software:batch_system", 10, SLURM),
+    Probe("python", "software:python", 10, FILES, alike=True),
+    Probe("machine", "machine:machine", 10, FILES, alike=True),
+    Probe("compiler", "software:compiler", 20, FILES),
+    Probe("jupyter kernel", "software:jupyter_kernel", 20, FILES),
+    Probe("mpi", "mpi_fit:mpi", 20, "try by hand: mpirun --version; srun --mpi=list", alike=True),
+    Probe("torch", "frameworks:torch", 90, IMPORTS, alike=True),
+    Probe("tensorflow", "frameworks:tensorflow", 90, IMPORTS, alike=True),
+    Probe("horovod", "frameworks:horovod", 90, IMPORTS, alike=True),
+    Probe("gpus", "gpus:gpus", 10, "a GPU or its driver hangs: ask for another node, report this"),
+    Probe("network", "network:interfaces", 10, "names are not resolved: getent hosts $(hostname)"),
+    Probe("cores", "machine:cores", 10, FILES),
+    Probe("memory", "machine:memory", 10, FILES),
+    Probe("data", "storage:data", 20, FILES),
+    Probe("disk", "storage:disk", 10, FILES),
+    Probe("scratch", "storage:scratch", 30, FILES, MEASURE),
+    Probe("memory copy", "speed:memory_copy", 20, "the node is overloaded: uptime", MEASURE),
+    Probe("processes", "speed:processes", 30, "the node is overloaded: uptime", MEASURE),
+    Probe(
+        "between nodes",
+        "meeting:meet",
+        30,
+        "a firewall or the wrong interface: set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME in the"
+        " site file",
+        NODES,
+    ),
+    Probe(
+        "allreduce",
+        "allreduce:allreduce",
+        60,
+        "ranks wait for each other: the launcher and this MPI do not fit, or the network is wrong",
+        RANKS,
+    ),
+)
+BY_NAME = {probe.name: probe for probe in PROBES}
+HELLO = 60.0  # seconds in which all ranks have to begin
+
+
+def of_kind(*kinds: str) -> list[Probe]:
+    return [probe for probe in PROBES if probe.kind in kinds]

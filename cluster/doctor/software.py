@@ -1,0 +1,102 @@
+"""Site file, batch system, Python, compiler and Jupyter kernel."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from cluster import kernel, site, site_check
+from cluster.doctor.commands import answer
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+
+def site_file(_: Place) -> Finding:
+    file = site.chosen_file(None)
+    problems = [each for each in site_check.check(file) if "not on this machine" not in each]
+    if problems:
+        return look(f"{file}: {'; '.join(problems)}", "mend it until `cluster site check` is quiet")
+    where = site.load(file)
+    return ok(f"{where.name} ({file})", alike=where.name, scheduler=where.scheduler)
+
+
+# Scheduler -> the question, and what a good answer contains.
+QUESTIONS = {
+    "slurm": (("scontrol", "ping"), r"\bUP\b"),
+    "pbs": (("qstat", "-B"), r"Active"),
+}
+
+
+def batch_system(_: Place) -> Finding:
+    where = site.current()
+    if where.scheduler not in QUESTIONS:
+        return ok("none: the laptop's own queue runs the jobs here")
+    words, good = QUESTIONS[where.scheduler]
+    said = answer(*words)
+    if said is None:
+        return look(
+            f"{words[0]} is not on this machine, so it cannot be asked",
+            f"log in to {where.name}, or choose this machine: cluster use laptop",
+        )
+    first = next((line for line in said[1].splitlines() if line.strip()), "no answer").strip()
+    if said[0] or not re.search(good, said[1]):
+        return broken(f"{' '.join(words)}: {first}", "wait, then tell the site's support")
+    return ok(first)
+
+
+def python(_: Place) -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    found = f"Python {version} in {sys.prefix}"
+    facts = {"alike": found, "version": version, "prefix": sys.prefix}
+    jobs_use = os.environ.get("COURSE_ENVIRONMENT")
+    if sys.version_info[:2] != (3, 11):
+        return broken(f"{found}: the course needs 3.11", "make .venv, then call its `cluster`")
+    if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
+        advice = f"cluster use SITE --environment {sys.prefix}"
+        return look(f"{found}, but jobs use {jobs_use}", advice, **facts)
+    for name in ("PYTHONHOME", "PYTHONPATH"):
+        if os.environ.get(name):
+            sentence = f"{found}; {name}={os.environ[name]} mixes other packages in"
+            return look(sentence, f"unset {name}; a module may set it: module list", **facts)
+    return ok(found, **facts)
+
+
+PROGRAM = "#include <vector>\nint main() { return std::vector<int>{0}[0]; }\n"
+
+
+def compiler(_: Place) -> Finding:
+    name = os.environ.get("CXX") or "g++"
+    said = answer(name, "--version")
+    if said is None:
+        return look(
+            f"there is no {name} here",
+            "only needed where Horovod is compiled: module load GCC, or set CXX",
+        )
+    version = said[1].splitlines()[0] if said[1] else name
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "program.cpp")
+        source.write_text(PROGRAM)
+        built = answer(name, "-std=c++17", str(source), "-o", str(source.with_suffix("")))
+        assert built
+        ran = None if built[0] else subprocess.run([source.with_suffix("")]).returncode
+    if ran != 0:
+        last = built[1].splitlines()[-1] if built[1] else f"its program ended with {ran}"
+        return look(
+            f"{version} does not compile a small program: {last}",
+            "only needed where Horovod is compiled: load one compiler module, not several",
+        )
+    return ok(version)
+
+
+def jupyter_kernel(_: Place) -> Finding:
+    known = kernel.read(kernel.kernels_folder() / kernel.NAME)
+    if not known:
+        return ok("not installed (Open OnDemand needs it: cluster kernel install)")
+    if known.state != "this environment":
+        return look(
+            f"the notebooks' kernel {known.name} starts {known.environment}, not {sys.prefix}",
+            "let notebooks and jobs use one environment: cluster kernel install",
+        )
+    return ok(f"{known.name} starts this environment")

@@ -1,0 +1,117 @@
+"""Data, room on the disks, and the fast folder."""
+
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from pathlib import Path
+
+from cluster import site
+from cluster.doctor.commands import answer, beside_python
+from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.place import Place
+
+GB = 1e9
+FETCH = "on a machine with internet: lessons data fetch (docs/data.md)"
+PIECE = 64 * 10**6  # bytes written to measure the scratch folder
+
+
+def data(_: Place) -> Finding:
+    """What `lessons data status` knows: each file by its size and checksum."""
+    named = os.environ.get("COURSE_DATA")
+    if named:
+        try:
+            os.listdir(named)
+        except OSError as error:
+            return broken(
+                f"COURSE_DATA={named}: {error.strerror}",
+                "name the folder of the data sets",
+                path=named,
+            )
+    program = beside_python("lessons")
+    said = answer(program, "data", "status") if program else None
+    if said is None:
+        return look("there is no `lessons` command to ask", "make .venv")
+    rows = [re.split(r"\s{2,}", line.strip()) for line in said[1].splitlines()]
+    states = Counter(row[3] for row in rows[1:] if len(row) > 3)
+    words = ", ".join(f"{number} files {state}" for state, number in states.items())
+    place = named or "the cache"
+    if not states:
+        return broken(f"lessons data status: {said[1].splitlines()[-1:]}", FETCH)
+    if states["missing"] or states["broken"]:
+        return look(f"{words} in {place}: programs take a synthetic stand-in", FETCH, **states)
+    return ok(f"{words} in {place}", **states)
+
+
+def disk(_: Place) -> Finding:
+    """Room, and whether something can be written: a full quota shows only then."""
+    facts = {}
+    for folder in dict.fromkeys((Path.home(), Path.cwd())):
+        trouble = cannot_write(folder, 10**6)
+        if trouble:
+            return broken(
+                f"{folder}: 1 MB could not be written ({trouble})",
+                "delete or move what is not needed: quota -s; du -sh * | sort -h",
+            )
+        usage, inodes = shutil.disk_usage(folder), os.statvfs(folder)
+        facts[str(folder)] = usage.free
+        if usage.free < 2 * GB or (inodes.f_files and inodes.f_favail < 0.01 * inodes.f_files):
+            return look(
+                f"{folder}: {usage.free / GB:.1f} GB and {inodes.f_favail:,} files are left",
+                "make room: du -sh * | sort -h",
+                free=facts,
+            )
+    quotas = answer("quota", "-w")
+    over = (
+        [line.strip() for line in quotas[1].splitlines() if re.search(r"\d\*", line)]
+        if quotas
+        else []
+    )
+    if over:
+        return broken(f"a quota is exceeded: {over[0]}", "delete what is not needed: quota -s")
+    return ok(
+        "; ".join(f"{folder}: {free / GB:.0f} GB free" for folder, free in facts.items()),
+        free=facts,
+    )
+
+
+def cannot_write(folder: Path, size: int) -> str | None:
+    """Why not; None if it can be done."""
+    file = folder / f".doctor-write-{os.uname().nodename}-{os.getpid()}"
+    try:
+        with open(file, "wb") as opened:
+            opened.write(b"\1" * size)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        file.unlink(missing_ok=True)
+    return None
+
+
+def scratch(_: Place) -> Finding:
+    where = site.current()
+    folder = Path(where.settings.get("SITE_SCRATCH") or os.environ.get("TMPDIR") or "/tmp")
+    if not folder.is_dir():
+        return broken(
+            f"there is no folder {folder}",
+            f"mkdir -p {folder}, or correct SITE_SCRATCH in the file of {where.name}",
+        )
+    start = time.perf_counter()
+    trouble = cannot_write(folder, PIECE)
+    rate = PIECE / (time.perf_counter() - start) / 1e6
+    if trouble:
+        return broken(
+            f"{folder}: {PIECE / 1e6:.0f} MB could not be written ({trouble})",
+            f"choose another folder: SITE_SCRATCH in the file of {where.name}; quota -s",
+        )
+    free = shutil.disk_usage(folder).free
+    facts = {"folder": str(folder), "mb_s": rate, "free": free}
+    words = f"{folder}: written at {rate:.0f} MB/s, {free / GB:.0f} GB free"
+    if rate < 50:
+        return look(words, "slow: is it the fast file system? SITE_SCRATCH names it", **facts)
+    if free < 5 * GB:
+        return look(words, "make room there, or choose another folder (SITE_SCRATCH)", **facts)
+    return ok(words, **facts)
