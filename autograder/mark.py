@@ -162,8 +162,8 @@ def read_runs(folder: Folder, rubric: Rubric | None) -> list[Run]:
 
 def lesson_said(runs: Sequence[Run]) -> str | None:
     """The lesson that the outputs name, when the folder does not."""
-    said = {r.header.get("lesson") for r in runs}
-    names = {s for s in said if isinstance(s, str)}
+    said = [run.header.get("lesson") for run in runs]
+    names = {name for name in said if isinstance(name, str)}
     return names.pop() if len(names) == 1 else None
 
 

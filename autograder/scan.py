@@ -147,7 +147,7 @@ def read_records(found: Scanned, block: lines.Block, number: int, launches: reco
         key: str | int
         if event.get("namespace") == "course":
             key = record.take(launches, event, payload, Where(found.name, number))
-        elif event.get("key") not in mllog.KEYS:
+        elif str(event.get("key")) not in mllog.KEYS:
             continue
         else:
             mllog.take(found.benchmarks, event, found.name, number)

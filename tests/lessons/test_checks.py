@@ -86,7 +86,8 @@ def test_a_fault_deep_in_a_library_names_the_students_line():
 def test_success_is_one_line(capsys):
     lesson_02.check_2_5(lambda us, samples: us * samples / 1e6)
     assert (
-        capsys.readouterr().out == "Exercise 2.5: right. 7.86, 7.20, 7.20, 7.14 s, each to 0.4 %.\n"
+        capsys.readouterr().out
+        == "Exercise 2.5: right. 9.12, 5.82 and 3.84 s, where whole seconds would say 9, 6 and 4.\n"
     )
 
 

@@ -232,21 +232,21 @@ def check_2_3(
 
 @exercise("2.4")
 def check_2_4(interval: Function, throughput_interval: Function) -> str:
-    """14 s and 5 s mean a ratio from 2.45 to 3.22; 42 s means 1,176 to 1,205 images/s."""
+    """9 s and 4 s mean a ratio from 1.89 to 2.71; 42 s means 1,176 to 1,205 images/s."""
     check_interval(
-        pair(interval(14, 5), "interval(14, 5)"),
-        (13.5 / 5.5, 14.5 / 4.5),
-        "interval(14, 5)",
-        "The ratio is smallest when 14 was 13.5 and 5 was 5.5, largest the other way round.",
+        pair(interval(9, 4), "interval(9, 4)"),
+        (8.5 / 4.5, 9.5 / 3.5),
+        "interval(9, 4)",
+        "The ratio is smallest when 9 was 8.5 and 4 was 4.5, largest the other way round.",
         {
-            (13.5 / 4.5, 14.5 / 5.5): "Numerator and denominator err on their own: the smallest "
+            (8.5 / 3.5, 9.5 / 4.5): "Numerator and denominator err on their own: the smallest "
             "ratio has the smallest numerator and the LARGEST denominator.",
-            (14.5 / 5.5, 13.5 / 4.5): "Numerator and denominator err on their own: the smallest "
+            (9.5 / 4.5, 8.5 / 3.5): "Numerator and denominator err on their own: the smallest "
             "ratio has the smallest numerator and the LARGEST denominator.",
-            (13 / 6, 15 / 4): "Rounding errs by half a second, not by a whole one.",
-            (14 / 6, 15 / 5): "That is cutting off. This log rounds: 14 s means 13.5 to 14.5.",
-            (13.5 / 5, 14.5 / 5): "The 5 s are rounded as well.",
-            (14 / 5.5, 14 / 4.5): "The 14 s are rounded as well.",
+            (8 / 5, 10 / 3): "Rounding errs by half a second, not by a whole one.",
+            (9 / 5, 10 / 4): "That is cutting off. This log rounds: 9 s means 8.5 to 9.5.",
+            (8.5 / 4, 9.5 / 4): "The 4 s are rounded as well.",
+            (9 / 4.5, 9 / 3.5): "The 9 s are rounded as well.",
         },
     )
     check_interval(
@@ -260,7 +260,7 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
             (42.5 / 50_000, 41.5 / 50_000): "These are seconds a sample, not samples a second.",
         },
     )
-    return "14 s / 5 s lies in [2.45, 3.22]; 42 s in [1176, 1205] images/s."
+    return "9 s / 4 s lies in [1.89, 2.71]; 42 s in [1176, 1205] images/s."
 
 
 def check_interval(
@@ -288,8 +288,8 @@ def check_interval(
 
 @exercise("2.5")
 def check_2_5(seconds_from_us: Function) -> str:
-    """131, 120, 120 and 119 microseconds a sample are 7.86, 7.20, 7.20 and 7.14 s an epoch."""
-    for us in (131, 120, 120, 119):
+    """152, 97 and 64 microseconds a sample are 9.12, 5.82 and 3.84 s an epoch of 60,000."""
+    for us in (152, 97, 64):
         compare(
             number(seconds_from_us(us, 60_000), f"seconds_from_us({us}, 60000)"),
             us * 0.06,
@@ -303,4 +303,4 @@ def check_2_5(seconds_from_us: Function) -> str:
                 round(us * 0.06): "Do not round: the half second is what this exercise wins back.",
             },
         )
-    return "7.86, 7.20, 7.20, 7.14 s, each to 0.4 %."
+    return "9.12, 5.82 and 3.84 s, where whole seconds would say 9, 6 and 4."

@@ -1,12 +1,15 @@
-"""A coverage-guided target for reading, to be run by hand for as long as one likes.
+"""Coverage-guided targets for reading and for grading, to be run by hand for as long as one likes.
 
     pip install atheris
     cd tests/autograder
     python fuzz/guided.py /tmp/corpus readers/samples -max_len=4000
+    python fuzz/guided.py grading /tmp/classes fuzz/found -max_len=600 -timeout=20
 
-Without atheris it mutates the samples blindly:
+Reading takes the input for a job's outputs. Grading takes it for choices of which whole submissions
+are made (submissions.py), and grades them. What it finds belongs into fuzz/found, where
+test_fuzz_grading.py grades it from then on. Without atheris the inputs are made blindly:
 
-    python fuzz/guided.py --seconds 600
+    python fuzz/guided.py [grading] --seconds 600
 """
 
 import argparse
@@ -14,6 +17,7 @@ import random
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -30,6 +34,15 @@ def one_input(data: bytes) -> None:
     start = time.monotonic()
     read_and_check({"a_1234.out": data[1:cut], "a_1234.err": data[cut:]})
     if time.monotonic() - start > SLOW:
+        raise RuntimeError(f"{len(data)} bytes took {time.monotonic() - start:.1f} s")
+
+
+def one_class(data: bytes) -> None:
+    from tests.autograder.fuzz.submissions import grade_and_check
+
+    start = time.monotonic()
+    grade_and_check(data)
+    if time.monotonic() - start > 5 * SLOW:
         raise RuntimeError(f"{len(data)} bytes took {time.monotonic() - start:.1f} s")
 
 
@@ -51,18 +64,22 @@ def mutate(data: bytes, others: list[bytes], dice: random.Random) -> bytes:
     return bytes(piece[:6000])
 
 
-def blindly(seconds: float, seed: int) -> None:
+def blindly(seconds: float, seed: int, target: Callable[[bytes], None]) -> None:
     dice = random.Random(seed)
     samples = [b"\x80" + path.read_bytes() for path in sorted(SAMPLES.iterdir())]
     from tests.autograder.make_record import make_record
 
     samples.append(b"\xff" + "\n".join(make_record(size=2)).encode())
+    if target is one_class:
+        samples = [dice.randbytes(200) for _ in range(20)]
     end, count, findings = time.monotonic() + seconds, 0, 0
     while time.monotonic() < end:
         data = mutate(dice.choice(samples), samples, dice)
+        if target is one_class and dice.random() < 0.5:
+            data = dice.randbytes(dice.randrange(20, 400))
         count += 1
         try:
-            one_input(data)
+            target(data)
         except Exception:
             findings += 1
             path = ROOT / "build" / f"crash-{seed}-{count}"
@@ -74,20 +91,25 @@ def blindly(seconds: float, seed: int) -> None:
 
 
 def main() -> None:
+    target = one_input
+    if sys.argv[1:2] == ["grading"]:
+        target = one_class
+        del sys.argv[1]
     if "--seconds" in sys.argv or "--seed" in sys.argv:
         parser = argparse.ArgumentParser()
         parser.add_argument("--seconds", type=float, default=60)
         parser.add_argument("--seed", type=int, default=1)
         args = parser.parse_args()
-        blindly(args.seconds, args.seed)
+        blindly(args.seconds, args.seed, target)
         return
     try:
         import atheris
     except ImportError:
         sys.exit("atheris is not installed; `--seconds 600` mutates blindly instead.")
     with atheris.instrument_imports(include=["autograder", "json"]):
-        import tests.autograder.fuzz.invariants  # noqa: F401
-    atheris.Setup(sys.argv, one_input)
+        import tests.autograder.fuzz.invariants
+        import tests.autograder.fuzz.submissions  # noqa: F401
+    atheris.Setup(sys.argv, target)
     atheris.Fuzz()
 
 

@@ -1,0 +1,320 @@
+"""From any bytes a submission that is nearly one, and what holds for whatever is graded.
+
+The bytes are choices: which folders, archives, records, answers and accounting there are, and what
+is wrong with them. So a fuzzer that changes bytes changes submissions in ways that mean something.
+"""
+
+import io
+import json
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from click import ClickException
+
+from autograder import accounting, class_run, mark, policy, rubric
+from autograder.answers import read_answers  # noqa: F401 - instrumented with the rest
+from autograder.collect import find_students
+from autograder.mark import Settings
+from autograder.measure import exact
+from autograder.report import gradescope, html, junit, tables
+from autograder.rows import row_of, shared_runs
+from autograder.verdict import GRADER_ERROR, TIERS, Grade
+from tests.autograder.make_record import make_record, sealed_again
+
+SAMPLES = [
+    p.read_bytes() for p in sorted((Path(__file__).parents[1] / "readers/samples").iterdir())
+]
+EVIL = "<script>evil()</script>"
+ODD = (
+    None, True, False, 0, -1, 1, 2, 0.5, 1e-9, 1e308, -1e308, 2**53, 10**40, "nan", "inf", "-inf",
+    "", "1", "=1+1", EVIL, "\u202eabc\x1b[31m\n\0", "é" * 300, [], [0, None, 2], [1, 2, 0], [[]],
+    {}, {"name": 3}, {"train_samples": -5}, {"train_samples": 10**12}, [None], ["n1", 2], "02",
+    "2026-03-02T10:00:00+00:00", "2026-13-99", "\ud800",
+)  # fmt: skip
+NAMES = (
+    "job_1.out", "job_1.err", "slurm-12.out", "a b.out", EVIL.replace("/", "") + ".out", "=x.out",
+    "é\u202e.log", "x" * 200 + ".out", "noending", "README.txt", "a.o123", "a\nb.out", "-rf.out",
+)  # fmt: skip
+LESSONS = ("02_serial", "02", "lesson-07", "08_data", "09", "13", "notes", "../up", "02/deep/er")
+PACKED = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".ZIP")
+
+
+class Choices:
+    """Bytes read as choices; when they end, the first of everything."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def number(self, below: int) -> int:
+        width = 1 if below <= 256 else 2
+        piece = self.data[self.at : self.at + width]
+        self.at += width
+        return int.from_bytes(piece, "big") % below
+
+    def pick(self, of: Any) -> Any:
+        return of[self.number(len(of))]
+
+    def flag(self) -> bool:
+        return self.number(4) == 3
+
+    def raw(self, most: int) -> bytes:
+        length = self.number(most)
+        piece = self.data[self.at : self.at + length]
+        self.at += length
+        return piece
+
+
+@cache
+def loaded() -> tuple[dict, dict]:
+    rubrics = {p.stem: rubric.load_rubric(p) for p in sorted(rubric.FOLDER.glob("[0-9]*.yaml"))}
+    folder = rubric.FOLDER / "expected"
+    return rubrics, {n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in rubrics.items()}
+
+
+# --- what students hand in ----------------------------------------------------------------------
+
+
+def a_file(choices: Choices) -> tuple[str, bytes]:
+    kind = choices.number(8)
+    if kind < 4:
+        return choices.pick(NAMES), a_record(choices)
+    if kind < 6:
+        return "answers.txt", answers(choices)
+    if kind == 6:
+        return choices.pick(NAMES), damaged(choices, choices.pick(SAMPLES))
+    return choices.pick((*NAMES, "timestamp.txt", "answers.txt")), choices.raw(200)
+
+
+def a_record(choices: Choices) -> bytes:
+    """A run that some rubric asks for, with odd facts, lines moved and values replaced."""
+    known, _ = loaded()
+    lesson = choices.pick(sorted(known))
+    where = dict(choices.pick(list(known[lesson].runs.values())).where)
+    size = int(where.pop("world_size", choices.pick((1, 2, 3, 8))))
+    facts: dict[str, Any] = {"lesson": lesson, "source": "keras"} | where
+    for name in ("started", "job_id", "hosts", "device", "model", "scaling", "epochs_asked"):
+        if choices.flag():
+            facts[name] = choices.pick(ODD)
+    lines = make_record(
+        size=size,
+        run=choices.pick(("5f0c2a91", "77aa77aa", "c0ffee00")),
+        seconds=tuple(choices.pick((1.0, 2.0, 0.001, 1e6)) for _ in range(choices.number(6))),
+        samples=choices.pick((60000, 2560, 1, 3)),
+        test_accuracy=choices.pick((0.98, 0.1, *ODD)),
+        hashes=choices.pick((("h",), ("h", "i"))),
+        finished=not choices.flag(),
+        measures=tuple(a_measure(choices) for _ in range(choices.number(3))),
+        **facts,
+    )
+    for _ in range(choices.number(5)):
+        lines = changed(choices, lines)
+    if choices.flag():
+        lines = with_new_seal(lines)
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def a_measure(choices: Choices) -> dict[str, Any]:
+    names = ("allreduce_s", "step_s", "accuracy", EVIL)
+    at = choices.pick(({}, {"micro_batches": 4}, {"bytes": 4000, "algorithm": "ring"}))
+    return {"name": choices.pick(names), "value": choices.pick((0.1, *ODD)), "unit": "s", **at}
+
+
+def changed(choices: Choices, lines: list[str]) -> list[str]:
+    lines, one, other = (
+        list(lines),
+        choices.number(len(lines) or 1),
+        choices.number(len(lines) or 1),
+    )
+    what = choices.number(6)
+    if not lines:
+        return lines
+    if what == 0:
+        lines[one], lines[other] = lines[other], lines[one]
+    elif what == 1:
+        del lines[one]
+    elif what == 2:
+        lines.insert(one, lines[other])
+    elif what == 3:
+        lines[one] = lines[one][: choices.number(400)]
+    elif what == 4:
+        lines[one] = damaged(choices, lines[one].encode("utf-8", "replace")).decode("latin-1")
+    else:
+        lines[one] = with_odd_value(choices, lines[one])
+    return lines
+
+
+def with_odd_value(choices: Choices, line: str) -> str:
+    """One member of the line's JSON, however deep, is something else."""
+    try:
+        event = json.loads(line[line.index("{") :])
+        place = event
+        for _ in range(choices.number(4)):
+            inner = [v for v in place.values() if isinstance(v, dict) and v]
+            if not inner:
+                break
+            place = choices.pick(inner)
+        place[choices.pick(sorted(place))] = choices.pick(ODD)
+    except (ValueError, IndexError, ZeroDivisionError):
+        return line
+    return ":::MLLOG " + json.dumps(event, separators=(",", ":"))
+
+
+def with_new_seal(lines: list[str]) -> list[str]:
+    try:
+        return sealed_again(lines)
+    except (ValueError, LookupError, TypeError):
+        return lines
+
+
+def damaged(choices: Choices, data: bytes) -> bytes:
+    at = choices.number(len(data) + 1)
+    return data[:at] + choices.raw(24) + data[at + choices.number(60) :]
+
+
+def answers(choices: Choices) -> bytes:
+    known, _ = loaded()
+    ids = list(known[choices.pick(sorted(known))].answers) or ["x"]
+    lines = []
+    for _ in range(choices.number(12)):
+        value = choices.pick(("yes", "no", "A", "7.2 s", "87 %", "1,5", "60,000", *map(str, ODD)))
+        lines.append(f"{choices.pick(ids)} {choices.pick('==: ')} {value}")
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def packed(choices: Choices, suffix: str, files: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    if suffix.lower() == ".zip":
+        with zipfile.ZipFile(data, "w") as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+    else:
+        mode = {".tar": "w", ".tar.xz": "w:xz"}.get(suffix, "w:gz")
+        with tarfile.open(fileobj=data, mode=mode) as archive:  # type: ignore[call-overload]
+            for name, content in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                info.type = choices.pick(
+                    (*[tarfile.REGTYPE] * 6, tarfile.SYMTYPE, tarfile.FIFOTYPE)
+                )
+                archive.addfile(info, io.BytesIO(content))
+    return damaged(choices, data.getvalue()) if choices.flag() else data.getvalue()
+
+
+def make_class(choices: Choices, place: Path) -> None:
+    """One or two students, each with lessons as folders, archives or loose files."""
+    for student in ("ada", choices.pick(("ben", EVIL.replace("/", ""), "=cmd", "é\u202e")))[
+        : 1 + choices.number(2)
+    ]:
+        home = place / "class" / student
+        home.mkdir(parents=True)
+        for _ in range(1 + choices.number(3)):
+            lesson = choices.pick(LESSONS)
+            files = dict(a_file(choices) for _ in range(1 + choices.number(3)))
+            if choices.flag():
+                inside = {f"{lesson}/{name}".replace("\n", "_"): d for name, d in files.items()}
+                suffix = choices.pick(PACKED)
+                name = choices.pick(("work", "02_serial", student))
+                (home / f"{name}{suffix}").write_bytes(packed(choices, suffix, inside))
+                continue
+            folder = home / lesson.replace("../", "up") if not choices.flag() else home
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+
+
+def accounts(choices: Choices, path: Path) -> dict | None:
+    if not choices.flag():
+        return None
+    header = "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList"
+    values = (
+        "1234",
+        "ada",
+        "COMPLETED",
+        "1772445590",
+        "1772446000",
+        "1",
+        "8",
+        "cpu=8,gres/gpu=2",
+        "n1",
+        "n[1-3]",
+        "n[1-999999999]",
+        "Unknown",
+        "",
+        "2026-03-02T10:00:00",
+        "-1",
+        "a|b",
+    )
+    lines = [header]
+    for _ in range(choices.number(4)):
+        lines.append("|".join(choices.pick(values) for _ in range(9)))
+    path.write_bytes(damaged(choices, "\n".join(lines).encode()))
+    try:
+        return accounting.read_accounting(path)
+    except ClickException:
+        return None
+
+
+# --- what holds ---------------------------------------------------------------------------------
+
+
+def grade_and_check(data: bytes) -> list[Grade]:
+    choices = Choices(data)
+    known, expected = loaded()
+    place = Path(tempfile.mkdtemp(prefix="fuzz-", dir=SCRATCH))
+    try:
+        make_class(choices, place)
+        profile: rubric.Profile = choices.pick(("smoke", "full"))
+        settings = Settings(
+            rubrics=known,
+            expected=expected,
+            profile=profile,
+            references={n: {"throughput of keras": exact(1e5, "samples/s")} for n in known},
+            jobs=accounts(choices, place / "sacct.txt"),
+            logins={"ada": "ada"},
+        )
+        outside = sorted(p.name for p in place.iterdir())
+        everything = []
+        for student in find_students([place / "class"]):
+            grades = mark.mark_student(student, settings)
+            grades = policy.apply(grades, settings.policy, student.name)
+            check(grades, profile)
+            everything += grades
+        assert sorted(p.name for p in place.iterdir()) == outside, "something got out"
+        rows = [row_of(grade, "page.html") for grade in everything]
+        done = class_run.Done("x", "k", tuple(rows))
+        assert class_run.from_line(class_run.as_line(done).encode()) == done
+        shared_runs(rows)
+        harmless(html.class_page(rows, {}))
+        for text in (tables.grades_csv(rows, {}), tables.checks_csv(rows)):
+            assert not any(cell.startswith(("=", "@")) for cell in text.split(","))
+        return everything
+    finally:
+        shutil.rmtree(place)
+
+
+SCRATCH = "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+def check(grades: list[Grade], profile: str) -> None:
+    lessons = [grade.lesson for grade in grades]
+    assert len(lessons) == len(set(lessons)), f"a lesson twice: {lessons}"
+    for grade in grades:
+        assert grade.status != GRADER_ERROR, grade.findings[-1].found
+        assert grade.tier in TIERS
+        assert grade.score is None or 0 <= grade.score <= grade.max_score
+        for one in grade.checks:
+            assert 0 <= one.score <= one.points
+            assert one.status == "passed" or (one.expected and one.found), one
+    harmless(html.student_page("x", grades, {}))
+    json.loads(gradescope.document(grades).encode("utf-8", "backslashreplace"))
+    junit.document("x", grades).encode("utf-8", "backslashreplace")
+
+
+def harmless(page: str) -> None:
+    assert EVIL not in page
+    assert not any(character in page for character in "\x1b\u202e\0")

@@ -1,0 +1,54 @@
+"""Whole submissions that nobody would think of: graded without a fault of the grader's own."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.autograder.fuzz.submissions import Choices, grade_and_check, make_class
+from tests.autograder.make_record import hand_in, make_record
+
+FOUND = sorted((Path(__file__).parent / "found").iterdir())
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.binary(min_size=40, max_size=500))
+def test_any_submission_is_graded(data):
+    grade_and_check(data)
+
+
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
+def test_what_the_guided_target_found(path):
+    grade_and_check(path.read_bytes())
+
+
+# The same faults, said so that they stay when the choices of submissions.py change.
+LINES = {
+    "the lesson is a list": make_record(lesson=["02"]),
+    "the key of a foreign line is a list": [*make_record(), ':::MLLOG {"key": ["epoch_stop"]}'],
+}
+
+
+@pytest.mark.parametrize("lines", LINES.values(), ids=LINES)
+@pytest.mark.parametrize("place", ["02_serial", "."])
+def test_lines_that_once_made_the_grader_fail(tmp_path, grade, lines, place):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (tmp_path / "class" / "ada" / place / "odd_9.out").write_text("\n".join(lines))
+    result = grade(tmp_path / "class")
+    assert result.exit_code in (0, 1)
+    assert [row[1] for row in result.table] in (["02"], ["02", "?"], ["?", "02"])
+
+
+def test_choices_make_submissions_of_all_kinds(tmp_path):
+    """So that the fuzzers do not spend their time on empty folders."""
+    names = set()
+    for number in range(60):
+        place = tmp_path / str(number)
+        data = json.dumps([number * 7919] * 200).encode()
+        make_class(Choices(bytes((b * (number + 3)) % 256 for b in data)), place)
+        names |= {path.name for path in place.rglob("*") if path.is_file()}
+    assert "answers.txt" in names
+    assert any(name.endswith(".out") for name in names)
+    assert any(name.lower().endswith((".zip", ".tgz", ".tar", ".xz", ".gz")) for name in names)
