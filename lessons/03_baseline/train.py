@@ -5,7 +5,6 @@ python train.py --model ResNet50V2 --size 128 --batch_size 256
 
 import argparse
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
@@ -54,6 +53,8 @@ def main():
     parser.add_argument("--test-samples", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
+    if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
+        parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
 
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
@@ -64,8 +65,8 @@ def main():
 
     try:
         model = build_model(args.model, args.size)
-    except (AttributeError, TypeError, ValueError) as error:  # no such network, or too few pixels
-        sys.exit(f"train.py: --model {args.model} --size {args.size}: {error}")
+    except ValueError as error:  # too few pixels for this network
+        parser.error(f"--model {args.model} --size {args.size}: {error}")
     model.compile(
         optimizer=keras.optimizers.SGD(args.lr),
         loss="sparse_categorical_crossentropy",

@@ -5,10 +5,10 @@ python compare.py cnn:16 cnn:64 cnn:256 MobileNet:64
 
 import argparse
 
-from train import build_model, keras, prepare, tf
-
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
+
+from train import build_model, keras, prepare, tf
 
 
 def main():

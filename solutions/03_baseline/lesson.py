@@ -35,7 +35,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 from lessons.toolkit import answers, data, plots, plots_baseline
 from lessons.toolkit.checks import lesson_03 as check
 
-few = "--size 32 --train-samples 512".split()
+few = ["--size", "32", "--train-samples", "512"]
 train_words, compare_words = {
     "smoke": ([*few, "--test-samples", "512", "--batch_size", "64", "--epochs", "3"], few),
     "full": (["--size", "128", "--batch_size", "256", "--epochs", "5"], ["--size", "128"]),
@@ -91,11 +91,11 @@ print("train", cifar.x_train.shape, cifar.x_train.dtype, "test", cifar.x_test.sh
 print("images of each class:", np.bincount(cifar.y_train))
 
 rows = cifar.x_train[:8].transpose(0, 3, 1, 2).reshape(8, 3072)  # as they stand in the file
-names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+names = ["plane", "car", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
 labels = [names[label] for label in cifar.y_train[:8]]
 right = [decode(row) for row in rows]
 noise = [row.reshape(32, 32, 3) for row in rows]
-plots.images(np.array(right + noise), labels + ["wrong order"] * 8)
+plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
 # The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. A network
@@ -248,8 +248,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # %% [markdown]
 # - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
 #   the knob of data parallelism, and also why a too small one makes every comparison look bad.
-#   Measured on two CPU cores, the light network passes most images at batch 64 or 256, and at 16
-#   clearly fewer. A GPU fills much later.
+#   CPU cores are full early, and slower again when a batch outgrows their caches; a GPU fills late.
 # - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file; batch 2,048 of
 #   this network on a GPU with 16 GB), lower the batch, and then run *all* that you compare with the
 #   same one.

@@ -1,0 +1,233 @@
+"""The public checks of lesson 03: right solutions pass, each usual mistake gets its advice."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lessons.toolkit.checks import lesson_03
+from lessons.toolkit.checks.check import CheckFailed, checks_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def failure(check, *students):
+    with pytest.raises(CheckFailed) as caught:
+        check(*students)
+    return caught.value
+
+
+def assert_advice(failed, words):
+    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
+    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
+    assert words.lower() in str(failed).lower(), str(failed)
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_03)
+    assert sorted(checks) == ["3.1", "3.2", "3.3", "3.4", "3.5", "3.6"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+# Exercise 3.1
+def decode(row):
+    return row.reshape(3, 32, 32).transpose(1, 2, 0)
+
+
+DECODERS = [
+    (lambda row: row.reshape(32, 32, 3), "colour noise"),
+    (lambda row: row.reshape(3, 32, 32), "still come first"),
+    (lambda row: row.reshape(3, 32, 32).T, "lies on its side"),
+    (lambda row: decode(row)[..., ::-1], "Red and blue"),
+    (lambda row: decode(row) / 255, "Keep the bytes"),
+    (lambda row: decode(row)[::-1], "three planes"),
+    (lambda row: row, "three planes"),
+    (lambda row: None, "return"),
+]
+
+
+def test_decode():
+    lesson_03.check_3_1(decode)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), DECODERS)
+def test_wrong_decoders(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_1, wrong), advice)
+
+
+# Exercises 3.2 and 3.3: mistakes in the program, in one process: TensorFlow is slow to import.
+RESIZED = "tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size))"
+MADE = "dataset.batch(batch).map(pixels)"
+NETWORK = "network(weights=None, input_shape=(size, size, 3), classes=10)"
+PROGRAM_MISTAKES = [
+    ("3.2", " / 255", "", "Divide the pixels by 255, once"),
+    ("3.2", " / 255", " / 255 / 255", "once"),
+    ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "tf.image.resize(images"),
+    ("3.2", "(size, size))", "(128, 128))", "(size, size)"),
+    ("3.2", RESIZED, f"tf.cast({RESIZED}, tf.float16)", "tf.float32"),
+    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing"),
+    ("3.2", MADE, "dataset.batch(64).map(pixels)", "the batch that the function was given"),
+    ("3.2", MADE, "dataset.batch(batch, drop_remainder=True).map(pixels)", "no drop_remainder"),
+    ("3.2", f"return {RESIZED}, labels", f"return {RESIZED}", "return images, labels"),
+    ("3.2", f"return {MADE}", MADE, "Return the data set"),
+    ("3.2", f"return {MADE}", "images, labels = next(iter(dataset.batch(10)))\n    whole = "
+     "tf.data.Dataset.from_tensor_slices((images, labels))\n    return whole.batch(batch)"
+     ".map(pixels)", "9.8 GB"),
+    ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
+    ("3.2", RESIZED, f"1 - {RESIZED}", "keeps each image whole"),
+    ("3.3", ", classes=10", "", "1,000 classes"),
+    ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
+    ("3.3", "weights=None", 'weights="imagenet"', "weights"),
+    ("3.3", 'weights=None, input_shape=(size, size, 3), classes=10',
+     'input_shape=(size, size, 3), include_top=False, pooling="avg"', "no internet"),
+    ("3.3", "input_shape=(size, size, 3)", "input_shape=(128, 128, 3)", "(size, size, 3)"),
+    ("3.3", "getattr(keras.applications, name)", "keras.applications.ResNet50V2", "MobileNet"),
+    ("3.3", "classes=10)", "classes=10, classifier_activation=None)", "leave classifier"),
+    ("3.3", f"return {NETWORK}", NETWORK, "return"),
+    ("3.3", f"return {NETWORK}", "return network", "Call the network"),
+]  # fmt: skip
+SCRIPT = f"""
+import os, re, sys, types
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from lessons.toolkit.checks import check, lesson_03
+checks = check.checks_of(lesson_03)
+source = open("solutions/03_baseline/train.py").read()
+
+def said(number, text):
+    program = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), program.__dict__)
+    try:
+        checks[number](program.prepare if number == "3.2" else program)
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+failures = 0
+def expect(what, found, advice):
+    global failures
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(what, "expected:", advice, "got:", found)
+        failures += 1
+
+for number in ("3.2", "3.3"):
+    expect(number, said(number, source), None)
+    gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+                 r'\\1raise NotImplementedError("\\2")', source)
+    expect(number, said(number, gap), "still a gap")
+for number, old, new, advice in {PROGRAM_MISTAKES!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), advice)
+
+# What the check of 3.6 holds to be right is what Keras gives.
+from tensorflow import keras
+settings = {{"a": dict(input_shape=(128, 128, 3), classes=10),
+            "b": dict(input_shape=(128, 128, 3), include_top=False),
+            "c": dict(input_shape=(128, 128, 3), include_top=False, pooling="avg"),
+            "d": dict(input_shape=(32, 32, 3), include_top=False)}}
+for letter, setting in settings.items():
+    shape = keras.applications.ResNet50V2(weights=None, **setting).output_shape
+    if shape != lesson_03.SHAPES[letter]:
+        print(letter, shape)
+        failures += 1
+sys.exit(failures)
+"""
+
+
+@pytest.mark.slow
+def test_the_programs_functions():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+# Exercise 3.4
+STEPS = [
+    (lambda n, batch: n // batch, "Round up"),
+    (lambda n, batch: n / batch, "no part of a step"),
+    (lambda n, batch: n // batch + 1, "math.ceil"),
+    (lambda n, batch: n * batch, "Divide"),
+    (lambda n, batch: None, "return"),
+]
+
+
+def test_steps():
+    lesson_03.check_3_4(lambda n, batch: math.ceil(n / batch))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STEPS)
+def test_wrong_steps(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_4, wrong), advice)
+
+
+# Exercise 3.5: what a network is built of does not matter here, only what it counts.
+class Built:
+    def __init__(self, parameters):
+        self.parameters = parameters
+
+    def count_params(self):
+        return self.parameters
+
+
+def build(name, size):
+    return Built(58_352_138)
+
+
+WORDS = [
+    ("--model ResNet152V2", build, "a list of words"),
+    (["--model", "ResNet152"], build, "ResNet152V2"),
+    (["--model", "resnet152v2"], build, "as Keras Applications writes it"),
+    (["--batch_size", "256"], build, "ResNet152V2"),
+    (["--model", "ResNet152V2", "--batch_size", "many"], build, "whole number"),
+    (["--model", "ResNet152V2"], lambda name, size: Built(60_380_648), "classes=10"),
+    (["--model", "ResNet152V2"], lambda name, size: Built(58_391_434), "without V2"),
+]
+
+
+@pytest.mark.parametrize(
+    "words", [["--model", "ResNet152V2"], ["--epochs", 2, "--model=ResNet152V2"]]
+)
+def test_words(words):
+    lesson_03.check_3_5(words, build)
+
+
+@pytest.mark.parametrize(("words", "build_model", "advice"), WORDS)
+def test_wrong_words(words, build_model, advice):
+    assert_advice(failure(lesson_03.check_3_5, words, build_model), advice)
+
+
+# Exercise 3.6
+RIGHT = {"a": (None, 10), "b": (None, 4, 4, 2048), "c": (None, 2048), "d": (None, 1, 1, 2048)}
+SHAPES = [
+    ({"a": (None, 1000)}, "1,000 is only the default"),
+    ({"a": (10,)}, "the batch"),
+    ({"b": (None, 2048)}, "2,048 pictures"),
+    ({"b": (None, 128, 128, 2048)}, "32 times smaller"),
+    ({"c": (None, 4, 4, 2048)}, "one number of each"),
+    ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
+    ({"d": None}, "A tuple"),
+]
+
+
+def test_shapes():
+    lesson_03.check_3_6(RIGHT)
+    lesson_03.check_3_6({letter: list(shape) for letter, shape in RIGHT.items()})
+
+
+@pytest.mark.parametrize(("wrong", "advice"), SHAPES)
+def test_wrong_shapes(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_6, RIGHT | wrong), advice)
+
+
+def test_shapes_are_a_dictionary():
+    assert_advice(failure(lesson_03.check_3_6, (None, 10)), "dictionary")
