@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from cluster.doctor import probes
+
 JOB = Path(__file__).with_name("job.sbatch")
 
 
@@ -17,7 +19,14 @@ JOB = Path(__file__).with_name("job.sbatch")
     default=600.0,
     help="Seconds that any one probe may take at most; each has its own limit too.",
 )
-def doctor_command(as_json: bool, job: bool, limit: float) -> None:
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice([probe.name for probe in probes.PROBES]),
+    metavar="PROBE",
+    help="Only this one; may be given several times.",
+)
+def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]) -> None:
     """Find what is wrong, on this node or, started on all ranks of a job, on all its nodes.
 
     Exit code 0: all is well; 1: something to look at, or broken.
@@ -57,6 +66,6 @@ def doctor_command(as_json: bool, job: bool, limit: float) -> None:
             click.echo(table.summary(found))
         sys.stdout.flush()
 
-    reports = examine(limit, show, finish)
+    reports = examine(probes.chosen(limit, only), show, finish)
     if reports and worst(merge.compared(everything)) != OK:
         raise SystemExit(1)

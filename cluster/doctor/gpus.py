@@ -41,14 +41,14 @@ def usable(finding: Finding) -> int | None:
     return min(number, len([word for word in visible.split(",") if word]))
 
 
-def agree(gpu: Finding, frameworks: dict[str, Finding]) -> list[Finding]:
+def agree(by_name: dict[str, Finding]) -> list[Finding]:
     """Whether the frameworks see what there is, and Horovod has NCCL for it."""
-    there = usable(gpu)
+    there = usable(by_name["gpus"]) if "gpus" in by_name else None
     if not there:
         return []
     found = []
     for name in ("torch", "tensorflow"):
-        seen = frameworks[name].facts.get("gpus") if name in frameworks else None
+        seen = by_name[name].facts.get("gpus") if name in by_name else None
         if seen is not None and seen != there:
             found.append(
                 broken(
@@ -56,7 +56,7 @@ def agree(gpu: Finding, frameworks: dict[str, Finding]) -> list[Finding]:
                     "install the edition for GPUs (environment.yml), and load the CUDA it names",
                 )
             )
-    built = frameworks["horovod"].facts.get("built", {}) if "horovod" in frameworks else {}
+    built = by_name["horovod"].facts.get("built", {}) if "horovod" in by_name else {}
     if built and not built.get("NCCL"):
         found.append(
             look(

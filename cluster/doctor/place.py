@@ -67,6 +67,8 @@ def launched(environ: Environ = os.environ) -> tuple[str, int, int]:
     """Launcher, rank and size as the launcher told them; ("", 0, 1) when nobody did."""
     for name, rank, size in LAUNCHERS:
         if environ.get(rank, "").isdigit() and environ.get(size, "").isdigit():
+            if environ.get("SLURM_STEP_NUM_TASKS") == environ[size] and name == "mpiexec":
+                name = "srun"  # --mpi=pmi2 sets these names too
             return name, int(environ[rank]), int(environ[size])
     return "", 0, 1
 

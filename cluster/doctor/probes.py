@@ -1,6 +1,6 @@
 """All that the doctor looks at, in the order of the table. A new probe is a function and a line."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Who runs a probe, and when.
 NODE = "once a node, several at the same time"
@@ -63,5 +63,19 @@ BY_NAME = {probe.name: probe for probe in PROBES}
 HELLO = 60.0  # seconds in which all ranks have to begin
 
 
-def of_kind(*kinds: str) -> list[Probe]:
-    return [probe for probe in PROBES if probe.kind in kinds]
+def chosen(cap: float, only: tuple[str, ...]) -> list[Probe]:
+    """The probes to run, none with a limit above `cap`."""
+    return [
+        replace(probe, limit=min(probe.limit, cap))
+        for probe in PROBES
+        if not only or probe.name in only
+    ]
+
+
+def of_kind(some: list[Probe], *kinds: str) -> list[Probe]:
+    return [probe for probe in some if probe.kind in kinds]
+
+
+def budget(some: list[Probe], *kinds: str) -> float:
+    """Seconds within which these have ended, whatever hangs."""
+    return 10 + sum(probe.limit + 2 for probe in of_kind(some, *kinds))

@@ -21,15 +21,12 @@ AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def run(
-    probe: Probe, place: Place, cap: float, later: list[subprocess.Popen] | None = None
-) -> list[Finding]:
+def run(probe: Probe, place: Place, later: list[subprocess.Popen] | None = None) -> list[Finding]:
     """What the probe found, or that it did not answer.
 
     One that hangs is ended. With `later` it is only put there: to end a process of MPI makes the
     launcher end all ranks, so that has to wait until the report is out.
     """
-    limit = min(probe.limit, cap)
     # Files in memory, not pipes: what a probe has started may hold a pipe open for ever.
     out, err = os.memfd_create("out"), os.memfd_create("err")
     words = [sys.executable, "-P", "-m", "cluster.doctor.child", probe.name, place.to_json()]
@@ -42,7 +39,7 @@ def run(
         start_new_session=True,
     )
     try:
-        code: int | None = process.wait(limit)
+        code: int | None = process.wait(probe.limit)
     except subprocess.TimeoutExpired:
         code = None
         if later is None:
@@ -53,7 +50,7 @@ def run(
     finished = "" in lines
     found = [Finding(**{**json.loads(line), "where": ()}) for line in lines if line]
     if code is None:
-        found.append(broken(f"did not answer in {limit:g} s", probe.advice))
+        found.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
     elif code or not finished:
         found.append(broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice))
     os.close(out)
@@ -78,17 +75,15 @@ def last_line(text: str, code: int) -> str:
     return lines[-1] if lines else f"exit code {code}"
 
 
-def run_all(
-    several: list[Probe], one_by_one: list[Probe], place: Place, cap: float
-) -> list[Finding]:
+def run_all(several: list[Probe], one_by_one: list[Probe], place: Place) -> list[Finding]:
     """Those that only look at the same time, then those that measure, each alone."""
     # The slow ones first, so that they do not all come last.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda probe: run(probe, place, cap), order))
+        answers = list(pool.map(lambda probe: run(probe, place), order))
     return [
         *(finding for answer in answers for finding in answer),
-        *(finding for probe in one_by_one for finding in run(probe, place, cap)),
+        *(finding for probe in one_by_one for finding in run(probe, place)),
     ]
 
 
