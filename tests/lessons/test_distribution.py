@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lessons.toolkit.checks.ranks_as_threads import on_ranks
 from lessons.toolkit.distribution import DataDistributionError, DataDistributor
 
 HERE = Path(__file__).parent / "ranks"
@@ -74,6 +75,66 @@ def test_any_number_of_items(told):
         assert len({len(share) for share in shares}) == 1
         assert set(chain(*shares)) == set(range(int(n)))
         assert sum(map(len, shares)) - int(n) < ranks  # no more is given twice than needed
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_shares_of_any_list_on_real_ranks(ranks):
+    done = start("distribution_sizes.py", ranks)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("every share is right") == ranks
+
+
+def test_only_its_own_share_travels_to_a_rank():
+    sent = []
+
+    def share_on(comm):
+        scatter = comm.scatter
+        comm.scatter = lambda things, root: (sent.append(things), scatter(things, root))[1]
+        return DataDistributor(comm)(lambda: [bytes(1000) for _ in range(300)])()
+
+    found = on_ranks(3, share_on)
+    assert [len(share) for share in found] == [100, 100, 100]
+    [messages] = [things for things in sent if things is not None]
+    assert all(len(message) < 150_000 for _, message in messages)
+
+
+THEIRS = """
+import sys
+from mpi4py import MPI
+from hpc4neuro.distribution import DataDistributor
+from hpc4neuro.errors import DataDistributionError
+
+@DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
+def get_filenames(count):
+    return [f"part_{number}" for number in range(count)]
+
+shuffled = DataDistributor(MPI.COMM_WORLD)(list, shuffle=True)
+print(MPI.COMM_WORLD.rank, get_filenames(5), len(shuffled(range(4))), flush=True)
+try:
+    shuffled(range(1))
+except DataDistributionError:
+    print(MPI.COMM_WORLD.rank, "too few", flush=True)
+get_filenames(0)
+"""
+
+
+@pytest.mark.ranks
+def test_a_program_for_hpc4neuro_runs_with_its_import_changed(tmp_path):
+    program = tmp_path / "program.py"
+    ours = "lessons.toolkit.distribution"
+    program.write_text(
+        THEIRS.replace("hpc4neuro.distribution", ours).replace("hpc4neuro.errors", ours)
+    )
+    done = start(program, 2)
+    assert done.returncode == 1
+    assert sorted(done.stdout.splitlines()) == [
+        "0 ['part_0', 'part_2', 'part_4'] 2",
+        "0 too few",
+        "1 ['part_1', 'part_3'] 2",
+        "1 too few",
+    ]
+    assert done.stderr.count("***** Fatal error: 0 items for 2 ranks") == 1
 
 
 @pytest.mark.ranks

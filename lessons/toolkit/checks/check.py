@@ -9,6 +9,7 @@ import functools
 import math
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -72,7 +73,8 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
     frames = traceback.extract_tb(error.__traceback__)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
-    inside = [f for f in frames[entered + 1 :] if "site-packages" not in f.filename]
+    not_theirs = ("site-packages", str(Path(checks).parent))
+    inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
     said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
     if not inside:
         return CheckFailed(
