@@ -83,7 +83,7 @@ class Record:
         if "global_batch" not in known:
             known["global_batch"] = self.local_batch and self.local_batch * self.size
         self.global_batch = known["global_batch"]
-        self.lr = known["lr"]
+        self.lr = known["lr"] = short(known["lr"])
 
         number = next(NUMBERS)
         run = facts.launch_id(os.environ, self.size)

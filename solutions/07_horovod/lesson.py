@@ -20,7 +20,7 @@
 # asks for five steps. You fill them in, run on one and on two ranks, and look for the traps in which
 # a program trains happily and does not do what you think.
 #
-# Allow 60 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 60 minutes. On two CPU cores all the runs of this page together take three quarters of a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
@@ -33,11 +33,12 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: see "Keras 3" below
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, plots_ranks
+from lessons.toolkit import answers, plots_ranks, timeline
 from lessons.toolkit.checks import lesson_07 as check
 
 few = {"smoke": ["--train-samples", "6400"], "full": []}[profile]
-cnn = ["--model", "cnn", "--batch_size", "128", "--epochs", {"smoke": "2", "full": "4"}[profile]]
+fewer = ["--train-samples", "1600", "--test-samples", "2000", "--epochs", "2"]
+cnn = ["--model", "cnn", "--batch_size", "64", *(fewer if profile == "smoke" else [])]
 
 # %% [markdown]
 # ## Predict
@@ -128,6 +129,18 @@ check.check_7_4(train)
 # with `named_parameters`, `broadcast_parameters`, `broadcast_optimizer_state`. In a TensorFlow loop
 # of your own the pair is `DistributedGradientTape` and `broadcast_variables`.
 #
+# ## When the time limit ends your job
+#
+# Both programs write the checkpoint after each epoch, and `--resume` goes on from it:
+#
+#     cluster submit job.sbatch --epochs 8 --resume
+#
+# The run then ends with the very parameters of a run that was never stopped. For this a checkpoint
+# holds more than parameters: Adam's moments, the number of epochs done, and the seed from which every
+# epoch's order is drawn. `checkpoint.py` has the other half. The new file replaces the old one at once,
+# so a job that is ended while it writes loses nothing; and rank 0 alone reads, then tells the others
+# what it found, *or that it found nothing*. If it just ended with an error, they would wait for ever.
+#
 # ## How many epochs?
 #
 # A course at Jülich divides the epochs: all ranks read all data, and each makes ceil(asked / size) epochs.
@@ -162,32 +175,43 @@ for size in (1, 2, 3, 4, 5, 6, 7, 8):
 # Three ranks make 6 passes where 4 were asked for: half as much work again. (Rounding down instead
 # gives 0 epochs on 8 ranks, as in the Cray program of lesson 06.)
 #
+# ## A diary of every step
+#
+# Horovod can note what it does for each tensor and when: its *timeline*. The program needs no change.
+# The variable `HOROVOD_TIMELINE`, the name of a file, has to be in the environment of all ranks.
+# (`horovodrun` has an option for it, `--timeline-filename`.)
+#
+# **Exercise 7.6.** Ask for it in `job_torch.sbatch`, which will run on one rank and on several: the
+# name of the file says on how many, so that no run writes over another's.
+
+# %% tags=["check"]
+check.check_7_6("job_torch.sbatch")
+
+# %% [markdown]
 # ## Run it
 #
-# Two networks, on one rank and on several. `--ntasks` before the file overrides the job's own line.
+# Two networks, each on one rank and on several: one dense layer in Keras, two convolutions in PyTorch;
+# and `keras3.py`, for later. `--ntasks` before the file overrides the job's own line.
 
 # %%
 from cluster.submit import submit_once
 
-one, several = {"ntasks": "1"}, {"ntasks": str(ranks)}
-files = {
-    ("mlp512", 1): submit_once("job.sbatch", *few, options=one),
-    ("mlp512", ranks): submit_once("job.sbatch", *few, options=several),
-    ("torch", ranks): submit_once("job_torch.sbatch", *few, options=several),
+jobs = {
+    ("mlp512", 1): ["job.sbatch", *few],
+    ("cnn", 1): ["job_torch.sbatch", *cnn],
+    ("mlp512", ranks): ["job.sbatch", *few],
+    ("cnn", ranks): ["job_torch.sbatch", *cnn],
+    ("keras3", 2): ["job_keras3.sbatch"],
 }
-
-# %%
-files["cnn", 1] = submit_once("job.sbatch", *few, *cnn, options=one)
-
-# %%
-files["cnn", ranks] = submit_once("job.sbatch", *few, *cnn, options=several)
+files = {key: submit_once(*jobs[key], options={"ntasks": str(key[1])}) for key in jobs}
 
 # %%
 from autograder.read import read_files
 
 runs = {key: read_files(found)[0] for key, found in files.items()}
+keras3 = runs.pop(("keras3", 2))
 for (name, n), run in runs.items():
-    print(f"{name}, {n} ranks: {run.outcome}, lr {run.header['lr']:g}, ", end="")
+    print(f"{name} on {n} rank{'s'[: n - 1]}: {run.outcome}, lr {run.header['lr']:g}, ", end="")
     print(f"test accuracy {run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
     print(f"   largest difference of a parameter between ranks: {run.end['param_spread']:g}")
     for rank in run.ranks:
@@ -195,7 +219,7 @@ for (name, n), run in runs.items():
         print(f"   {where}: {rank.samples} images, {rank.files_written} files")
 
 # %%
-names = {"mlp512": "Keras, 407,050 parameters", "cnn": "Keras, two convolutions"}
+names = {"mlp512": "Keras, 407,050 parameters", "cnn": "PyTorch, two convolutions"}
 plots_ranks.time_and_accuracy(
     {text: [runs[name, n] for n in (1, ranks)] for name, text in names.items()},
     published={1: 0.9805, 4: 0.9773},
@@ -214,6 +238,27 @@ plots_ranks.time_and_accuracy(
 #   on 8 tasks reached .9911 after 12 epochs.
 # - All times here are from start to end, not of an epoch: an epoch of this program is as long
 #   on 8 ranks as on one. Only there are fewer of them.
+#
+# ## What a step is made of
+#
+# The timeline of the convolutions. A tensor is *negotiated* from the moment one rank has its gradient
+# until all have it; then it *travels*, often together with others. What is left of a step is
+# computing alone.
+
+# %%
+steps = timeline.steps(timeline.read_timeline(f"timeline_{ranks}.json"))
+seconds, travels, negotiated = timeline.typical(steps)
+print(
+    f"median of {len(steps)} steps: {1e3 * seconds:.0f} ms, of which gradients travel {travels:.0%}"
+)
+print(f"and {negotiated:.0%} are spent negotiating, while none travels")
+timeline.draw_steps(steps[-4:-1])
+
+# %% [markdown]
+# Gradients become ready from the last layer to the first, so negotiating begins while the first
+# layers are still being computed: it is not all lost. Much of it: your ranks do not have equal work.
+# Much travelling: your network is small for its gradients, and this part bounds what more ranks can
+# give. `chrome://tracing` shows the whole file.
 #
 # ## Who read what?
 
@@ -269,7 +314,6 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 # ranks with Keras 3, once with `hvd.DistributedOptimizer`, once with four lines of our own.
 
 # %%
-[keras3] = read_files(submit_once("job_keras3.sbatch", options={"ntasks": "2"}))
 for measure in keras3.measures:
     print(f"{measure['optimizer']}: parameters differ by up to {measure['value']:.4f}")
 
@@ -278,7 +322,7 @@ for measure in keras3.measures:
 # loss falls; the ranks are N strangers. After a whole training the difference was 0.12 to 0.25.
 # **Measure the spread of the parameters once, in every distributed program you write.**
 #
-# ## Launchers, back ends, timeline
+# ## Launchers and back ends
 #
 # | you type | it is |
 # |---|---|
@@ -290,19 +334,15 @@ for measure in keras3.measures:
 # InfiniBand if it is there. On CPUs MPI waits by asking over and over, on the very core your rank
 # computes with: Gloo can be faster there.
 #
-# `HOROVOD_TIMELINE=timeline.json` in front of the command writes what happened when: open the
-# file in `chrome://tracing`. `NEGOTIATE_ALLREDUCE` is waiting for the slowest rank,
-# `MPI_ALLREDUCE` or `NCCL_ALLREDUCE` the exchange itself. Much of the first: your ranks do not have
-# equal work. Much of the second: your network is small for its gradients.
-#
 # ## A container instead of an installation
 #
 # `pip install horovod` compiles against the frameworks and the MPI it finds and often finds
 # wrong ones; a cluster's own module or an image is advised. The MPI *inside* the image has to fit the
-# one *outside*, which starts it. Then one changed line runs the job in it:
-# `COURSE_IMAGE=horovod.sif`.
+# one *outside*, which starts it. Then one more line runs the job in it:
+# `COURSE_IMAGE=horovod.sif` in `job_container.sbatch`. That job is for a machine with Apptainer (or
+# Singularity, its older name): fetch the image there, then `cluster submit job_container.sbatch`.
 #
-# **Exercise 7.6.** `mpi_match(host, container)` compares what `mpirun --version` prints: same make, same
+# **Exercise 7.7.** `mpi_match(host, container)` compares what `mpirun --version` prints: same make, same
 # first two numbers. `pull(uri, file)` returns the command that fetches an image; a slide has its
 # two arguments reversed: `apptainer pull` takes the file first.
 
@@ -311,20 +351,20 @@ import re
 
 
 def mpi_match(host, container):
-    ### BEGIN SOLUTION Exercise 7.6: compare make, first and second number of both texts
+    ### BEGIN SOLUTION Exercise 7.7: compare make, first and second number of both texts
     found = [re.match(r"mpirun \((.+)\) (\d+)\.(\d+)", text) for text in (host, container)]
     return all(found) and found[0].groups() == found[1].groups()
     ### END SOLUTION
 
 
 def pull(uri, file):
-    ### BEGIN SOLUTION Exercise 7.6: apptainer pull, the file, where it comes from
+    ### BEGIN SOLUTION Exercise 7.7: apptainer pull, the file, where it comes from
     return f"apptainer pull {file} {uri}"
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_7_6(mpi_match, pull)
+check.check_7_7(mpi_match, pull)
 
 # %% [markdown]
 # ## Traps
@@ -336,9 +376,10 @@ check.check_7_6(mpi_match, pull)
 # | a small spread that never goes away | no broadcast, or the callback that comes after batch 1 |
 # | an epoch is as long on 4 ranks as on 1 | data not divided and epochs not cut: `samples` says so |
 # | out of memory on GPU 0, the others idle | `rank` or nothing where `local_rank` belongs |
-# | a checkpoint that cannot be read | every rank wrote it: `files_written` is the number of ranks |
+# | a checkpoint that cannot be read, or `unable to lock file` | every rank wrote it: `files_written` is the number of ranks |
 # | `LearningRateWarmupCallback` stops with an error | SGD needs `momentum_correction=False` |
 # | `horovodrun` finds no MPI | give it `--gloo` |
+# | a run that goes on is worse than one that was not stopped | the optimizer's state was not in the file |
 #
 # ## Recap
 #

@@ -9,10 +9,11 @@ import os
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
+import checkpoint
 import horovod.tensorflow.keras as hvd
 import numpy as np
 import tensorflow as tf
-from horovod.tensorflow import broadcast_variables
+from horovod.tensorflow import broadcast_object, broadcast_variables
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
@@ -85,19 +86,23 @@ def main():
     parser.add_argument("--lr", type=float, default=0.001)
     parser.add_argument("--train-samples", type=int, default=60000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     args = parser.parse_args()
 
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
-    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    keras.utils.set_random_seed(args.seed + rank)
     mnist = data.load("mnist", train_samples=args.train_samples)
 
     model = build_model(args.model)
-    model.compile(
-        optimizer=make_optimizer(args.lr),
-        loss="sparse_categorical_crossentropy",
-        metrics=["accuracy"],
-    )
+    model.compile(make_optimizer(args.lr), "sparse_categorical_crossentropy", ["accuracy"])
+    os.makedirs("checkpoints", exist_ok=True)
+    path, new, done = f"checkpoints/{args.model}.weights.h5", "checkpoints/new.weights.h5", 0
+    if args.resume:
+        model.optimizer.build(model.trainable_variables)
+        found = checkpoint.read(path, model.load_weights, hvd, broadcast_object)
+        done, args.seed = found["epochs"], found["seed"]
+        broadcast_variables(model.optimizer.variables, root_rank=0)
     start_alike(model)
 
     record = Record(
@@ -112,19 +117,24 @@ def main():
         local_rank=hvd.local_rank(),
         lr=float(model.optimizer.learning_rate),
     )
-    model.fit(
-        mnist.x_train,
-        mnist.y_train,
-        batch_size=args.batch_size,
-        epochs=math.ceil(args.epochs / size),  # all ranks together make the asked-for passes
-        verbose=2 if rank == 0 else 0,
-        callbacks=[record.keras_callback()],
-    )
+    record.epochs, files = done, 0
+    for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks: as asked for
+        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # an order for each of both
+        model.fit(
+            mnist.x_train,
+            mnist.y_train,
+            batch_size=args.batch_size,
+            initial_epoch=epoch,
+            epochs=epoch + 1,
+            verbose=2 if rank == 0 else 0,
+            callbacks=[record.keras_callback()],
+        )
+        files = save_checkpoint(model, new)
+        if files:
+            checkpoint.finish(new, path, epochs=epoch + 1, seed=args.seed, ranks=size)
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    os.makedirs("checkpoints", exist_ok=True)
-    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
     # Every rank's parameters, side by side: after training they must be the same.
     weights = np.concatenate([w.ravel() for w in model.get_weights()])
     record.end(

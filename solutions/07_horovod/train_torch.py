@@ -7,6 +7,7 @@ import argparse
 import math
 import os
 
+import checkpoint
 import horovod.torch as hvd
 import torch
 from torch import nn
@@ -59,21 +60,30 @@ def main():
     parser.add_argument("--batch_size", type=int, default=32)
     parser.add_argument("--lr", type=float, default=0.001)
     parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--test-samples", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
     args = parser.parse_args()
 
     hvd.init()
     rank, size = hvd.rank(), hvd.size()
-    torch.manual_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    torch.manual_seed(args.seed + rank)
     # one GPU for each rank of a node
     device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
-    mnist = data.load("mnist", train_samples=args.train_samples)
+    mnist = data.load("mnist", args.train_samples, args.test_samples)
     x, y = torch.tensor(mnist.x_train), torch.tensor(mnist.y_train, dtype=torch.long)
     x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr * size)
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    os.makedirs("checkpoints", exist_ok=True)
+    path, done = f"checkpoints/{args.model}.pt", 0
+    if args.resume:
+        found = checkpoint.read(path, torch.load, hvd, hvd.broadcast_object)
+        model.load_state_dict(found["model"])
+        optimizer.load_state_dict(found["optimizer"])
+        done, args.seed = found["epochs"], found["seed"]
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)
     loss_function = nn.CrossEntropyLoss()
@@ -92,7 +102,9 @@ def main():
         lr=args.lr * size,
     )
     epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
-    for number in range(1, epochs + 1):
+    record.epochs, files = done, 0
+    for number in range(done + 1, epochs + 1):
+        torch.manual_seed(args.seed + rank + size * number)  # an order for each of both
         loss_sum = correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
@@ -103,12 +115,15 @@ def main():
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
         if rank == 0:
             print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+            states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
+            facts = {"epochs": number, "seed": args.seed, "ranks": size}
+            torch.save(states | facts, "checkpoints/new.pt")
+            checkpoint.finish("checkpoints/new.pt", path)
+            files = 1
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-        os.makedirs("checkpoints", exist_ok=True)
-        torch.save(model.state_dict(), f"checkpoints/{args.model}.pt")
     # Every rank's parameters, side by side: after training they must be the same.
     weights = torch.cat([p.detach().flatten() for p in model.parameters()])
     every = hvd.allgather(weights.unsqueeze(0).cpu())
@@ -117,7 +132,7 @@ def main():
         test_accuracy=accuracy,
         params=model.state_dict(),
         param_spread=(every.max(0).values - every.min(0).values).max().item(),
-        files_written=1 if rank == 0 else 0,
+        files_written=files,
     )
 
 

@@ -28,7 +28,7 @@ def assert_advice(failed, words):
 
 def test_every_check_has_a_number_and_says_what_it_wants():
     checks = checks_of(lesson_07)
-    assert sorted(checks) == ["7.1", "7.2", "7.3", "7.4", "7.5", "7.6"]
+    assert sorted(checks) == ["7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7"]
     for check in checks.values():
         assert len(check.__doc__) > 40
 
@@ -146,6 +146,48 @@ def test_wrong_epochs(each, together, advice):
 
 
 # Exercise 7.6
+JOB = (ROOT / "solutions" / "07_horovod" / "job_torch.sbatch").read_text()
+ASKED = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
+JOBS = [
+    (ASKED.removeprefix("export "), "without `export`"),
+    (ASKED.replace("=", " = "), "no space around"),
+    ("export HOROVOD_TIMELINE=timeline.json", "write over the other's"),
+    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "between '…' the shell leaves"),
+    ("export HOROVOD_TIMELINE=steps_$SLURM_NTASKS.json", "timeline_2.json on two ranks"),
+    ("# " + ASKED, "no line of"),
+    ("export HOROVOD_TIMELINE_FILENAME=timeline_$SLURM_NTASKS.json", "no line of"),
+]
+
+
+def job_with(tmp_path, text):
+    job = tmp_path / "job_torch.sbatch"
+    job.write_text(text)
+    return str(job)
+
+
+@pytest.mark.parametrize("line", [ASKED, 'export HOROVOD_TIMELINE="timeline_${SLURM_NTASKS}.json"'])
+def test_the_timeline_is_asked_for(line, tmp_path):
+    lesson_07.check_7_6(job_with(tmp_path, JOB.replace(ASKED, line)))
+
+
+@pytest.mark.parametrize(("line", "advice"), JOBS)
+def test_a_wrong_way_to_ask_for_the_timeline(line, advice, tmp_path):
+    assert JOB.count(ASKED) == 1
+    job = job_with(tmp_path, JOB.replace(ASKED, line))
+    assert_advice(failure(lesson_07.check_7_6, job), advice)
+
+
+def test_the_timeline_asked_for_too_late(tmp_path):
+    late = JOB.replace(f"{ASKED}\n", "").rstrip() + f"\n{ASKED}\n"
+    assert_advice(failure(lesson_07.check_7_6, job_with(tmp_path, late)), "above the launch")
+
+
+def test_an_untouched_job_is_a_gap():
+    job = ROOT / "lessons" / "07_horovod" / "job_torch.sbatch"
+    assert "still a gap" in str(failure(lesson_07.check_7_6, str(job)))
+
+
+# Exercise 7.7
 def make_and_numbers(text):
     words = text.split()
     if words[0] != "mpirun":
@@ -172,13 +214,13 @@ MATCHES = [
 
 
 def test_mpi_match():
-    lesson_07.check_7_6(mpi_match, pull)
-    lesson_07.check_7_6(mpi_match, lambda uri, file: ["apptainer", "pull", file, uri])
+    lesson_07.check_7_7(mpi_match, pull)
+    lesson_07.check_7_7(mpi_match, lambda uri, file: ["apptainer", "pull", file, uri])
 
 
 @pytest.mark.parametrize(("wrong", "advice"), MATCHES)
 def test_wrong_matches(wrong, advice):
-    assert_advice(failure(lesson_07.check_7_6, wrong, pull), advice)
+    assert_advice(failure(lesson_07.check_7_7, wrong, pull), advice)
 
 
 @pytest.mark.parametrize(
@@ -190,4 +232,4 @@ def test_wrong_matches(wrong, advice):
     ],
 )
 def test_pull(wrong, advice):
-    assert_advice(failure(lesson_07.check_7_6, mpi_match, wrong), advice)
+    assert_advice(failure(lesson_07.check_7_7, mpi_match, wrong), advice)

@@ -5,55 +5,23 @@ Horovod that says it is one rank of several and notes what it was asked for. Wha
 of them shows in the jobs' records.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.check import (
+    CheckFailed,
+    StillAGap,
+    compare,
+    exercise,
+    number,
+    shown,
+)
+from lessons.toolkit.checks.pretended_horovod import Pretend, pretending
 
 Function = Callable[..., Any]
-
-
-class Pretend:
-    """Horovod as one rank sees it, with nobody at the other end."""
-
-    def __init__(self, rank: int, size: int, local_rank: int) -> None:
-        self.place = (rank, size, local_rank)
-        self.calls: list[str] = []
-
-    def init(self, *_: Any, **__: Any) -> None:
-        self.calls.append("init")
-
-    def told(self, which: int, name: str) -> int:
-        if "init" not in self.calls:
-            raise CheckFailed(
-                "hvd.init() before anything else", f"hvd.{name}() first", "Begin with hvd.init()."
-            )
-        return self.place[which]
-
-    def rank(self) -> int:
-        return self.told(0, "rank")
-
-    def size(self) -> int:
-        return self.told(1, "size")
-
-    def local_rank(self) -> int:
-        return self.told(2, "local_rank")
-
-    def DistributedOptimizer(self, optimizer: Any, *_: Any, **__: Any) -> Any:  # noqa: N802
-        self.calls.append("DistributedOptimizer")
-        return optimizer
-
-
-@contextmanager
-def pretending(program: Any, rank: int, size: int, local_rank: int, **others: Any) -> Iterator[Any]:
-    """The student's program, its `hvd` and other names replaced for a moment."""
-    horovod = Pretend(rank, size, local_rank)
-    with ExitStack() as stack:
-        for name, value in {"hvd": horovod, **others}.items():
-            stack.enter_context(mock.patch.object(program, name, value))
-        yield horovod
 
 
 @exercise("7.1")
@@ -230,39 +198,81 @@ def check_7_4(program: Any) -> str:
     return "Rank 0 writes one file, the others none."
 
 
-SIZES = (1, 2, 3, 4, 5, 8)
+ASKED = 10  # other numbers than the lesson's question has
+SIZES = (1, 2, 3, 4, 7, 16)
 
 
 @exercise("7.5")
 def check_7_5(epochs: Function, passes: Function) -> str:
-    """For 4 epochs on 1, 2, 3, 4, 5, 8 ranks: 4, 2, 2, 1, 1, 1 epochs, never 0."""
+    """For 10 epochs on 1, 2, 3, 4, 7, 16 ranks: 10, 5, 4, 3, 2, 1 epochs, never 0."""
     for size in SIZES:
-        right = -(-4 // size)
+        right = -(-ASKED // size)
         compare(
-            number(epochs(4, size), f"epochs(4, {size})"),
+            number(epochs(ASKED, size), f"epochs({ASKED}, {size})"),
             right,
-            f"epochs(4, {size})",
+            f"epochs({ASKED}, {size})",
             {
                 0: "This cuts off: on more ranks than epochs nobody would train. Round up.",
-                4 / size: "A program makes whole epochs: round up with math.ceil.",
-                4 // size: "This cuts off; round up, so that at least 4 passes are made.",
-                4 * size: "Divide: together the ranks make the asked-for passes.",
-                4: "Each rank would do all the work: nothing gets faster.",
+                ASKED / size: "A program makes whole epochs: round up with math.ceil.",
+                ASKED
+                // size: "This cuts off; round up, so that at least the asked passes are made.",
+                ASKED * size: "Divide: together the ranks make the asked-for passes.",
+                ASKED: "Each rank would do all the work: nothing gets faster.",
             },
         )
     for size in SIZES:
-        right = -(-4 // size) * size
+        right = -(-ASKED // size) * size
         compare(
-            number(passes(4, size), f"passes(4, {size})"),
+            number(passes(ASKED, size), f"passes({ASKED}, {size})"),
             right,
-            f"passes(4, {size})",
+            f"passes({ASKED}, {size})",
             {
-                -(-4 // size): "These are the epochs of one rank. How many do all make together?",
-                4: "That is what was asked for; rounding up gives more on some numbers of ranks.",
+                -(-ASKED // size): "These are the epochs of one rank. How many do all make?",
+                ASKED: "That is what was asked for; rounding up gives more on some sizes.",
             },
             "Every rank makes epochs(asked, size) passes; there are size ranks.",
         )
-    return "4, 2, 2, 1, 1, 1 epochs; together 4, 4, 6, 4, 5, 8 passes over the data."
+    return "10, 5, 4, 3, 2, 1 epochs; together 10, 10, 12, 12, 14, 16 passes over the data."
+
+
+TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)(\S*)")
+
+
+@exercise("7.6")
+def check_7_6(job: str) -> str:
+    """The job exports HOROVOD_TIMELINE before the launch, with the number of tasks in the name."""
+    lines = Path(job).read_text(encoding="utf-8").splitlines()
+    if any("Exercise 7.6:" in line and line.startswith("echo") for line in lines):
+        raise StillAGap(f"export HOROVOD_TIMELINE in {job}", None, "Write it above the launch.")
+    right = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
+    found = [
+        (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))
+    ]
+    launch = [number for number, line in enumerate(lines) if line.startswith("launch ")]
+    if not found:
+        advice = (
+            "An option of horovodrun reaches only what horovodrun starts; a variable all ranks."
+        )
+        raise CheckFailed(right, f"no line of {job} sets HOROVOD_TIMELINE", advice)
+    place, match = found[-1]
+    exported, before, behind, value = match.groups()
+    line = lines[place].strip()
+    if before or behind:
+        raise CheckFailed(right, line, "The shell wants no space around the `=`.")
+    if not exported:
+        advice = "Without `export` the variable stays in this script, and no rank sees it."
+        raise CheckFailed(right, line, advice)
+    if not launch or place > launch[-1]:
+        raise CheckFailed(right, f"{line}, behind the launch", "It has to stand above the launch.")
+    if not re.search(r"\$\{?SLURM_NTASKS\b", value):
+        advice = "The job runs on one rank and on several: one run would write over the other's."
+        raise CheckFailed(right, line, advice)
+    if "'" in value:
+        raise CheckFailed(right, line, "Between '…' the shell leaves $SLURM_NTASKS as it stands.")
+    name = re.sub(r"\$\{?SLURM_NTASKS\}?", "2", value).strip('"')
+    if name != "timeline_2.json":
+        raise CheckFailed("timeline_2.json on two ranks", name, "The notebook looks for that name.")
+    return "On two ranks Horovod writes timeline_2.json."
 
 
 OUTSIDE = "mpirun (Open MPI) 4.1.5\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
@@ -287,8 +297,8 @@ MPI_CASES = [
 ]
 
 
-@exercise("7.6")
-def check_7_6(mpi_match: Function, pull: Function) -> str:
+@exercise("7.7")
+def check_7_7(mpi_match: Function, pull: Function) -> str:
     """MPI outside and inside are of one make, with equal first and second numbers."""
     for host, container, right, why in MPI_CASES:
         found = mpi_match(host, container)

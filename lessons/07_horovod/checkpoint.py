@@ -1,0 +1,39 @@
+"""Going on from a checkpoint as if the run had never stopped; for Keras and for PyTorch.
+
+That takes the parameters, the optimizer's state, the number of epochs done, and the seed from which
+each epoch's order is drawn. Rank 0 writes and reads; what it finds there has to reach all ranks.
+"""
+
+import os
+import sys
+
+import h5py
+
+
+def finish(new, path, **facts):
+    """Put the new file in the old one's place, at once: a job that is ended here loses neither."""
+    if facts:  # what Keras did not write, which knows its parameters and its optimizer only
+        with h5py.File(new, "a") as file:
+            file.attrs.update(facts)
+    os.replace(new, path)
+
+
+def read(path, load, hvd, broadcast_object):
+    """What is in the file, on all ranks; or all ranks end, and rank 0 says why."""
+    found, problem = None, None
+    if hvd.rank() == 0:
+        try:
+            found = load(path)
+            if path.endswith(".h5"):
+                with h5py.File(path) as file:
+                    found = {name: int(file.attrs[name]) for name in ("epochs", "seed", "ranks")}
+            if found["ranks"] != hvd.size():
+                problem = f"was written by {found['ranks']} ranks, not {hvd.size()}: start as many"
+        except FileNotFoundError:
+            problem = "is not there: run once without --resume"
+        except Exception as error:
+            problem = f"is damaged ({type(error).__name__}): delete it, run without --resume"
+    found, problem = broadcast_object((found, problem), root_rank=0)
+    if problem:
+        sys.exit(f"The checkpoint {path} {problem}." if hvd.rank() == 0 else 1)
+    return found
