@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -51,7 +52,11 @@ def scale_command(
         raise click.ClickException(str(error)) from None
     if not outputs:
         raise click.ClickException("no job succeeded, so there is nothing to compare")
-    click.echo(table(read_files(outputs)))
+    runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
+    click.echo(table(runs))
+    times, _, weak = comparable(runs)
+    if times:
+        draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
     click.echo(
         f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True
     )
@@ -90,21 +95,39 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
 
 def run_all(
     path: Path, arguments: list[str], plan: list[dict], where: Site, chain: bool
-) -> list[Path]:
-    """Submit everything, then wait; the outputs of the jobs that succeeded."""
+) -> dict[Path, int]:
+    """Submit everything, then wait; outputs of the jobs that succeeded, and their ranks."""
     jobs: list[str] = []
     for asked in plan:
         after = {"dependency": f"afterany:{jobs[-1]}"} if chain and jobs else {}
         jobs.append(submit.submit(path, arguments, asked | after, where))
-    outputs = []
-    for job in jobs:
-        found = wait.wait_for(job, where)
-        outputs += [status.output for status in found if status.succeeded and status.output]
-    return outputs
+    return {
+        status.output: int(asked["ntasks"])
+        for job, asked in zip(jobs, plan, strict=True)
+        for status in wait.wait_for(job, where)
+        if status.succeeded and status.output
+    }
 
 
-def table(runs: list[Run]) -> str:
-    """Median epoch times over the repeats, compared with the smallest number of ranks."""
+def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
+    """The run with the ranks its job asked for, where the program itself does not tell any."""
+    asked = next((ranks for file, ranks in outputs.items() if str(file) in run.files), None)
+    return run if workers(run) else replace(run, workers=asked)
+
+
+def draw_beside(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
+    from cluster import scale_picture
+
+    try:
+        scale_picture.draw(file, times, weak)
+    except (ImportError, OSError) as error:
+        click.echo(f"\nThe picture could not be drawn: {error}", err=True)
+    else:
+        click.echo(f"\nThe picture: {file}")
+
+
+def comparable(runs: list[Run]) -> tuple[dict[int, list[Measure]], list[str], bool]:
+    """Epoch times by number of ranks, why runs were left out, and whether scaling is weak."""
     ordered = sorted(runs, key=lambda run: workers(run) or 0)
     times: dict[int, list[Measure]] = {}
     remarks = []
@@ -118,6 +141,12 @@ def table(runs: list[Run]) -> str:
             remarks.append(f"{', '.join(run.files)} is not comparable: {'; '.join(unlike)}")
         else:
             times.setdefault(workers(run) or 1, []).append(time)
+    return times, remarks, ordered[0].header.get("scaling") == "weak"
+
+
+def table(runs: list[Run]) -> str:
+    """Median epoch times over the repeats, compared with the smallest number of ranks."""
+    times, remarks, weak_run = comparable(runs)
     lines = []
     if times:
         row = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
@@ -126,7 +155,6 @@ def table(runs: list[Run]) -> str:
         )
         fewest = min(times)
         base = middle(times[fewest])
-        weak_run = ordered[0].header.get("scaling") == "weak"
         for size in sorted(times):
             here = middle(times[size])
             gain = ratio(base, here)

@@ -4,7 +4,8 @@ import pytest
 from click import UsageError
 
 from autograder.records import Epoch, Number, Run
-from cluster.scale import numbers, planned, table
+from cluster import scale_picture
+from cluster.scale import comparable, numbers, planned, table
 from cluster.site import Site
 
 # Times that halve exactly, so that the table is known beforehand.
@@ -14,7 +15,7 @@ from pathlib import Path
 ranks = int(os.environ["SLURM_NTASKS"])
 for epoch in (1, 2, 3):
     print(f"Epoch {epoch}/3")
-    print(f"100/100 - {8 / ranks:.4f}s - loss: 0.5 - accuracy: 0.9")
+    print(f"100/100 - {8 // ranks}s - {80 // ranks}ms/step - accuracy: 0.9 - loss: 0.5")
 """
 
 
@@ -75,13 +76,38 @@ def test_numbers_of_ranks():
             numbers(wrong)
 
 
+@pytest.mark.parametrize("weak", [False, True])
+def test_every_job_is_a_point_of_the_picture(tmp_path, monkeypatch, weak):
+    from matplotlib.figure import Figure
+
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, file: drawn.append(figure))
+    times, _, _ = comparable([run(n, 9, s, s) for n in (1, 2) for s in (8.0 / n, 12.0 / n)])
+    scale_picture.draw(tmp_path / "picture.png", times, weak)
+    axes = drawn[0].axes[0]
+    ideal, *_, medians = axes.lines
+    assert list(ideal.get_ydata()) == [1, 2]
+    points = [bars.lines[0].get_ydata() for bars in axes.containers]
+    gains = [10 / 8, 10 / 12]
+    assert list(points[0]) == pytest.approx(gains)
+    assert list(points[1]) == pytest.approx([2 * (2 if weak else 1) * gain for gain in gains])
+    assert medians.get_ydata()[1] == pytest.approx((4 if weak else 2) * (gains[0] + gains[1]) / 2)
+
+
 def test_a_study_on_the_laptop(shell):
     (shell.folder / "program.py").write_text(PROGRAM)
     job = shell.write("job.sbatch", "python program.py", "--output=%x_%j.out")
     done = shell.cluster("scale", "--ranks", "1,2", "--repeat", "2", job)
     assert "sbatch --ntasks=2 --dependency=afterany:1 job.sbatch" in done.stderr
     assert "autograder read" in done.stderr
+    printed = [line.split() for line in done.stdout.splitlines()]
+    rows = {row[0]: row for row in printed if row and row[0] in ("1", "2")}
+    assert [rows[size][1:3] for size in ("1", "2")] == [["2", "8"], ["2", "4"]]
+    assert rows["2"][6] == "2.00"
     assert len(list(shell.folder.glob("*.out"))) == 4
+    picture = shell.folder / "job_speedup.png"
+    assert f"The picture: {picture}\n" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
     refused = shell.cluster("scale", "--ranks", "1,2", "-o", "same.out", job, ok=False)
     assert "each job of the study overwrites the one before" in refused.stderr
     shell.write("bad.sbatch", "exit 1")
