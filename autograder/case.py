@@ -11,6 +11,7 @@ from autograder.metrics import METRICS, PAIRS, Value, measured
 from autograder.outcome import RAISED
 from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric, Threshold
+from autograder.study import STUDIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ def says(run: Run, key: str, value: object) -> bool:
 def chosen(given: Case, name: str) -> Run | Missing:
     """The run that counts: of the finished ones that were asked for, the latest."""
     candidates = matching(given.runs, given.rubric, name)
-    finished = [run for run in candidates if run.outcome == "completed"]
+    done = finished(given, name)
     if not candidates:
         hint = "submit the job and hand in its output"
         return Missing(f"no run of `{name}` was handed in", hint, absent=True)
-    if not finished:
+    if not done:
         last = candidates[-1]
         raised = [p for p in last.problems if p.reason == RAISED and last.outcome == "failed"]
         problem = next(reversed(raised or last.problems), None)
@@ -74,7 +75,7 @@ def chosen(given: Case, name: str) -> Run | Missing:
             reason += f" ({problem.reason}: {printable(problem.text, 120)})"
         where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
         return Missing(reason, "look at the last lines of the error file", where, absent=True)
-    asked = [run for run in finished if size_shortfall(given, run) is None] or finished
+    asked = [run for run in done if size_shortfall(given, run) is None] or done
     order = given.rubric.runs[name]
     for metric, pick in ((order.smallest, min), (order.largest, max)):
         if metric:
@@ -103,10 +104,17 @@ def constant(threshold: Threshold, profile: Profile) -> float | str | None:
     return threshold.smoke if profile == "smoke" else threshold.full
 
 
+def finished(given: Case, name: str) -> list[Run]:
+    """The finished runs that go by this name, oldest first."""
+    return [run for run in matching(given.runs, given.rubric, name) if run.outcome == "completed"]
+
+
 def metric_value(
-    given: Case, metric: str, run: Run, at: dict[str, Any], base: str | None = None
+    given: Case, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
 ) -> Value:
-    """A metric of a run; `base` names the run that a speedup is relative to."""
+    """A metric of a run, or of all that go by its name; `base`: what a speedup is relative to."""
+    if metric in STUDIES:
+        return STUDIES[metric](finished(given, name), at)
     if metric.startswith("measure:"):
         return measured(run, metric.removeprefix("measure:"), at)
     if base is None:

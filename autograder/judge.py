@@ -44,14 +44,16 @@ def value_of(given: Case, condition: Condition, name: str) -> Value:
     run = chosen(given, name)
     if isinstance(run, Missing):
         return run
-    value = metric_value(given, condition.metric, run, condition.at, condition.base)
+    value = metric_value(given, condition.metric, name, run, condition.at, condition.base)
     other_name = condition.minus or condition.over
     if other_name is None or not isinstance(value, Measure):
         return value
     other_run = chosen(given, other_name)
     if isinstance(other_run, Missing):
         return other_run
-    other = metric_value(given, condition.metric, other_run, condition.at, condition.base)
+    other = metric_value(
+        given, condition.metric, other_name, other_run, condition.at, condition.base
+    )
     if not isinstance(other, Measure):
         return other if isinstance(other, Missing) else Missing(f"{condition.metric} is a word")
     return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
@@ -71,6 +73,7 @@ LABELS = {
 def title_of(condition: Condition, name: str) -> str:
     """What is measured, in words; also its name in a calibration file."""
     label = condition.metric.removeprefix("measure:").replace("_", " ")
+    label = label.removeprefix("study ") if condition.at else label
     label = LABELS.get(condition.metric, label)
     label += "".join(f", {key} {value}" for key, value in condition.at.items())
     if condition.base:
@@ -100,7 +103,7 @@ def threshold_value(given: Case, threshold: Threshold, title: str, name: str) ->
         value = (
             run
             if isinstance(run, Missing)
-            else metric_value(given, threshold.metric or "", run, {})
+            else metric_value(given, threshold.metric or "", threshold.of or name, run, {})
         )
     if not isinstance(value, Measure):
         return value

@@ -3,11 +3,12 @@
 import difflib
 
 from autograder.answers import Given, as_number, as_word
-from autograder.case import Case, chosen, matching, metric_value, shown
+from autograder.case import Case, chosen, finished, metric_value, shown
 from autograder.harmless import printable
 from autograder.measure import Measure, Missing
 from autograder.records import Where
 from autograder.rubric import Answer, tolerance
+from autograder.study import STUDIES
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
 
@@ -72,10 +73,12 @@ def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: 
         if isinstance(last, Missing):
             expected = f"{key}: a number from your own run"
             return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
-        finished = [r for r in matching(given.runs, given.rubric, name) if r is not last]
+        repeats = [r for r in finished(given, name) if r is not last]
+        if question.metric in STUDIES:
+            repeats = []  # the study is all of them already
         values = [
-            metric_value(given, question.metric, run, question.at, question.base)
-            for run in [last, *(r for r in finished if r.outcome == "completed")]
+            metric_value(given, question.metric, name, run, question.at, question.base)
+            for run in [last, *repeats]
         ]
         usable = [v for v in values if isinstance(v, Measure)]
         if not usable:

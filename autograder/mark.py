@@ -1,23 +1,22 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path, PurePath
 
-from autograder import collect, evidence, judge, measure
+from autograder import collect, evidence, judge
 from autograder.accounting import Job
 from autograder.answers import Given, read_answers
-from autograder.case import Case, by_time, chosen, matching, program_of
+from autograder.case import Case, chosen
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
 from autograder.measure import Measure
 from autograder.policy import Policy
 from autograder.read import read_files
 from autograder.readers import custom
-from autograder.records import Problem, Run, Where
+from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric
+from autograder.run_summary import summaries
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
@@ -25,8 +24,6 @@ from autograder.verdict import (
     NOT_MEASURED,
     Finding,
     Grade,
-    Point,
-    RunSummary,
 )
 
 
@@ -225,7 +222,7 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reasons))
 
 
-# --- what reports say of the runs -------------------------------------------------------------
+# --- files as the student knows them ----------------------------------------------------------
 
 
 def shorten(run: Run, names: dict[Path, str]) -> Run:
@@ -264,99 +261,3 @@ def with_error_files(files: tuple[str, ...], there: Iterable[str]) -> tuple[str,
     stems = {PurePath(f).with_suffix("") for f in files}
     beside = [f for f in there if f not in files and PurePath(f).with_suffix("") in stems]
     return (*files, *sorted(beside))
-
-
-def point(result: measure.Result) -> Point | None:
-    if not isinstance(result, Measure):
-        return None
-    return Point(round(result.value, 6), round(result.low, 6), round(result.high, 6))
-
-
-def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[RunSummary, ...]:
-    names = {
-        id(run): name
-        for name in reversed(case.rubric.runs)
-        for run in matching(runs, case.rubric, name)
-    }
-    found = []
-    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
-        name = names.get(id(run), run.format)
-        base = baseline(run, runs)
-        dataset = run.header.get("dataset")
-        accuracy = run.test_accuracy.value if run.test_accuracy else None
-        found.append(
-            RunSummary(
-                name=name,
-                program=program_of(run),
-                outcome=run.outcome,
-                counted=any(run is c for c in counted),
-                files=run.files,
-                job_id=run.job_id and printable(run.job_id, 40),
-                workers=measure.workers(run),
-                device=printable(run.header.get("device") or "", 80),
-                started=printable(run.header.get("started") or "", 40),
-                synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
-                epoch_seconds=tuple(
-                    e.seconds.value if e.seconds else None for e in run.epochs[:1000]
-                ),
-                epoch_s=point(measure.epoch_time(run)),
-                throughput=point(measure.throughput(run)),
-                test_accuracy=accuracy,
-                fingerprint=fingerprint(run),
-                launch=launch_of(run),
-                where=first_line(run),
-                speedup=point(measure.speedup(base, run)) if base else None,
-                problems=tuple(problem_finding(p) for p in run.problems[:10]),
-            )
-        )
-    return tuple(found)
-
-
-def baseline(run: Run, runs: Sequence[Run]) -> Run | None:
-    """The finished run of the same program on the fewest workers, if that is another size."""
-    same = [
-        other
-        for other in runs
-        if other.outcome == "completed"
-        and program_of(other) == program_of(run)
-        and measure.workers(other) is not None
-    ]
-    smallest = min(same, key=lambda r: measure.workers(r) or 0, default=None)
-    return smallest if smallest is not None and smallest is not run else None
-
-
-def problem_finding(problem: Problem) -> Finding:
-    return Finding(
-        "read",
-        printable(problem.reason, 120),
-        found=printable(problem.text, 200),
-        where=(problem.where,),
-    )
-
-
-LAUNCH = ("started", "job_id", "hosts", "source")
-
-
-def launch_of(run: Run) -> str:
-    """The same for two copies of one record, even if its numbers were changed; else empty."""
-    return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
-
-
-def fingerprint(run: Run) -> str:
-    """The same for two copies of one run, whatever the files are called."""
-    facts = {key: run.header.get(key) for key in (*LAUNCH, "seed")}
-    numbers = [
-        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
-        for e in run.epochs
-    ]
-    return digest([run.launch, facts, numbers, run.end])
-
-
-def digest(facts: list) -> str:
-    text = json.dumps(facts, sort_keys=True, default=str)
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def first_line(run: Run) -> Where | None:
-    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
-    return next((where for where in places if where), None)

@@ -4,7 +4,7 @@ docs/rubrics.md describes every field. `autograder rubric check` reads rubrics a
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -16,6 +16,7 @@ from autograder.metrics import METRICS, PAIRS
 from autograder.readers import custom
 from autograder.scan import READERS
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
+from autograder.study import AT, STUDIES
 
 FOLDER = Path(__file__).parent / "rubrics"
 Profile = Literal["smoke", "full"]
@@ -59,13 +60,19 @@ class Threshold(Strict):
         return self
 
 
-def _known_metric(name: str | None, base: str | None = None) -> None:
-    if name is None or name in METRICS or name.startswith("measure:"):
+def _known_metric(name: str | None, base: str | None = None, at: Iterable[str] = ()) -> None:
+    odd = sorted(set(at) - AT)
+    if name in STUDIES and odd:
+        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(AT))}")
+    if at and name in METRICS:
+        raise ValueError(f"{name} is the same everywhere: leave `at` away")
+    if name is None or name in METRICS or name in STUDIES or name.startswith("measure:"):
         if base is not None:
             raise ValueError(f"{name} has no base; {' and '.join(PAIRS)} have")
         return
     if name not in PAIRS:
-        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(sorted(METRICS))}")
+        known = ", ".join(sorted([*METRICS, *STUDIES]))
+        raise ValueError(f"no metric is called {name!r}; there are: {known}")
     if base is None:
         raise ValueError(f"{name} needs a base: the run that it is relative to")
 
@@ -99,7 +106,7 @@ class Condition(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base)
+        _known_metric(self.metric, self.base, self.at)
         operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
         if sum(o is not None for o in operators) != 1:
             raise ValueError("give one of: at_least, at_most, above, below, equal")
@@ -158,7 +165,7 @@ class Answer(Strict):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base)
+        _known_metric(self.metric, self.base, self.at)
         if (self.metric is None) != (self.of is None):
             raise ValueError("metric and of go together")
         if self.metric and self.kind != "number":
