@@ -53,7 +53,7 @@ def stages(pieces, decode, args):
     if args.cache:
         samples = samples.cache()
     batches = prepare(samples.shuffle(args.buffer), args.size, args.batch_size)
-    return batches.prefetch(tf.data.AUTOTUNE) if args.prefetch else batches
+    return batches.prefetch(4) if args.prefetch else batches
     ### END SOLUTION
 
 

@@ -1,0 +1,89 @@
+"""CIFAR-10 as one file a sample and as a few packs, read in an order that is new each epoch.
+
+A record is 3,077 bytes: the sample's number (4), its label (1), its pixels (3,072). A file holds
+one record, a pack many of them one behind the other, and nothing else.
+"""
+
+import itertools
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+RECORD = 4 + 1 + 32 * 32 * 3
+PACKS = 32
+
+
+def to_records(images, labels):
+    """Images (n, 32, 32, 3) and labels as n rows of bytes."""
+    numbers = np.arange(len(labels), dtype="<i4").view(np.uint8).reshape(-1, 4)
+    pixels = images.reshape(len(labels), -1)
+    return np.concatenate([numbers, labels[:, np.newaxis].astype(np.uint8), pixels], axis=1)
+
+
+def write_packs(records, folder, packs):
+    """The records, in their order, in `packs` files pack_0000.bin, pack_0001.bin, …"""
+    raise NotImplementedError(
+        "Exercise 4.1: packs of equal size, to within one record; row.tofile(path)"
+    )
+
+
+def write_files(records, folder):
+    """One file a record."""
+    for number, row in enumerate(records):
+        row.tofile(Path(folder) / f"{number:05d}.bin")
+
+
+def order(names, epoch, seed):
+    """The names in the order in which they are read in this epoch: 0, 1, 2, …"""
+    raise NotImplementedError("Exercise 4.2: a permutation of the names that seed and epoch decide")
+
+
+def names_of(source, cifar, folder):
+    """The names of the files or packs; they are written first if they are not there."""
+    there = Path(folder) / f"{cifar.facts['sha256'][:8]}_{len(cifar.y_train)}_{source}"
+    if not there.is_dir():
+        unfinished = there.with_name(f"{there.name}.{os.getpid()}")
+        try:
+            unfinished.mkdir(parents=True)
+            records = to_records(cifar.x_train, cifar.y_train)
+            if source == "packs":
+                write_packs(records, unfinished, PACKS)
+            else:
+                write_files(records, unfinished)
+            unfinished.rename(there)
+        except OSError as error:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            if not there.is_dir():  # else another job was faster
+                sys.exit(f"train.py: --folder {folder}: {error.strerror}; choose another folder")
+    return sorted(str(path) for path in there.glob("*.bin"))
+
+
+def pieces_of(source, cifar, folder, seed):
+    """What is read piece by piece, in an order that is new each epoch: names, or packs of bytes."""
+    epochs = itertools.count()
+    if source == "memory":
+        packs = np.array_split(to_records(cifar.x_train, cifar.y_train), PACKS)
+        return tf.data.Dataset.from_generator(
+            lambda: (packs[number] for number in order(range(PACKS), next(epochs), seed)),
+            output_signature=tf.TensorSpec([None, RECORD], tf.uint8),
+        )
+    names = names_of(source, cifar, folder)
+    all_names = tf.data.Dataset.from_generator(  # asked anew at the start of each epoch
+        lambda: [order(names, next(epochs), seed)],
+        output_signature=tf.TensorSpec([None], tf.string),
+    )
+    return all_names.unbatch()
+
+
+def decode(piece):
+    """The samples of a piece: images, and for each its label and its number."""
+    if piece.dtype == tf.string:  # a name: here the file is opened
+        piece = tf.reshape(tf.io.decode_raw(tf.io.read_file(piece), tf.uint8), (-1, RECORD))
+    numbers, labels, pixels = tf.split(piece, [4, 1, RECORD - 5], axis=1)
+    numbers = tf.reshape(tf.bitcast(numbers, tf.int32), (-1,))
+    marks = tf.stack([tf.cast(labels[:, 0], tf.int64), tf.cast(numbers, tf.int64)], axis=1)
+    return tf.reshape(pixels, (-1, 32, 32, 3)), marks

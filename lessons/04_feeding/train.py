@@ -1,0 +1,115 @@
+"""Train a network of Keras Applications on CIFAR-10 that comes from files, packs or memory.
+
+python train.py --source packs --model ResNet50V2 --size 128 --batch_size 256
+python train.py --source files packs memory --compute-ms 0   # no network: the input alone
+"""
+
+import argparse
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import tensorflow as tf
+from input_only import wait_instead
+from sources import decode, pieces_of
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+
+
+def build_model(name, size):
+    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    if name == "cnn":
+        return keras.Sequential(
+            [
+                keras.layers.Conv2D(32, 3, activation="relu", input_shape=(size, size, 3)),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    network = getattr(keras.applications, name)
+    return network(weights=None, input_shape=(size, size, 3), classes=10)
+
+
+def prepare(dataset, size, batch):
+    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+
+    def pixels(images, labels):
+        return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
+
+    return dataset.batch(batch).map(pixels)
+
+
+def stages(pieces, decode, args):
+    """From pieces (names of files) to batches that are ready when the network wants them."""
+    raise NotImplementedError(
+        "Exercise 4.3: map decode, unbatch, cache, shuffle, prepare, prefetch"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="ResNet50V2")
+    parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch_size", type=int, default=256)
+    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--train-samples", type=int, default=50000)
+    parser.add_argument("--test-samples", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--source", nargs="+", default=["packs"], choices=["files", "packs", "memory"]
+    )
+    parser.add_argument("--folder", default="data/input", help="where files and packs lie")
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--buffer", type=int, default=4096, help="samples to shuffle among")
+    parser.add_argument("--cache", action="store_true", help="keep decoded samples in memory")
+    parser.add_argument("--no-prefetch", dest="prefetch", action="store_false")
+    parser.add_argument("--compute-ms", type=float, help="no network: wait so long in each step")
+    args = parser.parse_args()
+
+    keras.utils.set_random_seed(args.seed)
+    cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    for source in args.source:
+        train = stages(pieces_of(source, cifar, args.folder, args.seed), decode, args)
+        if args.compute_ms is not None:
+            wait_instead(source, train, args, cifar.facts)
+    if args.compute_ms is not None:
+        return
+    train = train.map(lambda images, marks: (images, marks[:, 0]))
+    test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
+    test = prepare(test, args.size, args.batch_size)
+
+    try:
+        model = build_model(args.model, args.size)
+    except (AttributeError, TypeError, ValueError) as error:  # no such network, or too few pixels
+        sys.exit(f"train.py: --model {args.model} --size {args.size}: {error}")
+    model.compile(
+        optimizer=keras.optimizers.SGD(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+
+    record = Record(
+        "04",
+        args,
+        source=f"keras-{source}",
+        params=model.count_params(),
+        optimizer="sgd",
+        dataset=cifar.facts,
+        image_size=args.size,
+    )
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
+    loss, accuracy = model.evaluate(test, verbose=0)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+
+
+if __name__ == "__main__":
+    main()

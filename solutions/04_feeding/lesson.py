@@ -1,0 +1,345 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 04 · Feeding the model
+#
+# **Is the device waiting for data, and how would I know?**
+#
+# A fast network needs four things of a machine: arithmetic, memory, a network between nodes, and
+# input and output that many readers can use at once (so a workshop of Cray listed them in 2018). This
+# lesson is about the last one. You read the same images from single files, from packs and from memory,
+# replace the network by a wait to see the input alone, and build the pipeline that hides it.
+#
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU
+cores = 2  # the cores of a job; in "full" as many as belong to one GPU
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+import numpy as np
+
+from lessons.toolkit import answers, data, plots_input
+from lessons.toolkit.checks import lesson_04 as check
+
+small = "--train-samples 6400 --size 32 --batch_size 64 --buffer 512 --epochs 5"
+sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
+
+# %% [markdown]
+# ## Predict
+#
+# 1. 6,400 images lie in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How
+#    many times as many images a second come from the packs? A number.
+# 2. A GPU waits for its input half of the time. Does a second GPU in the same node, fed by the same
+#    input, shorten the epoch? `"yes"` or `"no"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_packs_over_files to a number, predict_two_gpus to a word
+predict_packs_over_files = 5
+predict_two_gpus = "no"
+### END SOLUTION
+answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus=predict_two_gpus)
+
+# %% [markdown]
+# ## Packs
+#
+# A file has a price before its first byte: its name is looked up, its rights are checked, it is opened
+# and closed. On a cluster a server for names does that for everybody at once, and many readers of many
+# small files are what it can do worst (SURF's slides on large-scale training say so too). Bytes that
+# lie one behind the other cost almost nothing more. So images are put into **packs**; TFRecord,
+# WebDataset and HDF5 files are packs.
+#
+# In `sources.py` one record is a sample's number, its label and its pixels: 3,077 bytes. A file holds one
+# record, a pack many of them.
+#
+# **Exercise 4.1.** Fill `write_packs` in `sources.py`.
+
+# %% tags=["check"]
+import sources
+
+importlib.reload(sources)  # so that the cell sees what you just saved
+check.check_4_1(sources.write_packs)
+
+# %% [markdown]
+# ## In which order
+#
+# SGD wants samples in random order, a disk wants them one behind the other. The compromise has two
+# parts: **the packs in a new order each epoch**, and a **buffer** out of which samples are drawn.
+#
+# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch another permutation, and with
+# the same seed the same one in a second run.
+
+# %% tags=["check"]
+importlib.reload(sources)
+check.check_4_2(sources.order)
+
+# %% [markdown]
+# Does the buffer make up for packs that are sorted? Here are 6,400 labels in 32 packs.
+
+# %%
+import tensorflow as tf
+
+cifar = data.load("cifar10", train_samples=6400, as_float=False)
+rng = np.random.default_rng(1)
+
+
+def as_read(labels):
+    packs = np.array_split(labels, 32)
+    labels = np.concatenate([packs[n] for n in sources.order(np.arange(32), 0, 1)])
+    return list(tf.data.Dataset.from_tensor_slices(labels).shuffle(512).as_numpy_iterator())
+
+
+by_class = np.sort(cifar.y_train)
+inside = np.concatenate([rng.permutation(pack) for pack in np.array_split(by_class, 32)])
+
+# %%
+plots_input.class_in_batches(
+    {
+        "sorted by class, shuffled inside each pack": inside,
+        "sorted by class, packs in random order, buffer of 512": as_read(by_class),
+        "written mixed, packs in random order, buffer of 512": as_read(cifar.y_train),
+    },
+    batch=64,
+)
+
+# %% [markdown]
+# A line at 1 means batches of a single class: the network learns airplanes, then forgets them for
+# automobiles, and the loss draws the teeth of a saw. A buffer of two or three packs mends only half of it.
+# **Write packs mixed**, then order and buffer are enough.
+#
+# ## The stages
+#
+# | stage | what it does | where it belongs |
+# |---|---|---|
+# | `map(decode, num_parallel_calls=n)` | opens and decodes *n* pieces at once | first; n = cores of the job |
+# | `unbatch()` | a pack becomes single samples | before anything is shuffled |
+# | `cache()` | keeps what came so far in memory | behind the expensive, before the random, while it is small |
+# | `shuffle(buffer)` | draws from a buffer | behind `cache`, on samples and not on batches |
+# | `prepare(…)` | batches, scales and resizes (lesson 03) | behind `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
+# | `prefetch(n)` | makes *n* batches ready while the network computes | last |
+#
+# **Exercise 4.3.** Fill `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`, `buffer`,
+# `size`, `batch_size` and `prefetch`; cache and prefetch only if they are true. Prefetch 4 batches.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)
+check.check_4_3(train.stages)
+
+# %% [markdown]
+# ## The diff
+#
+# Against lesson 03: three sources, `stages`, and `--compute-ms`, with which no network is built and each
+# step waits so many milliseconds (in `input_only.py`). What is then measured is the input alone.
+
+# %%
+import difflib
+from pathlib import Path
+
+from lessons.folders import course_root
+
+old = course_root() / "lessons" / "03_baseline" / "train.py"
+texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0, lineterm=""):
+    if "NotImplementedError" not in line:  # lesson 03's gaps
+        print(line)
+
+# %% [markdown]
+# ## Run it
+#
+# Files, packs and memory, one after the other in one job: first on one core, then on all. The files
+# are written once, into your site's fast folder (`SITE_SCRATCH`), not beside the program: never hand in
+# or back up 50,000 files.
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+alone = ["--source", "files", "packs", "memory", "--compute-ms", "0", *sizes]
+runs = {}
+for n in (1, cores):
+    for run in read_files(submit_once("job.sbatch", *alone, options={"cpus-per-task": n})):
+        runs[f"{run.header['source']}, {n} core{'s'[: n > 1]}"] = run
+files, packs, memory = (runs[f"{name}, {cores} cores"] for name in ("files", "packs", "memory"))
+
+# %% [markdown]
+# And the network's own appetite: ResNet50V2 on packs. (In `smoke` on so few images that only its
+# seconds mean something.)
+
+# %%
+few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
+net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": cores})
+[net] = read_files(net_files)
+published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
+plots_input.rates(runs, net, published)
+
+# %% [markdown]
+# **What you should see.**
+#
+# - Packs give a few times as many images a second as single files, though *both* come out of memory: you
+#   wrote them a moment ago, and the system keeps what it can. The price of opening is what is left. On
+#   a shared file system that hundreds of jobs use, or with cold files, the factor is far larger.
+# - Packs are nearly as fast as memory. What limits both is the work on each single sample in `tf.data`
+#   (unbatch, shuffle, batch). Reading alone is faster still: on a local disk with cached files, NumPy read
+#   16 to 18 thousand single files a second and 1.6 million images a second from packs (two CPU cores).
+# - Two cores decode two files at once, and gain less than twice.
+# - Read the picture against the line. A bar to its right: the network is the slower one, the run is
+#   **compute-bound**, and a faster input is for nothing. A bar to its left: **input-bound**, and the
+#   device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An H100 takes 3,600
+#   images of 128 × 128 a second, and there the input has to be watched.
+# - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
+#   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images a second: each worker counts, until there
+#   are enough. With a heavy one: 88 to 95, whatever the number.
+#
+# ## At the same time
+#
+# With `--compute-ms` you choose how long the network would take. Choose it so that a whole epoch of
+# waits is as long as the input of an epoch: that is where overlapping gains most.
+#
+# **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
+
+
+# %% tags=["exercise"]
+def epoch_seconds(t_in, t_comp, overlapped):
+    ### BEGIN SOLUTION Exercise 4.4: overlapped, the longer hides the shorter; else they add up
+    return max(t_in, t_comp) if overlapped else t_in + t_comp
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_4_4(epoch_seconds)
+
+# %%
+from autograder import measure
+
+wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
+balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
+[ahead] = read_files(submit_once("job.sbatch", *balanced, options={"cpus-per-task": cores}))
+[in_turn] = read_files(
+    submit_once("job.sbatch", *balanced, "--no-prefetch", options={"cpus-per-task": cores})
+)
+for run, overlapped in ((ahead, True), (in_turn, False)):
+    t_in, t_comp = (plots_input.median_of([run], name) for name in ("input_s", "compute_s"))
+    print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")
+    print(f"{epoch_seconds(t_in, t_comp, overlapped):.2f} s expected, ", end="")
+    print(f"{measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
+
+# %%
+plots_input.overlap(ahead, in_turn)
+
+# %% [markdown]
+# **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than
+# the longer of both: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
+# should be within a quarter of the formula; on a machine where others compute too they move. Each epoch
+# with waits is measured beside one without, in the same program, because a machine's load changes.
+#
+# TensorFlow adds a forgotten `prefetch` by itself nowadays (`input_only.py` switches that off, so that you
+# see your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.
+#
+# ## Arithmetic or memory
+#
+# The same question one floor below: a processor waits for its memory as a GPU waits for its files. Adding
+# two arrays moves much and computes little, a matrix product the other way round. That is why libraries
+# such as cuDNN and oneDNN (once MKL-DNN) spend their effort on moving each number as rarely as they can.
+#
+# **Exercise 4.5.** GB/s of `a + b` with *n* float32 in each array; GFLOP/s of a product of *n* × *n* matrices.
+
+
+# %% tags=["exercise"]
+def gigabytes_per_s(n, seconds):
+    ### BEGIN SOLUTION Exercise 4.5: two arrays are read and one is written, 4 bytes a number
+    return 3 * 4 * n / seconds / 1e9
+    ### END SOLUTION
+
+
+def gigaflops(n, seconds):
+    ### BEGIN SOLUTION Exercise 4.5: n² results, n multiplications and n additions for each
+    return 2 * n**3 / seconds / 1e9
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_4_5(gigabytes_per_s, gigaflops)
+
+# %%
+import timeit
+
+a, b, out = (np.ones(10_000_000, np.float32) for _ in range(3))
+m = np.ones((1024, 1024), np.float32)
+add = min(timeit.repeat(lambda: np.add(a, b, out), number=1, repeat=7))
+product = min(timeit.repeat(lambda: m @ m, number=1, repeat=7))
+bandwidth, arithmetic = gigabytes_per_s(len(a), add), gigaflops(1024, product)
+print(f"a + b:   {bandwidth:6.1f} GB/s, {len(a) / add / 1e9:6.1f} GFLOP/s")
+print(f"a @ b:   {arithmetic:6.1f} GFLOP/s")
+print(
+    f"A layer needs {arithmetic / bandwidth:.0f} operations for each byte, or it waits for memory."
+)
+
+# %% [markdown]
+# **Question.** Which of these layers waits for memory on nearly every machine? (float32; count weights,
+# input and output once.) `"A"` or `"B"`.
+#
+# - A: dense, 4,096 inputs and 4,096 outputs, for a single sample: 34 MFLOP.
+# - B: convolution 3 × 3, 256 channels to 256 channels on 32 × 32 points, for a single sample: 1,208 MFLOP.
+#
+# **Question.** A GPU is input-bound. Does a second one, fed by the same input, shorten the epoch? `"yes"` or
+# `"no"`.
+#
+# **Question.** Four GPUs in a node take 3,500 images a second each, and every image is a file. How many files
+# does the node open each second? (And a job on 16 nodes? That is the load that a file server remembers.)
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: memory_bound is "A" or "B", two_gpus "yes" or "no", opens_per_node a number
+memory_bound = "A"
+two_gpus = "no"
+opens_per_node = 4 * 3500
+### END SOLUTION
+answers.note(memory_bound=memory_bound, two_gpus=two_gpus, opens_per_node=opens_per_node)
+answers.note(
+    files_per_s=measure.throughput(files).value,
+    packs_over_files=measure.speedup(files, packs).value,
+    bandwidth_gb_per_s=gigabytes_per_s(100_000_000, 0.12),
+)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | every epoch has the same order, the same flips and crops | `cache()` behind `shuffle` or behind random changes |
+# | a loss like the teeth of a saw | packs sorted by class, and shuffled only inside |
+# | the second run is far faster than the first | the system's file cache, not your change: compare runs of the same kind |
+# | more loader workers, slower | more workers than the job has cores |
+# | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound |
+# | out of memory (exit code 137) after the first epoch | `cache()` behind `prepare`: floats of full size |
+# | fewer images an epoch than the set has | a pack cut off, or `drop_remainder=True` |
+# | your support team writes to you | millions of small files on the shared file system |
+#
+# ## Recap
+#
+# - Measure the input alone (a wait for the network) and the network alone (data in memory). The slower of
+#   both is your epoch; an honest pipeline makes it no slower than that.
+# - Packs, written mixed; their order new each epoch; decode in parallel; cache before shuffle; prefetch last.
+# - Say whether files were cold or cached when you quote a reading speed.
+#
+# **Hand in**: in a terminal, `lessons submit 04` packs this folder and says what is in it.
+#
+# Next: 05 takes this pipeline to several devices. Further reading: TensorFlow's guide *Better performance with
+# the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file systems.

@@ -1,0 +1,257 @@
+"""The public checks of lesson 04: right solutions pass, each usual mistake gets its advice."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from lessons.toolkit.checks import lesson_04
+from lessons.toolkit.checks.check import CheckFailed, checks_of
+
+
+def failure(check, *students):
+    with pytest.raises(CheckFailed) as caught:
+        check(*students)
+    return caught.value
+
+
+def assert_advice(failed, words):
+    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
+    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
+    assert words.lower() in str(failed).lower(), str(failed)
+
+
+def gap(*_):
+    raise NotImplementedError("Exercise 4.1: packs of equal size")
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_04)
+    assert sorted(checks) == ["4.1", "4.2", "4.3", "4.4", "4.5"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+@pytest.mark.parametrize("number", ["4.1", "4.2", "4.3", "4.4", "4.5"])
+def test_a_gap_is_called_a_gap(number):
+    students = [gap, gap] if number == "4.5" else [gap]
+    assert "still a gap" in str(failure(checks_of(lesson_04)[number], *students))
+
+
+# Exercise 4.1
+def write_packs(records, folder, packs, name="pack_{:04d}.bin"):
+    for number, rows in enumerate(np.array_split(records, packs)):
+        rows.tofile(Path(folder) / name.format(number))
+
+
+def cut_off(records, folder, packs):
+    each = len(records) // packs
+    write_packs(records[: each * packs], folder, packs)
+
+
+def rest_in_the_last(records, folder, packs):
+    each = len(records) // packs
+    for number in range(packs):
+        stop = (number + 1) * each if number < packs - 1 else len(records)
+        records[number * each : stop].tofile(Path(folder) / f"pack_{number:04d}.bin")
+
+
+def packs_of_so_many(records, folder, packs):
+    write_packs(records, folder, -(-len(records) // packs))
+
+
+def with_header(records, folder, packs):
+    for number, rows in enumerate(np.array_split(records, packs)):
+        np.save(Path(folder) / f"pack_{number:04d}.npy", rows)
+
+
+def like_cards(records, folder, packs):
+    for number in range(packs):
+        records[number::packs].tofile(Path(folder) / f"pack_{number:04d}.bin")
+
+
+PACKS = [
+    (cut_off, "are missing"),
+    (rest_in_the_last, "array_split"),
+    (packs_of_so_many, "not of records in one"),
+    (with_header, "header"),
+    (like_cards, "neighbours"),
+    (lambda r, f, p: write_packs(r, f, p, "pack_{}.bin"), "pack_10 stands before pack_2"),
+    (lambda r, f, p: write_packs(r.astype(int), f, p), "uint8"),
+    (lambda r, f, p: None, "nothing was written"),
+]
+
+
+def test_write_packs():
+    lesson_04.check_4_1(write_packs)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), PACKS)
+def test_packs(wrong, advice):
+    assert_advice(failure(lesson_04.check_4_1, wrong), advice)
+
+
+# Exercise 4.2
+def order(names, epoch, seed):
+    return np.random.default_rng([seed, epoch]).permutation(names)
+
+
+def in_place(names, epoch, seed):
+    np.random.default_rng([seed, epoch]).shuffle(names)
+    return names
+
+
+ORDERS = [
+    (lambda names, epoch, seed: names, "epoch into the seed"),
+    (lambda names, epoch, seed: order(names, 0, seed), "epoch into the seed"),
+    (lambda names, epoch, seed: order(names, epoch % 2, seed), "epoch into the seed"),
+    (lambda names, epoch, seed: order(names, epoch, 0), "another order for another seed"),
+    (lambda names, epoch, seed: np.random.permutation(names), "without a seed"),
+    (lambda names, epoch, seed: names[epoch:] + names[:epoch], "turning the list round"),
+    (
+        lambda names, epoch, seed: np.random.default_rng([seed, epoch]).choice(names, len(names)),
+        "draws the same pack twice",
+    ),
+    (
+        lambda names, epoch, seed: np.random.default_rng([seed, epoch]).permutation(len(names)),
+        "not their numbers",
+    ),
+    (in_place, "shuffled in place"),
+    (lambda names, epoch, seed: np.random.default_rng(epoch).shuffle(names), "return"),
+]
+
+
+def test_order():
+    lesson_04.check_4_2(order)
+    lesson_04.check_4_2(lambda names, epoch, seed: list(order(names, epoch, seed)))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), ORDERS)
+def test_orders(wrong, advice):
+    assert_advice(failure(lesson_04.check_4_2, wrong), advice)
+
+
+# Exercise 4.3: the stages by name, in an order that may be wrong
+def pixels(images, marks):
+    return tf.image.resize(tf.cast(images, tf.float32) / 255, (8, 8)), marks
+
+
+def stages(words, always=()):
+    """A student's function that has these stages, those with a switch as the program has them."""
+
+    def build(pieces, decode, args):
+        steps = {
+            "map": lambda d: d.map(decode, num_parallel_calls=args.workers),
+            "slow map": lambda d: d.map(decode),
+            "unbatch": lambda d: d.unbatch(),
+            "cache": lambda d: d.cache() if args.cache or "cache" in always else d,
+            "shuffle": lambda d: d.shuffle(args.buffer),
+            "shuffle once": lambda d: d.shuffle(args.buffer, reshuffle_each_iteration=False),
+            "prepare": lambda d: d.batch(args.batch_size).map(pixels),
+            "prefetch": lambda d: d.prefetch(2) if args.prefetch or "prefetch" in always else d,
+            "take": lambda d: d.take(50),
+            "repeat": lambda d: d.repeat(2),
+        }
+        for word in words.split(", "):
+            pieces = steps[word](pieces)
+        return pieces
+
+    return build
+
+
+RIGHT = "map, unbatch, cache, shuffle, prepare, prefetch"
+STAGES = [
+    (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "cache first, then shuffle"),
+    (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "cache first, then shuffle"),
+    (stages("map, unbatch, shuffle, prepare, prefetch, cache"), "cache first, then shuffle"),
+    (stages("cache, map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
+    (stages("map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
+    (stages("map, unbatch, cache, prepare, prefetch"), "shuffle(args.buffer) is missing"),
+    (stages("map, unbatch, cache, prepare, shuffle, prefetch"), "before prepare"),
+    (stages("map, cache, shuffle, unbatch, prepare, prefetch"), "behind unbatch"),
+    (stages("shuffle, map, unbatch, cache, prepare, prefetch"), "in epoch 2 than in epoch 1"),
+    (stages("map, unbatch, cache, shuffle once, prepare, prefetch"), "does by itself"),
+    (stages("map, unbatch, cache, shuffle, prepare"), "prefetch() comes last"),
+    (stages("map, unbatch, cache, prefetch, shuffle, prepare"), "put it last"),
+    (stages("slow map, unbatch, cache, shuffle, prepare, prefetch"), "num_parallel_calls"),
+    (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
+    (stages("map, unbatch, cache, shuffle, repeat, prepare, prefetch"), "drop or repeat"),
+    (stages("map, cache, shuffle, prepare, prefetch"), "unbatch"),
+    (stages(RIGHT, always=("cache",)), "if args.cache"),
+    (stages(RIGHT, always=("prefetch",)), "if args.prefetch"),
+    (lambda pieces, decode, args: None, "return"),
+    (lambda pieces, decode: pieces, "as its first line"),
+]
+
+
+def test_stages():
+    lesson_04.check_4_3(stages(RIGHT))
+    lesson_04.check_4_3(stages("map, cache, unbatch, shuffle, prepare, prefetch"))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STAGES)
+def test_orders_of_stages(wrong, advice):
+    assert_advice(failure(lesson_04.check_4_3, wrong), advice)
+
+
+# Exercise 4.4
+EPOCHS = [
+    (lambda t_in, t_comp, overlapped: t_in + t_comp, "hides the shorter"),
+    (lambda t_in, t_comp, overlapped: max(t_in, t_comp), "in turn, they add"),
+    (
+        lambda t_in, t_comp, overlapped: t_in + t_comp if overlapped else max(t_in, t_comp),
+        "hides the shorter",
+    ),
+    (
+        lambda t_in, t_comp, overlapped: min(t_in, t_comp) if overlapped else t_in + t_comp,
+        "slower of both",
+    ),
+    (
+        lambda t_in, t_comp, overlapped: (t_in + t_comp) / (2 if overlapped else 1),
+        "nothing is halved",
+    ),
+    (lambda t_in, t_comp, overlapped: None, "return"),
+]
+
+
+def test_epoch_seconds():
+    lesson_04.check_4_4(lambda a, b, overlapped: max(a, b) if overlapped else a + b)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), EPOCHS)
+def test_epochs(wrong, advice):
+    assert_advice(failure(lesson_04.check_4_4, wrong), advice)
+
+
+# Exercise 4.5
+def gigabytes(n, seconds):
+    return 12 * n / seconds / 1e9
+
+
+def gigaflops(n, seconds):
+    return 2 * n**3 / seconds / 1e9
+
+
+RATES = [
+    (lambda n, s: 4 * n / s / 1e9, gigaflops, "three arrays"),
+    (lambda n, s: 8 * n / s / 1e9, gigaflops, "the result is written too"),
+    (lambda n, s: 24 * n / s / 1e9, gigaflops, "8 are float64"),
+    (lambda n, s: 3 * n / s / 1e9, gigaflops, "4 bytes"),
+    (lambda n, s: 12 * n / s, gigaflops, "giga"),
+    (lambda n, s: 12 * n / s / 2**30, gigaflops, "GiB"),
+    (lambda n, s: 12 * n * s / 1e9, gigaflops, "divide by the seconds"),
+    (gigabytes, lambda n, s: n**3 / s / 1e9, "a multiplication and an addition"),
+    (gigabytes, lambda n, s: 2 * n**2 / s / 1e9, "sum of n products"),
+    (gigabytes, lambda n, s: 2 * n**3 / s / 1e12, "tera"),
+    (gigabytes, lambda n, s: None, "return"),
+]
+
+
+def test_rates():
+    lesson_04.check_4_5(gigabytes, gigaflops)
+
+
+@pytest.mark.parametrize(("bytes_", "flops", "advice"), RATES)
+def test_wrong_rates(bytes_, flops, advice):
+    assert_advice(failure(lesson_04.check_4_5, bytes_, flops), advice)
