@@ -10,6 +10,8 @@ from pathlib import Path
 from cluster.sbatch_options import take_options
 
 MARK = "#SBATCH"
+# Options that mean nothing without a value.
+FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output", "error", "array")
 
 
 class JobFileError(ValueError):
@@ -92,6 +94,7 @@ def _directive(line: str, where: str) -> dict[str, str]:
 def request(job: JobFile, more: dict[str, str] | None = None) -> Request:
     """What the file asks for, with `more` options from the command line on top."""
     options = {**job.options, **(more or {})}
+    refuse_gaps(job, options)
 
     def where(name: str) -> str:
         if more and name in more:
@@ -141,6 +144,15 @@ def request(job: JobFile, more: dict[str, str] | None = None) -> Request:
         signal=converted("signal", signal_request),
         append=options.get("open-mode", "truncate").startswith("a"),
     )
+
+
+def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
+    """All lines that still have to be filled in, in the order of the file."""
+    gaps = [name for name in FILLED if options.get(name) == "" and name in job.lines]
+    if len(gaps) > 1:
+        lines = sorted((job.lines[name], name) for name in gaps)
+        named = ", ".join(f"line {number} --{name}=" for number, name in lines)
+        raise JobFileError(f"{job.path}: these have no value yet: {named}")
 
 
 def seconds(text: str) -> int | None:

@@ -3,6 +3,9 @@
 import click
 
 from cluster import jobfile
+from cluster.doctor import probes, runner
+from cluster.doctor.findings import OK
+from cluster.doctor.place import Place
 from cluster.jobfile import JobFile
 from cluster.site import Site
 
@@ -31,4 +34,17 @@ def remarks(job: JobFile, options: dict[str, str], where: Site) -> list[str]:
     if gpus and asked.ntasks > asked.nodes * int(gpus) and "nodes" in given:
         per_node = -(-asked.ntasks // asked.nodes)
         found.append(f"{per_node} ranks a node, but a node of {where.name} has {gpus} GPUs")
+    found += without_internet(where)
     return [f"{where.name}: {sentence}" for sentence in found]
+
+
+def without_internet(where: Site) -> list[str]:
+    """Data that compute nodes cannot fetch for themselves has to be here already."""
+    if where.settings.get("SITE_INTERNET") != "no":
+        return []
+    probe = probes.chosen(10, ("data",))
+    return [
+        f"compute nodes have no internet, and of the data here {finding.found}: {finding.advice}"
+        for finding in runner.run(probe[0], Place())
+        if finding.state != OK
+    ]

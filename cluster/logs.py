@@ -30,13 +30,28 @@ def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -
         click.echo(f"$ cat {file}", err=True)
         sys.stdout.buffer.write(file.read_bytes())
         sys.stdout.buffer.flush()
+        point_to_errors(status, file)
         return
     click.echo(f"$ tail -f {file}", err=True)
     ask_every = 0.25 if where.scheduler == "laptop" else 5.0
     for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
         sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
-    click.echo(f"job {label}: {scheduler.statuses(label)[0].state}", err=True)
+    status = scheduler.statuses(label)[0]
+    click.echo(f"job {label}: {status.state}", err=True)
+    point_to_errors(status, file)
+
+
+def point_to_errors(status: Status, shown: Path) -> None:
+    """Why a job failed mostly stands in its other file."""
+    error = status.error
+    failed = status.over and not status.succeeded
+    if failed and error and error != shown and error.is_file() and error.stat().st_size:
+        click.echo(
+            f"job {status.label} is {status.state}; its errors are in {error}:"
+            f" cluster logs -e {status.label}",
+            err=True,
+        )
 
 
 def follow_file(file: Path, ask, ask_every: float) -> Iterator[bytes]:

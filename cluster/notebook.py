@@ -6,13 +6,11 @@ from pathlib import Path
 
 import click
 
-from cluster import history, jobfile, schedulers, site
+from cluster import history, jobfile, schedulers, site, what_failed
 from cluster.history import Submission
 from cluster.job_status import Status
 from cluster.site import Site
 from cluster.wait import describe, watch
-
-LAST_LINES = 15
 
 
 class JobError(RuntimeError):
@@ -111,11 +109,8 @@ def cancel_jobs_of(folder: Path) -> list[str]:
 
 
 def explain(status: Status) -> str:
+    what_failed.tell([status], print)
     file = status.error or status.output
-    lines: list[str] = []
-    if file and file.is_file():
-        lines = file.read_text(errors="replace").splitlines()[-LAST_LINES:]
-    for line in lines:
-        print(f"    {line}")
-    at = f"; its last lines are above, all of them in {file}" if lines else ""
+    written = file is not None and file.is_file()
+    at = f"; its last lines are above, all of them in {file}" if written else ""
     return f"{describe(status)}{at}"

@@ -45,10 +45,9 @@ def submit_command(site_name: str | None, wait: bool, words: tuple[str, ...]) ->
             f"{error.filename}: {error.strerror}; the job was not submitted"
         ) from None
     if wait or also_wait:
-        from cluster.wait import wait_for
+        from cluster import wait as waiting
 
-        if not all(status.succeeded for status in wait_for(job_id, where)):
-            raise SystemExit(1)
+        waiting.exit_if_failed(waiting.wait_for(job_id, where))
 
 
 def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:

@@ -14,11 +14,12 @@ import click
 from cluster import jobfile
 from cluster.job_status import ACCOUNTING, Status
 from cluster.jobfile import JobFile
-from cluster.laptop import environment, scheduler, store
+from cluster.laptop import environment, processes, scheduler, store
 from cluster.laptop.store import Job
 from cluster.sbatch_options import as_words
 from cluster.site import Site
 
+RANKS_A_CORE = 8  # beyond that, memory and patience run out: TensorFlow takes 0.5 GB a rank
 DEFAULT_SECONDS = 3600  # a job without --time; one that hangs shall not hold the queue for ever
 
 
@@ -33,6 +34,9 @@ def submit(
     asked = jobfile.request(job, options)
     if asked.dependency and (problem := scheduler.dependency_problem(asked.dependency)):
         raise jobfile.JobFileError(problem)
+    refuse_too_many(asked.ntasks)
+    for remark in crowded(asked.ntasks):
+        show_on(remark)
     folder = Path.cwd() / (asked.folder or "")
     every_option = {**job.options, **options}
     for name in NOT_HERE:
@@ -82,6 +86,22 @@ def submit(
     return str(first)
 
 
+def refuse_too_many(ranks: int) -> None:
+    here = len(processes.cores())
+    if ranks > (most := max(16, RANKS_A_CORE * here)):
+        raise jobfile.JobFileError(
+            f"--ntasks={ranks}: this machine has {here} cores and would stand still: ask for at"
+            f" most {most} here, or submit to a cluster (cluster sites lists them)"
+        )
+
+
+def crowded(ranks: int) -> list[str]:
+    here = len(processes.cores())
+    if ranks <= here:
+        return []
+    return [f"laptop: {ranks} ranks on {here} cores take turns: no speedup can be shown"]
+
+
 def write(job: Job, script: bytes, exported: dict[str, str]) -> None:
     folder = store.job_folder(job.id)
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,7 +131,13 @@ def statuses(label: str) -> list[Status]:
     ]
 
 
+def stands_for(words: str) -> None:
+    """The command that a Slurm site would run here, to be learnt."""
+    click.echo(f"# on a Slurm site: {words}", err=True)
+
+
 def queue() -> None:
+    stands_for("squeue --me")
     scheduler.start_what_fits()
     row = "{:>12} {:>9} {:>16} {:>8} {:>2} {:>10} {:>5} {}"
     titles = ("JOBID", "PARTITION", "NAME", "USER", "ST", "TIME", "NODES", "NODELIST(REASON)")
@@ -140,6 +166,7 @@ def clock(seconds: float) -> str:
 
 
 def cancel(label: str) -> None:
+    stands_for(f"scancel {label}")
     jobs = store.named(label)
     if not jobs:
         raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
@@ -154,6 +181,7 @@ def cancel(label: str) -> None:
 
 def accounting(labels: list[str]) -> None:
     """What `sacct -X -P` prints for these jobs, or for all of them."""
+    stands_for(" ".join(["sacct -X -P", *([f"--jobs={','.join(labels)}"] if labels else [])]))
     scheduler.start_what_fits()
     jobs = [job for label in labels for job in store.named(label)] if labels else store.everything()
     click.echo(ACCOUNTING)

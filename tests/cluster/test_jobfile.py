@@ -90,6 +90,14 @@ def test_a_value_that_makes_no_sense_is_refused_with_its_line(line, message):
         jobfile.request(parse(f"#SBATCH {line}"))
 
 
+def test_all_lines_still_to_be_filled_in_are_named_in_the_files_order():
+    job = parse("#SBATCH --ntasks=\n#SBATCH --job-name=a\n#SBATCH --nodes=\n#SBATCH --output=")
+    named = "these have no value yet: line 2 --ntasks=, line 4 --nodes=, line 5 --output="
+    with pytest.raises(JobFileError, match=re.escape(named)):
+        jobfile.request(job)
+    assert jobfile.request(job, {"ntasks": "4", "nodes": "2", "output": "out"}).ntasks == 4
+
+
 @pytest.mark.parametrize(
     ("line", "nodes", "ntasks"),
     [

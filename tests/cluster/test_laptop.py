@@ -12,6 +12,8 @@ import pytest
 from cluster.laptop import processes
 from cluster.laptop.supervise import end_state
 
+WHOLE = f"--ntasks={len(processes.cores())}"  # a job that leaves no room for another
+
 
 def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
     job = shell.write(
@@ -145,11 +147,13 @@ def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
 
 def test_jobs_wait_for_cores_and_start_in_order(shell):
     wide = f"--ntasks={len(processes.cores())}"
-    body = "date +%s.%N; sleep 0.3; date +%s.%N"
+    body = "date +%s.%N; until [ -e go ]; do sleep 0.05; done; date +%s.%N"
     job = shell.write("job.sbatch", body, wide)
     jobs = [shell.submit(job) for _ in range(3)]
     listed = shell.cluster("queue", "--site", "laptop").stdout
-    assert "(Resources)" in listed or "(Priority)" in listed
+    assert "(Resources)" in listed
+    assert "(Priority)" in listed
+    (shell.folder / "go").touch()
     times = []
     for number in jobs:
         shell.wait(number)
@@ -171,7 +175,8 @@ def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
 
 def test_a_job_larger_than_the_machine_runs_and_says_so(shell):
     job = shell.write("job.sbatch", "echo ran", f"--ntasks={len(processes.cores()) + 1}")
-    shell.wait(shell.submit(job))
+    said = shell.cluster("submit", "--wait", job).stderr
+    assert "take turns: no speedup can be shown" in said
     assert "more ranks than cores: no speedup can be shown" in shell.read("slurm-1.out")
 
 
@@ -195,6 +200,8 @@ def test_dependencies(shell):
         shell.wait(job)
     assert shell.read(f"slurm-{good}.out") < shell.read(f"slurm-{after_good}.out")
     assert "(DependencyNeverSatisfied)" in shell.cluster("queue").stdout
+    said = shell.cluster("wait", never, ok=False).stderr  # and it does not wait for ever
+    assert f"failed, so this one never starts: cluster cancel {never}" in said
     shell.cluster("cancel", never)
     assert shell.cluster("queue").stdout.count("\n") == 1
     refused = shell.cluster("submit", "-d", "afterok:99", "next.sbatch", ok=False)
@@ -236,8 +243,8 @@ def test_a_job_outlives_the_shell_that_submitted_it(shell):
 
 
 def test_a_killed_supervisor_is_noticed_and_its_job_cleared_away(shell):
-    job = shell.submit(shell.write("job.sbatch", "sleep 305", "--ntasks=64"))
-    behind = shell.submit(shell.write("next.sbatch", "echo my turn", "--ntasks=64"))
+    job = shell.submit(shell.write("job.sbatch", "sleep 305", WHOLE))
+    behind = shell.submit(shell.write("next.sbatch", "echo my turn", WHOLE))
     folder = shell.home / ".dl-course/laptop/jobs/1"
     shell.until(lambda: len(processes.of_job(folder)) == 2)
     os.kill(shell.job_json(job)["supervisor"], signal.SIGKILL)
@@ -283,6 +290,7 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
         (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
         (["--site", "moon", "job.sbatch"], "there is no site moon"),
         (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
+        (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
         (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
         (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
     ],

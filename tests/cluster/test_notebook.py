@@ -2,6 +2,7 @@
 
 import pytest
 
+from cluster.laptop import processes
 from cluster.notebook import JobError, SubmitError, cancel_jobs_of
 from cluster.submit import outputs, submit_once
 
@@ -81,7 +82,7 @@ def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
 
 
 def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
-    lesson.write("long.sbatch", "sleep 300", "-n64")
+    lesson.write("long.sbatch", "sleep 300", f"-n{len(processes.cores())}")
     lesson.cluster("submit", "long.sbatch")
     lesson.cluster("submit", "long.sbatch")
     assert cancel_jobs_of(lesson.home) == []

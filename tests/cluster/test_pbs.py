@@ -146,7 +146,9 @@ def answer(shell, **attributes) -> None:
 def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
     done = polaris.cluster("submit", "job.sbatch")
     assert done.stdout == "Submitted batch job 4711\n"
-    assert done.stderr.startswith("$ qsub -N job.sbatch -l select=2:system=polaris")
+    assert done.stderr.splitlines()[-1].startswith(
+        "$ qsub -N job.sbatch -l select=2:system=polaris"
+    )
     assert "qsub -N job.sbatch -l select=2" in (polaris.home / "calls").read_text()
 
 
@@ -161,7 +163,7 @@ def test_submitting_prints_the_qsub_line_and_answers_like_sbatch(polaris):
 )
 def test_states_come_in_slurms_words(polaris, attributes, line, ok):
     answer(polaris, **attributes)
-    assert polaris.cluster("wait", "4711", ok=ok).stderr == f"{line}\n"
+    assert polaris.cluster("wait", "4711", ok=ok).stderr == f"$ qstat -x 4711\n{line}\n"
 
 
 def test_logs_and_accounting(polaris):

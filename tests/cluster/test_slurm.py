@@ -48,7 +48,7 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
     slurm.cluster("use", "juwels", "--account", "training2601")
     done = slurm.cluster("submit", "--ntasks=4", "job.sbatch", "--epochs", "2")
     assert done.stdout == "Submitted batch job 77\n"
-    assert done.stderr == (
+    assert done.stderr.endswith(
         "$ SBATCH_ACCOUNT=training2601 SBATCH_GRES=gpu:4 SBATCH_PARTITION=develbooster"
         " sbatch --ntasks=4 job.sbatch --epochs 2\n"
     )
@@ -116,6 +116,14 @@ def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     assert remark in slurm.cluster("submit", "--site", site, *words, "job.sbatch").stderr
 
 
+def test_a_site_without_internet_asks_for_the_data_beforehand(slurm):
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    said = slurm.cluster("submit", "--site", "juwels", "job.sbatch").stderr
+    assert "juwels: compute nodes have no internet, and of the data here 10 files missing" in said
+    assert "lessons data fetch" in said
+    assert "internet" not in slurm.cluster("submit", "--site", "box", "job.sbatch").stderr
+
+
 def test_a_missing_account_is_said_before_anything_is_submitted(slurm):
     said = slurm.cluster("submit", "--site", "juwels", "job.sbatch", ok=False).stderr
     assert "cluster use juwels --account YOUR_PROJECT" in said
@@ -153,7 +161,10 @@ def test_waiting_shows_state_reason_and_expected_start(slurm):
 def test_a_job_that_left_the_queue_is_looked_up_in_accounting(slurm):
     answer(slurm, squeue=["", "Invalid job id", 1], sacct=["77|CANCELLED by 1000\n", "", 0])
     said = slurm.cluster("wait", "--site", "box", "77", ok=False)
-    assert said.stderr == "job 77: CANCELLED\n"
+    assert said.stderr == (
+        "$ squeue --jobs=77   # when it has gone from there: sacct -X --jobs=77\n"
+        "job 77: CANCELLED\n"
+    )
     answer(slurm, squeue=["", "Invalid job id specified", 1])
     said = slurm.cluster("wait", "--site", "box", "78", ok=False)
     assert "Slurm knows no job 78 of yours (Invalid job id specified)" in said.stderr
