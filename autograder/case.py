@@ -1,5 +1,6 @@
 """One lesson of one student: what it is judged by, and which of its runs a rubric speaks of."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,6 +108,18 @@ def constant(threshold: Threshold, profile: Profile) -> float | str | None:
 def finished(given: Case, name: str) -> list[Run]:
     """The finished runs that go by this name, oldest first."""
     return [run for run in matching(given.runs, given.rubric, name) if run.outcome == "completed"]
+
+
+def larger_unfinished(given: Case, name: str) -> Run | None:
+    """The latest run that ended badly and would have counted, being larger than those that did."""
+    largest = given.rubric.runs[name].largest
+    if largest is None:
+        return None
+    sized = [(METRICS[largest](run), run) for run in matching(given.runs, given.rubric, name)]
+    known = [(size.value, run) for size, run in sized if isinstance(size, Measure)]
+    most = max((size for size, run in known if run.outcome == "completed"), default=math.inf)
+    larger = [run for size, run in known if run.outcome != "completed" and size > most]
+    return larger[-1] if larger else None
 
 
 def metric_value(

@@ -9,6 +9,7 @@ from autograder.case import (
     as_text,
     chosen,
     constant,
+    larger_unfinished,
     matching,
     metric_value,
     says,
@@ -269,6 +270,18 @@ def judge(given: Case) -> Judged:
     findings = []
     for name in given.rubric.runs:
         run = chosen(given, name)
+        if (ended := larger_unfinished(given, name)) is not None:
+            reasons = [*dict.fromkeys(problem.reason for problem in ended.problems)]
+            findings.append(
+                Finding(
+                    "run",
+                    f"A larger run of `{name}` did not finish, so a smaller one counts",
+                    expected="a run that ends by itself",
+                    found=printable("; ".join([ended.outcome, *reasons[-3:]]), 200),
+                    where=tuple(problem.where for problem in ended.problems[-1:]),
+                    try_="look at the last lines of its error file, mend it and submit it again",
+                )
+            )
         short = None if isinstance(run, Missing) else size_shortfall(given, run)
         if short is not None and isinstance(run, Run):
             findings.append(

@@ -87,7 +87,7 @@ def main():
     mnist = data.load("mnist", train_samples=args.train_samples)
 
     model = build_model(args.model)
-    model.compile(make_optimizer(args.lr), "sparse_categorical_crossentropy", ["accuracy"])
+    model.compile(make_optimizer(args.lr), "sparse_categorical_crossentropy", metrics=["accuracy"])
     os.makedirs("checkpoints", exist_ok=True)
     path, new, done = f"checkpoints/{args.model}.weights.h5", "checkpoints/new.weights.h5", 0
     if args.resume:

@@ -3,9 +3,12 @@
 import difflib
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.read import read_files
 
@@ -22,13 +25,19 @@ def changed(old: Path, new: Path) -> int:
     return sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in lines)
 
 
+def environment(**more: str) -> dict[str, str]:
+    """For ranks that share the cores of one machine."""
+    environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environ |= {"OMPI_MCA_mpi_yield_when_idle": "1"} | more
+    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    return environ
+
+
 def run(
     program: Path, ranks: int, *arguments: str, out: Path, launcher: str = "mpirun", **env: str
 ):
     """The record of a program on real ranks, run in the folder `out`."""
-    environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
-    environ |= {"OMPI_MCA_mpi_yield_when_idle": "1"} | env
-    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    environ = environment(**env)
     start = {
         "mpirun": ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)],
         "gloo": ["horovodrun", "--gloo", "-np", str(ranks), "-H", f"localhost:{ranks}"],
@@ -53,6 +62,58 @@ def grade(folder: Path, lesson: str) -> dict[str, tuple[float, float]]:
     [record] = (out / "records").glob("*.json")
     [found] = json.loads(record.read_text())["grades"]
     return {check["id"]: (check["score"], check["points"]) for check in found["checks"]}
+
+
+def run_one_by_one(
+    lesson: Path, programs: Mapping[str, str], ranks: int, *arguments: str, out: Path, **env: str
+) -> dict[str, Path]:
+    """The output of each program (name -> its text), all run by the same ranks."""
+    for name, text in programs.items():
+        (out / f"{name}.py").write_text(text)
+    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
+    driver = [sys.executable, "-u", str(Path(__file__).parent / "ranks" / "one_by_one.py")]
+    done = subprocess.run(
+        [*start, *driver, str(lesson), str(out), *arguments],
+        env=environment(**env), capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {name: out / f"{name}.out" for name in programs}
+
+
+def planted(program: Path, changes: Iterable[tuple[str, str]]) -> str:
+    """The program's text with each change made, which has to fit in one place."""
+    text = program.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def grade_class(
+    outputs: Mapping[str, Mapping[str, Path]], lesson: str, folder: Path
+) -> dict[str, dict[str, Any]]:
+    """Each student's grade, from the outputs (student -> name -> file), in the smoke profile."""
+    for student, files in outputs.items():
+        (folder / "class" / student / lesson).mkdir(parents=True)
+        for name, file in files.items():
+            shutil.copy(file, folder / "class" / student / lesson / name)
+    command = [Path(sys.executable).parent / "autograder", "grade", folder / "class"]
+    done = subprocess.run(
+        [*command, "--out", folder / "grades", "--profile", "smoke"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    records = [json.loads(file.read_text()) for file in (folder / "grades" / "records").glob("*")]
+    return {record["student"]: record["grades"][0] for record in records}
+
+
+def reasons(grade: Mapping[str, Any]) -> dict[str, str]:
+    """Of each check that lost points, answers left out, what the student reads."""
+    return {
+        check["id"]: f"{check['title']}: {check['expected']}; {check['found']}; {check['try_']}"
+        for check in grade["checks"]
+        if check["score"] < check["points"] and check["id"] != "answers"
+    }
 
 
 def lost(points: dict[str, tuple[float, float]]) -> set[str]:
