@@ -71,4 +71,5 @@ def learning_rate(model: Any) -> float | None:
         return None
     if callable(rate) and not hasattr(rate, "numpy"):  # a schedule
         rate = rate(model.optimizer.iterations)
-    return float(rate)
+    # tf.distribute's variables have a numpy() and no float()
+    return float(rate.numpy() if hasattr(rate, "numpy") else rate)

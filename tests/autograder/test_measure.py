@@ -148,3 +148,11 @@ def test_workers_come_from_the_run():
     assert measure.workers(Run((), "record", "completed", workers=4)) == 4
     assert measure.workers(Run((), "record", "completed", header={"world_size": True})) is None
     assert measure.workers(Run((), "keras", "completed", ranks=(Rank(0),))) is None
+
+
+@pytest.mark.parametrize(
+    ("replicas", "workers"), [(4, 8), (1, 2), (None, 2), (0, None), (True, None), ("4", None)]
+)
+def test_replicas_of_a_process_count_as_workers(replicas, workers):
+    run = Run((), "record", "completed", workers=2, header={"replicas": replicas})
+    assert measure.workers(run) == workers
