@@ -14,6 +14,12 @@ SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site fi
 def interfaces(place: Place) -> Finding:
     addresses = up_with_addresses()
     speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
+    if not addresses:
+        return broken(
+            "no network interface is up, not even loopback: no two ranks can meet",
+            "ask for another node, and report this one: ip -brief address",
+            addresses={},
+        )
     by_name = {ip: name for name, ip in addresses.items()}
     mine = address_of_this_node()
     facts = {"addresses": addresses, "megabits": speeds, "address": mine}

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from cluster.doctor import probes, runner
+from cluster.doctor import network, probes, runner
 from cluster.doctor.place import Place, host_name
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs/doctor.schema.json").read_text())
@@ -116,6 +116,33 @@ def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, stat
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     said = machine.cores(Place(host="a", hosts=("a",) * len(ranks), affinities=tuple(ranks)))
+    assert said.state == state
+    assert words in said.found
+
+
+def test_no_interface_is_broken(shell):
+    """In a network of its own, where nothing is up."""
+    done = shell.run("unshare", "-rn", "cluster", "doctor", "--only", "network", ok=False)
+    assert "broken network        no network interface is up" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("addresses", "speeds", "mine", "state", "words"),
+    [
+        ({"eth0": "10.0.0.1"}, {"eth0": 1000}, "10.0.0.1", "ok", "Gloo would take eth0"),
+        ({"eth0": "10.0.0.1", "ib0": "10.1.0.1"}, {"eth0": 1000, "ib0": 200_000}, "10.0.0.1",
+         "look", "Gloo would take eth0 (1 Gbit/s), but ib0 (200 Gbit/s) is faster"),
+        ({"eth0": "10.0.0.1"}, {}, "10.9.9.9", "broken", "is no address of this node"),
+        ({"lo": "127.0.0.1"}, {}, "127.0.0.1", "look", "only the loopback interface is up"),
+    ],
+)  # fmt: skip
+def test_the_interface_that_ranks_would_take(monkeypatch, addresses, speeds, mine, state, words):
+    for name in ("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(network, "up_with_addresses", lambda: addresses)
+    monkeypatch.setattr(network, "interface_speeds", lambda: speeds)
+    monkeypatch.setattr(network, "address_of_this_node", lambda: mine)
+    said = network.interfaces(Place(host="a", hosts=("a", "b"), size=2))
     assert said.state == state
     assert words in said.found
 
