@@ -142,7 +142,8 @@ class DataDistributor:
             items = in_order(items)  # a set's own order differs from run to run
         if len(items) < self._num_ranks:
             raise DataDistributionError(
-                f"{len(items)} items for {self._num_ranks} ranks: each rank needs at least one; "
+                f"{len(items)} items for {self._num_ranks} rank"
+                f"{'s' if self._num_ranks > 1 else ''}: each rank needs at least one; "
                 "start fewer ranks or make more parts"
             )
         if shuffle:

@@ -169,7 +169,8 @@ check.check_7_5(epochs, passes)
 
 # %%
 for size in (1, 2, 3, 4, 5, 6, 7, 8):
-    print(f"{size} ranks: {epochs(4, size)} epochs each, {passes(4, size)} passes over the data")
+    each, all_of_them = epochs(4, size), passes(4, size)
+    print(f"size {size}: each rank makes {each} epochs, {all_of_them} passes over the data in all")
 
 # %% [markdown]
 # Three ranks make 6 passes where 4 were asked for: half as much work again. (Rounding down instead
@@ -190,26 +191,26 @@ check.check_7_6("job_torch.sbatch")
 # %% [markdown]
 # ## Run it
 #
-# Two networks, each on one rank and on several: one dense layer in Keras, two convolutions in PyTorch;
-# and `keras3.py`, for later. `--ntasks` before the file overrides the job's own line.
+# Two networks, each on one rank and on several: one dense layer in Keras, two convolutions in PyTorch.
+# `--ntasks` before the file overrides the job's own line.
 
 # %%
 from cluster.submit import submit_once
 
-jobs = {
-    ("mlp512", 1): ["job.sbatch", *few],
-    ("cnn", 1): ["job_torch.sbatch", *cnn],
-    ("mlp512", ranks): ["job.sbatch", *few],
-    ("cnn", ranks): ["job_torch.sbatch", *cnn],
-    ("keras3", 2): ["job_keras3.sbatch"],
+one, several = {"ntasks": "1"}, {"ntasks": str(ranks)}
+files = {
+    ("mlp512", 1): submit_once("job.sbatch", *few, options=one),
+    ("mlp512", ranks): submit_once("job.sbatch", *few, options=several),
 }
-files = {key: submit_once(*jobs[key], options={"ntasks": str(key[1])}) for key in jobs}
+
+# %%
+files["cnn", 1] = submit_once("job_torch.sbatch", *cnn, options=one)
+files["cnn", ranks] = submit_once("job_torch.sbatch", *cnn, options=several)
 
 # %%
 from autograder.read import read_files
 
 runs = {key: read_files(found)[0] for key, found in files.items()}
-keras3 = runs.pop(("keras3", 2))
 for (name, n), run in runs.items():
     print(f"{name} on {n} rank{'s'[: n - 1]}: {run.outcome}, lr {run.header['lr']:g}, ", end="")
     print(f"test accuracy {run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
@@ -267,6 +268,7 @@ two = runs["mlp512", ranks]
 samples = two.header["dataset"]["train_samples"]
 reads = {f"train.py on {ranks} ranks": plots_ranks.shares_of(two)}
 twice = sum(len(share) for share in reads[f"train.py on {ranks} ranks"]) - samples
+print(f"{samples + twice:,} images read an epoch, to see {samples:,} different ones")
 plots_ranks.sample_map(reads, samples)
 
 # %% [markdown]
@@ -314,6 +316,7 @@ answers.note(passes_3_ranks=passes(4, 3), read_again=twice)
 # ranks with Keras 3, once with `hvd.DistributedOptimizer`, once with four lines of our own.
 
 # %%
+[keras3] = read_files(submit_once("job_keras3.sbatch", options={"ntasks": "2"}))
 for measure in keras3.measures:
     print(f"{measure['optimizer']}: parameters differ by up to {measure['value']:.4f}")
 

@@ -173,7 +173,7 @@ check.check_8_3(train.common_steps)
 # Against lesson 07: the decorator; `load_parts` reads only this rank's files; steps are agreed; epochs
 # are back to what was asked for; `MetricAverageCallback` averages loss and accuracy, which otherwise
 # are those of rank 0's images. It stands before the record's callback. (`build_model` is the same, written
-# shorter, so that the program stays on two pages.)
+# shorter, and going on from a checkpoint is left out, so that the program stays on two pages.)
 
 # %%
 import difflib
@@ -212,6 +212,20 @@ plots_ranks.sample_map(maps, train_samples)
 # %%
 plots_ranks.epoch_times(runs)
 
+# %%
+from autograder import measure
+
+for name, run in runs.items():
+    epoch, seconds = run.epochs[-1], measure.epoch_time(run).value
+    processed = epoch.steps * run.header["global_batch"]
+    print(
+        f"{name}: {processed:,} images processed, {epoch.unique_samples:,} of them different; ",
+        end="",
+    )
+    print(
+        f"{processed / seconds:,.0f} images a second, {epoch.unique_samples / seconds:,.0f} that count"
+    )
+
 # %% [markdown]
 # **What you should see.**
 #
@@ -221,7 +235,8 @@ plots_ranks.epoch_times(runs)
 # - When every rank reads every file, all is orange: N times the work for the same images. The output
 #   of a Jülich job with 8 tasks says `Train on 60000 samples`: that is this case.
 # - Throughput counts *different* images. Count what the ranks *process*, and the unsharded run looks N
-#   times as fast as it is.
+#   times as fast as it is: the last two numbers of its line. This is the trap of lesson 07, and
+#   `my_files` mends it: half the steps, each image read once.
 # - 60,000 different images an epoch on any number of ranks, in `full`. Test accuracy stays near
 #   that of one rank; with the larger batch it may need one epoch more (lesson 09).
 #

@@ -95,7 +95,7 @@ def check_7_2(program: Any) -> str:
         compare(
             number(float(rate), "the learning rate"),
             0.001 * size,
-            f"rate on {size} ranks from 0.001",
+            f"rate from 0.001 where hvd.size() is {size}",
             {
                 0.001: "A step now averages a batch size times as large: lr * hvd.size().",
                 0.001 / size: "Multiply instead of dividing: Horovod takes the mean already.",

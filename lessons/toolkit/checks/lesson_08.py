@@ -30,6 +30,10 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
     return lists
 
 
+def ranks(number: int) -> str:
+    return "1 rank" if number == 1 else f"{number} ranks"
+
+
 @exercise("8.1")
 def check_8_1(round_robin: Function) -> str:
     """Every item goes to exactly one rank, and shares differ by at most one item."""
@@ -37,7 +41,7 @@ def check_8_1(round_robin: Function) -> str:
         names = [f"part_{n}" for n in range(items)]
         shares = as_lists(round_robin(list(names), size), f"round_robin({items} files)", size)
         given = Counter(name for share in shares for name in share)
-        what = f"{items} files on {size} ranks"
+        what = f"{items} files on {ranks(size)}"
         if lost := sorted(set(names) - set(given)):
             raise CheckFailed(
                 f"{what}: every file is read",
@@ -86,12 +90,12 @@ def check_8_2(distribute: Function, program: Any) -> str:
     for size in (1, 2, 3):
         called.clear()
         found = on_ranks(size, lambda comm: distribute(comm, load))
-        raise_what_went_wrong(found, f"7 files on {size} ranks")
+        raise_what_went_wrong(found, f"7 files on {ranks(size)}")
         right = [files()[rank::size] for rank in range(size)]
         if len(called) != 1:
             raise CheckFailed(
                 "load() is called once, on rank 0",
-                f"called {len(called)} times on {size} ranks",
+                f"called {len(called)} times on {ranks(size)}",
                 "Two nodes may list a folder in different orders: only rank 0 looks, "
                 "`if comm.Get_rank() == 0:`.",
             )
