@@ -341,9 +341,10 @@ for measure in keras3.measures:
 #
 # `pip install horovod` compiles against the frameworks and the MPI it finds and often finds
 # wrong ones; a cluster's own module or an image is advised. The MPI *inside* the image has to fit the
-# one *outside*, which starts it. Then one more line runs the job in it:
-# `COURSE_IMAGE=horovod.sif` in `job_container.sbatch`. That job is for a machine with Apptainer (or
-# Singularity, its older name): fetch the image there, then `cluster submit job_container.sbatch`.
+# one *outside*, which starts it. `job_container.sbatch` has one line more than the others, which
+# names an image, and prints both versions. It is to be run where Apptainer is (or Singularity, its
+# older name), and an image with this course in it, `course.sif`; your instructor has one, or
+# `docs/containers.md` tells how it is made.
 #
 # **Exercise 7.7.** `mpi_match(host, container)` compares what `mpirun --version` prints: same make, same
 # first two numbers. `pull(uri, file)` returns the command that fetches an image; a slide has its

@@ -139,6 +139,31 @@ def test_a_checkpoint_that_cannot_be_used_ends_all_ranks(
     assert "Traceback" not in message
 
 
+# Stands where Apptainer would, and says how it was called.
+APPTAINER = """#!/bin/bash
+echo "apptainer $*"
+"""
+
+
+@pytest.mark.ranks
+def test_the_job_in_a_container_runs_the_program_in_the_image(tmp_path):
+    stand_in, image = tmp_path / "apptainer", tmp_path / "course.sif"
+    stand_in.write_text(APPTAINER)
+    stand_in.chmod(0o755)
+    image.touch()
+    env = environment(COURSE_SITE=str(ROOT / "cluster" / "sites" / "laptop.sh"), SLURM_NTASKS="1")
+    env |= {"PATH": f"{tmp_path}:{env['PATH']}", "COURSE_IMAGE": str(image)}
+    done = subprocess.run(
+        ["bash", LESSON / "job_container.sbatch", "--seed", "2"],
+        cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    inside = [line for line in done.stdout.splitlines() if line.startswith("apptainer ")]
+    program = "python -u train.py --epochs 4 --batch_size 32 --seed 2"
+    assert inside == [f"apptainer exec {image} {w}" for w in ("mpirun --version", program)]
+    assert "\nmpirun (" in done.stdout
+
+
 # What a student may do wrong; the check of the rubric that says so, and words of its reason.
 WRAPPED = "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))"
 MISTAKES = {
