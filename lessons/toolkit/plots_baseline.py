@@ -39,28 +39,26 @@ def work(run: Run) -> str:
 
 
 @picture
-def throughput_by_batch(figure: Any, runs: Sequence[Run]) -> None:
-    """Images a second against batch size, a line for each network; whiskers: all epochs but one."""
+def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
+    """Images a second against the batch of one device; whiskers: all epochs but the first."""
     axes = figure.subplots()
     points: dict[str, list[tuple[int, measure.Measure]]] = {}
-    for run in runs:
-        rate = measure.throughput(run)
-        if isinstance(rate, measure.Measure):
-            model = str(run.header.get("model"))
-            points.setdefault(model, []).append((int(run.header["global_batch"]), rate))
-    for place, (model, found) in enumerate(points.items()):
+    for name, runs in lines.items():
+        rates = [(int(run.header["local_batch"]), measure.throughput(run)) for run in runs]
+        points[name] = [(batch, r) for batch, r in rates if isinstance(r, measure.Measure)]
+    for place, (name, found) in enumerate(points.items()):
         found.sort(key=lambda point: point[0])
         batches = [batch for batch, _ in found]
         values = [rate.value for _, rate in found]
         ends = [[r.value - r.low for _, r in found], [r.high - r.value for _, r in found]]
         axes.errorbar(
             batches, values, ends, fmt=f"{MARKERS[place % len(MARKERS)]}-", capsize=3,
-            color=COLOURS[place % len(COLOURS)], label=model,
+            color=COLOURS[place % len(COLOURS)], label=name,
         )  # fmt: skip
     every = sorted({batch for found in points.values() for batch, _ in found})
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set(xlabel="batch", ylabel="images a second", xticks=every)
+    axes.set(xlabel="batch of a device", ylabel="images a second", xticks=every)
     axes.set_ylim(bottom=0)
     axes.text(
         0.99, 0.02, "whiskers: slowest and fastest epoch, the first left out", ha="right",

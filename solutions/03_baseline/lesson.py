@@ -235,7 +235,10 @@ light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
 heavy = ["ResNet50V2:32", "ResNet50V2:128", "ResNet50V2:512", "ResNet101V2:128"]
 pairs = {"smoke": light, "full": heavy}[profile]
 compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, options=cores))
-plots_baseline.throughput_by_batch(compared)
+lines = {}
+for run in compared:
+    lines.setdefault(run.header["model"], []).append(run)
+plots_baseline.throughput_by_batch(lines)
 
 # %%
 from autograder import measure

@@ -1,0 +1,134 @@
+"""Train a network of Keras Applications on CIFAR-10, on the GPUs of one node.
+
+python train.py --n_gpus 4 --model ResNet50V2 --size 128 --batch_size 2048
+"""
+
+import argparse
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import numpy as np
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+keras = tf.keras
+
+
+def build_model(name, size):
+    """cnn: two convolutions. Any other name: that network of Keras Applications, untrained."""
+    if name == "cnn":
+        return keras.Sequential(
+            [
+                keras.layers.Conv2D(32, 3, activation="relu", input_shape=(size, size, 3)),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    network = getattr(keras.applications, name)
+    return network(weights=None, input_shape=(size, size, 3), classes=10)
+
+
+def prepare(dataset, size, batch):
+    """Batches of float32 images in 0…1, `size` by `size`; only the batches in use exist."""
+
+    def pixels(images, labels):
+        return tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size)), labels
+
+    ready = dataset.batch(batch).map(pixels, num_parallel_calls=tf.data.AUTOTUNE)
+    return ready.prefetch(tf.data.AUTOTUNE)  # lesson 04: read while the devices compute
+
+
+def devices(n):
+    """The first n GPUs; on a machine without GPUs, n logical CPUs, which share its cores."""
+    if not tf.config.list_physical_devices("GPU"):
+        [cpu, *_] = tf.config.list_physical_devices("CPU")
+        if tf.config.get_logical_device_configuration(cpu) is None:
+            share = tf.config.LogicalDeviceConfiguration()
+            tf.config.set_logical_device_configuration(cpu, [share] * max(2, n))
+    found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+    if not 1 <= n <= len(found):
+        sys.exit(f"train.py: --n_gpus {n} cannot be had: this job sees {len(found)}")
+    return [device.name for device in found[:n]]
+
+
+def build_mirrored(strategy, name, size, lr):
+    """The network, compiled, with a copy of every variable on each device."""
+    raise NotImplementedError("Exercise 5.1: build_model and compile, both inside strategy.scope()")
+    return model
+
+
+def for_all(batch, lr, replicas):
+    """Global batch and rate, from what one replica has."""
+    raise NotImplementedError("Exercise 5.2: both times the number of replicas")
+
+
+def copies(strategy, variable):
+    return [copy.numpy() for copy in strategy.experimental_local_results(variable)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--n_gpus", type=int, default=1)
+    parser.add_argument("--model", default="ResNet50V2")
+    parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--batch_size", type=int, default=256, help="of a replica")
+    parser.add_argument("--lr", type=float, default=0.01)
+    parser.add_argument("--train-samples", type=int, default=50000)
+    parser.add_argument("--test-samples", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=-1, help="of an epoch; default: all")
+    args = parser.parse_args()
+    if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
+        parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
+
+    strategy = tf.distribute.MirroredStrategy(devices(args.n_gpus))
+    batch, lr = for_all(args.batch_size, args.lr, strategy.num_replicas_in_sync)
+    keras.utils.set_random_seed(args.seed)
+    cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
+    train = prepare(train.shuffle(args.train_samples), args.size, batch).take(args.steps)
+    test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
+    test = prepare(test, args.size, batch)
+
+    try:
+        model = build_mirrored(strategy, args.model, args.size, lr)
+    except ValueError as error:  # too few pixels, or variables outside of the scope
+        parser.error(f"--model {args.model} --size {args.size}: {error}")
+
+    record = Record(
+        "05",
+        args,
+        source="keras-mirrored" if args.steps < 0 else "mirrored-steps",
+        params=model.count_params(),
+        optimizer="sgd",
+        dataset=cifar.facts,
+        image_size=args.size,
+        replicas=len(copies(strategy, model.variables[0])),  # there are, not: should be
+        replicas_asked=args.n_gpus,
+        scaling="epoch",
+        global_batch=batch,
+        lr=lr,
+        lr_base=args.lr,
+    )
+    model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
+    loss, accuracy = model.evaluate(test, verbose=0)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    spread = max(np.ptp(copies(strategy, v), axis=0).max() for v in model.trainable_variables)
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+        param_spread=float(spread),
+    )
+
+
+if __name__ == "__main__":
+    main()

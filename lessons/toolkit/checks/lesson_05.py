@@ -1,0 +1,223 @@
+"""Public checks of lesson 05: MirroredStrategy on one node."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.check import (
+    CheckFailed,
+    close,
+    compare,
+    exercise,
+    number,
+    pair,
+    shown,
+)
+from lessons.toolkit.checks.lesson_02 import check_interval
+
+Function = Callable[..., Any]
+
+
+@exercise("5.1")
+def check_5_1(program: Any) -> str:
+    """Every variable has a copy on both replicas, those of the optimizer included."""
+    import numpy as np
+
+    strategy = program.tf.distribute.MirroredStrategy(program.devices(2))
+    model = program.build_mirrored(strategy, "cnn", 32, 0.03)
+    if not hasattr(model, "fit"):
+        advice = "Inside the scope: `model = build_model(name, size)`, then model.compile(…)."
+        raise CheckFailed("a Keras model", shown(model), advice)
+    fewest = min(len(program.copies(strategy, variable)) for variable in model.variables)
+    if fewest != 2:
+        advice = "Build inside `with strategy.scope():`. Outside of it one device trains alone."
+        raise CheckFailed("2 copies of every variable", f"{fewest}", advice)
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is None:
+        advice = "model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
+        raise CheckFailed("a compiled model", "it is not compiled", advice)
+    if "SGD" not in type(optimizer).__name__:
+        found = type(optimizer).__name__
+        raise CheckFailed("SGD", found, "Lesson 03 trains with keras.optimizers.SGD(lr).")
+    rate = optimizer.learning_rate
+    rate = float(rate.numpy() if hasattr(rate, "numpy") else rate)
+    compare(
+        number(rate, "the learning rate"),
+        0.03,
+        "rate of the optimizer for lr 0.03",
+        {0.06: "for_all scales the rate already: take lr as it is.", 0.01: "Give SGD the rate lr."},
+        "keras.optimizers.SGD(lr)",
+    )
+    images = np.zeros((4, 32, 32, 3), np.float32)
+    model.fit(images, np.zeros(4), batch_size=4, verbose=0)
+    spread = max(np.ptp(program.copies(strategy, v), axis=0).max() for v in model.variables)
+    if spread > 1e-6:
+        raise CheckFailed("equal copies after a step", f"a difference of {spread:g}", "Use fit.")
+    return f"{len(model.variables)} variables, two copies of each, equal after a step."
+
+
+@exercise("5.2")
+def check_5_2(for_all: Function, steps: Function) -> str:
+    """Batch and rate times N; 25, 13 and 7 steps at batch 2,048 on 1, 2 and 4 replicas."""
+    for replicas in (1, 2, 4):
+        batch, rate = pair(for_all(128, 0.01, replicas), f"for_all(128, 0.01, {replicas})")
+        what = f"for_all(128, 0.01, {replicas})"
+        compare(
+            batch,
+            128 * replicas,
+            f"global batch of {what}",
+            {
+                128: "This is the batch of one replica. The data set is divided among all: x N.",
+                128 / replicas: "Multiply: each replica keeps its batch, the global one grows.",
+                0.01: "First the batch, then the rate.",
+            },
+        )
+        compare(
+            rate,
+            0.01 * replicas,
+            f"rate of {what}",
+            {
+                0.01: "The mean is over N times the images, with N times fewer steps: rate x N.",
+                0.01 / replicas: "Multiply.",
+                0.01 * replicas**0.5: "The square root rule comes in lesson 09; here x N.",
+            },
+        )
+    for replicas, right in ((1, 25), (2, 13), (4, 7)):
+        compare(
+            number(steps(50_000, 2048, replicas), f"steps(50000, 2048, {replicas})"),
+            right,
+            f"steps(50000, 2048, {replicas})",
+            {
+                25: "A step takes per_replica x replicas images.",
+                50_000 // (2048 * replicas): "This leaves out the last, smaller batch: round up.",
+                50_000 / (2048 * replicas): "There is no part of a step: round up.",
+                25 * replicas: "More replicas, fewer steps: divide.",
+                25 / replicas: "Round up once, at the end.",
+            },
+        )
+    return "Global batch and rate grow with N; 25, 13, 7 steps."
+
+
+@exercise("5.3")
+def check_5_3(same_work: Function) -> str:
+    """n replicas together have batch 128 and rate 0.02."""
+    for n in (1, 2, 4):
+        batch, rate = pair(same_work(n), f"same_work({n})")
+        compare(
+            batch,
+            128 / n,
+            f"batch of each of {n} replicas",
+            {
+                128: f"Then the global batch is {128 * n}: another training, with fewer steps.",
+                128 * n: "The program multiplies by n, so divide here.",
+            },
+        )
+        if not isinstance(same_work(n)[0], int) and batch != int(batch):
+            raise CheckFailed("whole images", f"{batch:g}", "128 // n")
+        compare(
+            rate,
+            0.02 / n,
+            f"rate of each of {n} replicas",
+            {
+                0.02: f"The program multiplies by n: the rate would be {0.02 * n:g}.",
+                0.02 * n: "The program multiplies by n, so divide here.",
+                0.02 / n**0.5: "The program multiplies by n, not by its root.",
+            },
+        )
+    return "128 and 0.02, 64 and 0.01, 32 and 0.005."
+
+
+@exercise("5.4")
+def check_5_4(interval: Function, overlap: Function) -> str:
+    """14 s / 5 s lies in [2.45, 3.22]; intervals overlap when they share a value."""
+    for a, b in ((14, 8), (14, 5), (33, 18), (33, 10)):
+        check_interval(
+            pair(interval(a, b), f"interval({a}, {b})"),
+            ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)),
+            f"interval({a}, {b})",
+            f"The speedup is smallest when {a} was {a - 0.5} and {b} was {b + 0.5}.",
+            {
+                ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)): "Both err on their own: the "
+                "smallest ratio has the smallest numerator and the LARGEST denominator.",
+                ((a - 1) / (b + 1), (a + 1) / (b - 1)): "Rounding errs by half a second.",
+            },
+        )
+    cases = [
+        ((2.45, 3.22), (3.10, 3.53), True, "3.15 lies in both"),
+        ((3.10, 3.53), (2.45, 3.22), True, "the order does not matter"),
+        ((1.0, 2.0), (3.0, 4.0), False, "2 to 3 lies between them"),
+        ((3.0, 4.0), (1.0, 2.0), False, "the order does not matter"),
+        ((1.0, 4.0), (2.0, 3.0), True, "one lies within the other"),
+        ((2.0, 3.0), (1.0, 4.0), True, "one lies within the other"),
+    ]
+    for one, other, right, why in cases:
+        found = overlap(one, other)
+        if found is None or bool(found) != right:
+            raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), f"{why}.")
+    return "[2.45, 3.22] and [3.10, 3.53] overlap: the larger network may or may not scale better."
+
+
+@exercise("5.5")
+def check_5_5(mean_of_all: Function, apparent: Function) -> str:
+    """With the first epoch in the mean, four GPUs look slower than one: 21.5 s and 26 s."""
+    for seconds in ([29, 14], [47, 5], [63, 33, 33]):
+        right = sum(seconds) / len(seconds)
+        compare(
+            number(mean_of_all(list(seconds)), f"mean_of_all({seconds})"),
+            right,
+            f"mean_of_all({seconds})",
+            {
+                seconds[
+                    -1
+                ]: "That is how it should be done. Here: what the mean of ALL epochs says.",
+                sum(seconds): "Divide by the number of epochs.",
+                sum(seconds) / 2: "Divide by the number of epochs, whatever it is.",
+            },
+        )
+    compare(
+        number(apparent([29, 14], [47, 5]), "apparent([29, 14], [47, 5])"),
+        21.5 / 26,
+        "apparent([29, 14], [47, 5])",
+        {
+            26 / 21.5: "Upside down: the base's time is above.",
+            14 / 5: "That is the true one, without the first epochs. Here: the apparent one.",
+            21.5 / 26 / 4: "That is the efficiency.",
+        },
+    )
+    return "21.5 s / 26 s = 0.83, where the true speedup was about 2.8."
+
+
+@exercise("5.6")
+def check_5_6(holds: Function) -> str:
+    """Who holds which layers and which images, for four ways to divide."""
+    everything, batch = [0, 1, 2, 3], list(range(8))
+    for device in everything:
+        half, part = divmod(device, 2)
+        two = [2 * part, 2 * part + 1]
+        right = {
+            "data": (everything, [2 * device, 2 * device + 1]),
+            "model": ([device], batch),
+            "pipeline": ([device], batch),
+            "hybrid": (two, batch[4 * half : 4 * half + 4]),
+        }
+        advice = {
+            "data": "Each device has the whole network and a quarter of the batch.",
+            "model": "Each device has one layer, and every image passes through it.",
+            "pipeline": "As with model parallelism; only the times differ.",
+            "hybrid": "Two devices share a network, two layers each; each pair has half the batch.",
+        }
+        for kind, (layers, images) in right.items():
+            found = holds(kind, device)
+            if not isinstance(found, tuple | list) or len(found) != 2:
+                raise CheckFailed("two lists, layers and images", shown(found), advice[kind])
+            mine = [sorted(number(n, "a number") for n in part) for part in found]
+            if not (same(mine[0], layers) and same(mine[1], images)):
+                raise CheckFailed(
+                    f"{kind}, device {device}: layers {layers}, images {images}",
+                    shown(found),
+                    advice[kind],
+                )
+    return "All layers and a part of the batch, or some layers and the whole batch, or both."
+
+
+def same(found: list[float], right: list[int]) -> bool:
+    return len(found) == len(right) and all(map(close, found, right))

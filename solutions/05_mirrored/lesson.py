@@ -1,0 +1,352 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 05 · MirroredStrategy: one node
+#
+# **How much of 4 GPUs do I get for five changed lines?**
+#
+# A problem is *divisible* when its parts can be computed at the same time; parallel computing is
+# dividing it. R. Sutton's *bitter lesson* says that over seventy years of research the methods that
+# could use more computation won. A gradient is divisible: the mean over a batch is the mean of
+# the means over its parts. TensorFlow does this for the GPUs of one node with
+# `tf.distribute.MirroredStrategy`.
+#
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+
+# %% tags=["parameters"]
+profile = (
+    "smoke"  # "smoke": two replicas on two CPU cores. "full": GPUs, 50,000 images of 128 x 128
+)
+replicas = 2  # the larger number; in "full" as many as a node has GPUs
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs
+
+# %% tags=["setup"]
+import importlib
+import os
+
+os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+
+from lessons.toolkit import answers, plots_baseline, plots_replicas
+from lessons.toolkit.checks import lesson_05 as check
+
+few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
+cnn = ["--model", "cnn", "--size", "32", *few]
+light = [*cnn, "--batch_size", "128", "--epochs", "3"]
+work = {"smoke": light, "full": ["--batch_size", "2048", "--epochs", "5"]}[profile]
+
+# %% [markdown]
+# ## Predict
+#
+# One GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
+# 2,048 images in each step.
+#
+# 1. How many seconds on 2 GPUs, and on 4?
+# 2. How many steps has an epoch on 1, on 2 and on 4? All three numbers added up.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_2, predict_4 and predict_steps to numbers
+predict_2, predict_4 = 7.5, 4
+predict_steps = 45
+### END SOLUTION
+answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_steps)
+
+# %% [markdown]
+# ## Four ways to divide
+#
+# | | each device holds | and computes |
+# |---|---|---|
+# | **data** parallelism | the whole network | its part of the batch |
+# | **model** parallelism | its layers | the whole batch, when the layers before have done so |
+# | **pipeline** | its layers | the batch in small pieces, so that all layers are busy |
+# | **hybrid** | its layers | its part of the batch |
+#
+# Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
+# *Tuning*: many settings at once. *Model*: one that fits no device.
+#
+# **Exercise 5.6.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
+# returns two lists, the layers and the images of a device, each device with its neighbours' next.
+# For the hybrid: devices 0 and 1 form one network and take the first half of the batch, 2 and 3
+# another one.
+
+
+# %% tags=["exercise"]
+def holds(kind, device):
+    """(layers, images) of a device, for kind "data", "model", "pipeline" or "hybrid"."""
+    ### BEGIN SOLUTION Exercise 5.6: two lists for each of the four kinds
+    if kind == "data":
+        return [0, 1, 2, 3], [2 * device, 2 * device + 1]
+    if kind == "hybrid":
+        half, part = divmod(device, 2)
+        return [2 * part, 2 * part + 1], list(range(4 * half, 4 * half + 4))
+    return [device], list(range(8))
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_5_6(holds)
+
+# %% [markdown]
+# Model parallelism and pipeline hold the same things; they differ in *when*. (Lesson 11 does both.)
+# This lesson is data parallelism.
+#
+# ## The diff
+#
+# `train.py` is lesson 03's program with lesson 04's pipeline (pictures are made in parallel, and
+# ahead of time). The rest of the `+` lines is MirroredStrategy.
+
+# %%
+import difflib
+from pathlib import Path
+
+from lessons.folders import course_root
+
+old = course_root() / "lessons" / "03_baseline" / "train.py"
+texts = [path.read_text().splitlines() for path in (old, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0, lineterm=""):
+    if "NotImplementedError" not in line:  # gaps
+        print(line)
+
+# %% [markdown]
+# | line | what happens without it |
+# |---|---|
+# | a list of devices, `--n_gpus` of them | the strategy takes **all** GPUs that it sees |
+# | `MirroredStrategy(devices)` | one device works, the others are only allocated |
+# | build and compile inside `strategy.scope()` | compile outside: `ValueError`; both outside: one device, no error |
+# | global batch = batch of a replica × N | each replica gets 1/N of the work it should have |
+# | rate × N | N times fewer steps of the old length |
+#
+# Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
+# same, only nothing gets faster.
+#
+# **Exercise 5.1.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
+# once on every device; the optimizer has variables, too.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_5_1(train)
+
+# %% [markdown]
+# **Exercise 5.2.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
+# images?
+
+# %% tags=["exercise"]
+import math
+
+
+def steps(n, per_replica, replicas):
+    ### BEGIN SOLUTION Exercise 5.2: batches of an epoch, from the global batch
+    return math.ceil(n / (per_replica * replicas))
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_5_2(train.for_all, steps)
+
+# %% [markdown]
+# ## The same training?
+#
+# Two replicas with 64 images each, and one with 128, ought to be the same training: same images, same mean
+# gradient, same steps. The program multiplies batch and rate by N, so what has to be given to it?
+#
+# **Exercise 5.3.** `same_work(n)`: batch and rate of a replica, so that *n* replicas do what one does with batch 128
+# and rate 0.02.
+
+
+# %% tags=["exercise"]
+def same_work(n):
+    ### BEGIN SOLUTION Exercise 5.3: batch and rate of one of n replicas
+    return 128 // n, 0.02 / n
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_5_3(same_work)
+
+# %%
+from autograder.read import read_files
+from cluster.submit import submit_once
+
+
+def submit(n, *words):
+    option, _, value = gpus.format(n=n).partition("=")
+    options = {option: value, "cpus-per-task": str(8 * n)} if profile == "full" else {}
+    files = submit_once("job.sbatch", "--n_gpus", n, *words, options=options)
+    return read_files(files)[0]
+
+
+# %%
+ten = {}
+for n in (1, 2):
+    batch, rate = same_work(n)
+    words = ["--batch_size", batch, "--lr", rate, "--epochs", 1, "--steps", 10]
+    ten[n] = submit(n, *cnn, *words)
+    print(f"{n} replicas: mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
+
+# %% [markdown]
+# Equal to about seven digits: the sums are the same, added in another order. Networks with *batch
+# normalisation* (all ResNets) are not equal so closely: each replica normalises with the mean of
+# **its own** part of the batch. That is another training, though hardly a worse one, as long as a replica's
+# part is not tiny.
+#
+# ## Run it
+#
+# One job for each number of replicas, so that no GPU is allocated and idle.
+
+# %%
+runs = [submit(n, *work) for n in sorted({1, 2, replicas})]
+for run in runs:
+    facts = run.header
+    print(
+        f"{facts['replicas']} of {facts['replicas_asked']} replicas on {facts['device']}:", end=""
+    )
+    print(f" batch {facts['global_batch']}, rate {facts['lr']:g}, {run.epochs[0].steps} steps,")
+    print("  seconds", [round(epoch.seconds.value, 2) for epoch in run.epochs], end="")
+    print(f"  test accuracy {run.test_accuracy.value:.3f}", end="")
+    print(f"  largest difference of a parameter between replicas {run.end['param_spread']:g}")
+
+# %%
+torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
+series = {name: plots_replicas.whole_seconds(times) for name, times in torres.items()}
+series["your runs"] = plots_replicas.epoch_times(runs)
+plots_replicas.scaling(series)
+
+# %% [markdown]
+# **What you should see.**
+#
+# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8, 5 s on 1, 2, 4
+#   GPUs for ResNet50V2 with 2,048 images a GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
+#   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
+# - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
+#   both cores. Measured for this lesson: about 1.2 s an epoch alone and 0.9 to 1.2 s with two. On CPU
+#   cores this program can be shown to be *right*, not to be fast.
+# - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
+#
+# How much does the batch of a replica matter? Here a few steps with a small one:
+
+# %%
+small = [submit(n, *work, "--batch_size", 16, "--steps", 16) for n in (1, 2)]
+lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
+plots_baseline.throughput_by_batch(lines)
+
+# %% [markdown]
+# Every step has a fixed price: launching it on N devices and exchanging all gradients. With few images
+# per replica that price is most of the step. **The batch is the knob of data parallelism.** That it cannot be
+# turned up for ever is lesson 09.
+#
+# ## What whole seconds say
+#
+# **Exercise 5.4.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
+# *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: have two intervals a point in
+# common?
+
+
+# %% tags=["exercise"]
+def interval(a, b):
+    ### BEGIN SOLUTION Exercise 5.4: (low, high) of a / b, each off by up to half a second
+    return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
+    ### END SOLUTION
+
+
+def overlap(one, other):
+    ### BEGIN SOLUTION Exercise 5.4: True if the intervals (low, high) share a value
+    return one[0] <= other[1] and other[0] <= one[1]
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_5_4(interval, overlap)
+
+# %%
+for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
+    one, other = interval(14, a), interval(33, b)
+    print(f"{n} GPUs: ResNet50V2 {one[0]:.2f} to {one[1]:.2f},", end="")
+    print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
+
+# %% [markdown]
+# Does the larger network scale better? There are reasons to expect it (more computing for each
+# exchange), and the middle values say so. **These whole seconds cannot.** Longer epochs, or a decimal, could.
+#
+# **Exercise 5.5.** The same book's first epochs: 29 and then 14 s on one GPU, 47 and then 5 s on four. What does
+# someone report who takes the mean of both epochs? `mean_of_all(seconds)`, and the `apparent` speedup from
+# two such lists.
+
+
+# %% tags=["exercise"]
+def mean_of_all(seconds):
+    ### BEGIN SOLUTION Exercise 5.5: the mean of all epochs, the first one included
+    return sum(seconds) / len(seconds)
+    ### END SOLUTION
+
+
+def apparent(one, several):
+    ### BEGIN SOLUTION Exercise 5.5: mean of the base's epochs over the mean of the others
+    return mean_of_all(one) / mean_of_all(several)
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_5_5(mean_of_all, apparent)
+
+# %% [markdown]
+# 21.5 s on one GPU and 26 s on four: four look *slower* than one. The truth was 2.8 times as fast.
+#
+# ## Questions
+#
+# 1. An article says: "`tf.distributed.MirroredStrategy()`; wrap your model with it". What is the module's
+#    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or `"build"`.
+# 2. Four studies; write the first letter of each one's goal (**f**aster, **d**ata, **t**uning, **m**odel) as one
+#    word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of 64 GB · last
+#    year's 12 hours of training are to take 2 · a forecast that reads ten times as many images each night.
+# 3. A job asks for 2 nodes with 4 GPUs each and starts this program with `--n_gpus 4`, once. How many
+#    of the 8 GPUs compute?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: set module, wrap_or_build, goals and busy_gpus
+module = "tf.distribute"
+wrap_or_build = "build"
+goals = "tmfd"
+busy_gpus = 4
+### END SOLUTION
+low, high = interval(14, 5)
+answers.note(module=module, wrap_or_build=wrap_or_build, goals=goals, busy_gpus=busy_gpus)
+answers.note(interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 14], [47, 5]))
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | twice the steps that you expect, tiny gain | the batch of a replica given as the global one |
+# | `ValueError: … was not created in the distribution strategy scope` | built outside of the scope, compiled inside |
+# | `replicas` 1, though 4 were asked for | built *and* compiled outside: no error at all |
+# | `replicas` 4, though 1 was meant | no list of devices: all that are visible are taken |
+# | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles |
+# | loss falls more slowly on more GPUs | the rate was not scaled, and there are N times fewer steps |
+# | not bit-equal to one device | batch normalisation by replica: expected |
+# | four GPUs slower than one | the first epoch in the mean: it grows with N |
+#
+# ## Recap
+#
+# - List the devices, make the strategy, build and compile in its scope, batch × N, rate × N.
+# - Ask the variables how many copies they have; do not trust the flag.
+# - State speedups as intervals when the log gives whole seconds.
+#
+# **Hand in**: in a terminal, `lessons submit 05` packs this folder and says what is in it.
+#
+# Next: 06 shows what travels between replicas, 07 leaves the node. Further reading: the guide *Distributed
+# training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*,
+# arXiv:1802.09941; R. Sutton, *The Bitter Lesson*, 2019.

@@ -1,0 +1,269 @@
+"""The public checks of lesson 05: right solutions pass, each usual mistake gets its advice."""
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lessons.toolkit.checks import lesson_05
+from lessons.toolkit.checks.check import CheckFailed, checks_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def failure(check, *students):
+    with pytest.raises(CheckFailed) as caught:
+        check(*students)
+    return caught.value
+
+
+def assert_advice(failed, words):
+    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
+    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
+    assert words.lower() in str(failed).lower(), str(failed)
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_05)
+    assert sorted(checks) == ["5.1", "5.2", "5.3", "5.4", "5.5", "5.6"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+# Exercise 5.1: mistakes in the program, in one process: TensorFlow is slow to import.
+SCOPE = "    with strategy.scope():\n        model = build_model(name, size)\n"
+COMPILE = (
+    "        model.compile(\n            optimizer=keras.optimizers.SGD(lr),\n"
+    '            loss="sparse_categorical_crossentropy",\n'
+    '            metrics=["accuracy"],\n        )\n'
+)
+PROGRAM_MISTAKES = [
+    (SCOPE, "    if True:\n        model = build_model(name, size)\n", "one device trains alone"),
+    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "scope"),
+    (COMPILE, "", "not compiled"),
+    ("SGD(lr)", "Adam(lr)", "keras.optimizers.SGD"),
+    ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "scales the rate already"),
+    ("SGD(lr)", "SGD()", "rate lr"),
+    ("model = build_model(name, size)", "model = build_model", "Keras model"),
+]
+SCRIPT = f"""
+import os, re, sys, types
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from lessons.toolkit.checks import check, lesson_05
+source = open("solutions/05_mirrored/train.py").read()
+
+def said(text):
+    program = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), program.__dict__)
+    try:
+        lesson_05.check_5_1(program)
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+failures = 0
+def expect(what, found, advice):
+    global failures
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(what, "expected:", advice, "got:", found)
+        failures += 1
+
+expect("right", said(source), None)
+gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+             r'\\1raise NotImplementedError("\\2")', source)
+expect("gap", said(gap), "still a gap")
+for old, new, advice in {PROGRAM_MISTAKES!r}:
+    assert source.count(old) == 1, old
+    expect((old, new), said(source.replace(old, new)), advice)
+sys.exit(failures)
+"""
+
+
+@pytest.mark.slow
+def test_the_scope():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+# Exercise 5.2
+def for_all(batch, lr, replicas):
+    return batch * replicas, lr * replicas
+
+
+def steps(n, per_replica, replicas):
+    return math.ceil(n / (per_replica * replicas))
+
+
+FOR_ALL = [
+    (lambda batch, lr, n: (batch, lr * n), "divided among all"),
+    (lambda batch, lr, n: (batch / n, lr * n), "Multiply"),
+    (lambda batch, lr, n: (lr * n, batch * n), "First the batch"),
+    (lambda batch, lr, n: (batch * n, lr), "N times fewer steps"),
+    (lambda batch, lr, n: (batch * n, lr / n), "Multiply"),
+    (lambda batch, lr, n: (batch * n, lr * n**0.5), "square root rule"),
+    (lambda batch, lr, n: batch * n, "both ends"),
+    (lambda batch, lr, n: None, "return"),
+]
+STEPS = [
+    (lambda n, batch, replicas: math.ceil(n / batch), "per_replica x replicas"),
+    (lambda n, batch, replicas: n // (batch * replicas), "round up"),
+    (lambda n, batch, replicas: n / (batch * replicas), "no part of a step"),
+    (lambda n, batch, replicas: math.ceil(n / batch) * replicas, "fewer steps"),
+    (lambda n, batch, replicas: math.ceil(n / batch) / replicas, "once, at the end"),
+    (lambda n, batch, replicas: None, "return"),
+]
+
+
+def test_for_all():
+    lesson_05.check_5_2(for_all, steps)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), FOR_ALL)
+def test_wrong_batch_or_rate(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_2, wrong, steps), advice)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STEPS)
+def test_wrong_steps(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_2, for_all, wrong), advice)
+
+
+# Exercise 5.3
+SAME_WORK = [
+    (lambda n: (128, 0.02), "another training"),
+    (lambda n: (128 * n, 0.02 * n), "divide here"),
+    (lambda n: (128 // n, 0.02), "multiplies by n"),
+    (lambda n: (128 // n, 0.02 * n), "divide here"),
+    (lambda n: (128 // n, 0.02 / n**0.5), "not by its root"),
+    (lambda n: 128 // n, "both ends"),
+    (lambda n: None, "return"),
+]
+
+
+def test_same_work():
+    lesson_05.check_5_3(lambda n: (128 // n, 0.02 / n))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), SAME_WORK)
+def test_wrong_work(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_3, wrong), advice)
+
+
+# Exercise 5.4
+def interval(a, b):
+    return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
+
+
+def overlap(one, other):
+    return one[0] <= other[1] and other[0] <= one[1]
+
+
+INTERVALS = [
+    (lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST denominator"),
+    (lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
+    (lambda a, b: interval(a, b)[::-1], "exchanged"),
+    (lambda a, b: (a / b, a / b), "smallest when"),
+    (lambda a, b: a / b, "both ends"),
+]
+OVERLAPS = [
+    (lambda one, other: one[1] >= other[0], "order does not matter"),
+    (lambda one, other: True, "lies between"),
+    (lambda one, other: False, "lies in both"),
+    (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "within"),
+    (lambda one, other: None, "lies in both"),
+]
+
+
+def test_intervals():
+    lesson_05.check_5_4(interval, overlap)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), INTERVALS)
+def test_wrong_intervals(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_4, wrong, overlap), advice)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), OVERLAPS)
+def test_wrong_overlaps(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_4, interval, wrong), advice)
+
+
+# Exercise 5.5
+def mean_of_all(seconds):
+    return sum(seconds) / len(seconds)
+
+
+def apparent(one, several):
+    return mean_of_all(one) / mean_of_all(several)
+
+
+MEANS = [
+    (lambda seconds: seconds[-1], apparent, "mean of ALL"),
+    (sum, apparent, "number of epochs"),
+    (lambda seconds: sum(seconds) / 2, apparent, "whatever it is"),
+    (lambda seconds: None, apparent, "return"),
+    (mean_of_all, lambda one, several: apparent(several, one), "Upside down"),
+    (mean_of_all, lambda one, several: one[-1] / several[-1], "the true one"),
+    (mean_of_all, lambda one, several: apparent(one, several) / 4, "efficiency"),
+]
+
+
+def test_means():
+    lesson_05.check_5_5(mean_of_all, apparent)
+
+
+@pytest.mark.parametrize(("mean", "gain", "advice"), MEANS)
+def test_wrong_means(mean, gain, advice):
+    assert_advice(failure(lesson_05.check_5_5, mean, gain), advice)
+
+
+# Exercise 5.6
+def holds(kind, device):
+    half, part = divmod(device, 2)
+    return {
+        "data": ([0, 1, 2, 3], [2 * device, 2 * device + 1]),
+        "hybrid": ([2 * part, 2 * part + 1], range(4 * half, 4 * half + 4)),
+    }.get(kind, ([device], range(8)))
+
+
+def swapped(kind, device):
+    return holds(kind, device)[::-1]
+
+
+def every_fourth(kind, device):
+    return ([0, 1, 2, 3], [device, device + 4]) if kind == "data" else holds(kind, device)
+
+
+def other_pairs(kind, device):
+    return ([device // 2], range(8)) if kind == "hybrid" else holds(kind, device)
+
+
+HOLDS = [
+    (swapped, "a quarter of the batch"),
+    (every_fourth, "a quarter of the batch"),
+    (lambda kind, device: holds("data", device), "one layer"),
+    (lambda kind, device: holds("pipeline", device), "the whole network"),
+    (other_pairs, "two layers each"),
+    (lambda kind, device: [device], "two lists"),
+    (lambda kind, device: None, "two lists"),
+]
+
+
+def test_holds():
+    lesson_05.check_5_6(holds)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), HOLDS)
+def test_wrong_holdings(wrong, advice):
+    assert_advice(failure(lesson_05.check_5_6, wrong), advice)
