@@ -76,8 +76,11 @@ def main():
 
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    options = tf.data.Options()
+    options.threading.private_threadpool_size = args.workers  # apart from the network's threads
     for source in args.source:
         train = stages(pieces_of(source, cifar, args.folder, args.seed), decode, args)
+        train = train.with_options(options)
         if args.compute_ms is not None:
             wait_instead(source, train, args, cifar.facts)
     if args.compute_ms is not None:

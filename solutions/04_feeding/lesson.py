@@ -175,9 +175,9 @@ from cluster.submit import submit_once
 alone = ["--source", "files", "packs", "memory", "--compute-ms", "0", *sizes]
 runs = {}
 for n in (1, cores):
-    for run in read_files(submit_once("job.sbatch", *alone, options={"cpus-per-task": n})):
-        runs[f"{run.header['source']}, {n} core{'s'[: n > 1]}"] = run
-files, packs, memory = (runs[f"{name}, {cores} cores"] for name in ("files", "packs", "memory"))
+    for run in read_files(submit_once("job.sbatch", *alone, options={"cpus-per-task": str(n)})):
+        runs[f"{run.header['source']}, {n} core" + "s" * (n > 1)] = run
+files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
 # And the network's own appetite: ResNet50V2 on packs. (In `smoke` on so few images that only its
@@ -185,7 +185,7 @@ files, packs, memory = (runs[f"{name}, {cores} cores"] for name in ("files", "pa
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
-net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": cores})
+net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
 [net] = read_files(net_files)
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
 plots_input.rates(runs, net, published)
@@ -218,7 +218,7 @@ plots_input.rates(runs, net, published)
 
 # %% tags=["exercise"]
 def epoch_seconds(t_in, t_comp, overlapped):
-    ### BEGIN SOLUTION Exercise 4.4: overlapped, the longer hides the shorter; else they add up
+    ### BEGIN SOLUTION Exercise 4.4: the seconds of an epoch, overlapped and in turn
     return max(t_in, t_comp) if overlapped else t_in + t_comp
     ### END SOLUTION
 
@@ -231,9 +231,9 @@ from autograder import measure
 
 wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
-[ahead] = read_files(submit_once("job.sbatch", *balanced, options={"cpus-per-task": cores}))
+[ahead] = read_files(submit_once("job.sbatch", *balanced, options={"cpus-per-task": str(cores)}))
 [in_turn] = read_files(
-    submit_once("job.sbatch", *balanced, "--no-prefetch", options={"cpus-per-task": cores})
+    submit_once("job.sbatch", *balanced, "--no-prefetch", options={"cpus-per-task": str(cores)})
 )
 for run, overlapped in ((ahead, True), (in_turn, False)):
     t_in, t_comp = (plots_input.median_of([run], name) for name in ("input_s", "compute_s"))
@@ -264,13 +264,13 @@ plots_input.overlap(ahead, in_turn)
 
 # %% tags=["exercise"]
 def gigabytes_per_s(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: two arrays are read and one is written, 4 bytes a number
+    ### BEGIN SOLUTION Exercise 4.5: the bytes that move, in 10⁹ a second
     return 3 * 4 * n / seconds / 1e9
     ### END SOLUTION
 
 
 def gigaflops(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: n² results, n multiplications and n additions for each
+    ### BEGIN SOLUTION Exercise 4.5: the multiplications and additions, in 10⁹ a second
     return 2 * n**3 / seconds / 1e9
     ### END SOLUTION
 

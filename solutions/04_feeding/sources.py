@@ -4,6 +4,7 @@ A record is 3,077 bytes: the sample's number (4), its label (1), its pixels (3,0
 one record, a pack many of them one behind the other, and nothing else.
 """
 
+import hashlib
 import itertools
 import os
 import shutil
@@ -48,6 +49,9 @@ def order(names, epoch, seed):
 def names_of(source, cifar, folder):
     """The names of the files or packs; they are written first if they are not there."""
     there = Path(folder) / f"{cifar.facts['sha256'][:8]}_{len(cifar.y_train)}_{source}"
+    if source == "packs":  # what an earlier write_packs wrote may be wrong
+        program = hashlib.blake2b(Path(__file__).read_bytes(), digest_size=4).hexdigest()
+        there = there.with_name(f"{there.name}_{program}")
     if not there.is_dir():
         unfinished = there.with_name(f"{there.name}.{os.getpid()}")
         try:

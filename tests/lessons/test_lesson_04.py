@@ -80,7 +80,7 @@ def test_files_and_packs_hold_the_images_and_labels(right):
     folder, _, _ = right
     cifar = data.load("cifar10", 6400, 1, as_float=False)
     packs, files = (
-        sorted((folder / "data" / "input").glob(f"*_{source}/*.bin"))
+        sorted((folder / "data" / "input").glob(f"*_{source}*/*.bin"))
         for source in ("packs", "files")
     )
     assert (len(packs), len(files)) == (32, 6400)
