@@ -14,6 +14,7 @@ from typing import Any
 
 from lessons.toolkit.plots import COLOURS, GREY, picture
 
+HOW = "it is written by a job that has HOROVOD_TIMELINE, the name of the file, in its environment"
 NEGOTIATE, ALLREDUCE = "NEGOTIATE_ALLREDUCE", "ALLREDUCE"
 
 
@@ -55,6 +56,8 @@ def read_timeline(path: str | Path) -> list[Span]:
     tensors: dict[int, str] = {}
     open_: dict[int, list[tuple[str, float]]] = defaultdict(list)
     spans = []
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{path} is not there: {HOW}")
     for event in events(Path(path).read_text()):
         kind, tensor = event.get("ph"), event.get("pid", 0)
         if kind == "M" and event["name"] == "process_name":
@@ -76,10 +79,7 @@ def events(text: str) -> list[dict[str, Any]]:
     try:
         return list(json.loads(whole + "]"))
     except json.JSONDecodeError:
-        raise ValueError(
-            "this is not a timeline of Horovod: it is written by a job that runs with "
-            "HOROVOD_TIMELINE=timeline.json in its environment"
-        ) from None
+        raise ValueError(f"this is not a timeline of Horovod: {HOW}") from None
 
 
 def covered(spans: Iterable[Span]) -> float:
