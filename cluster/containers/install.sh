@@ -29,7 +29,7 @@ if [ "$openmpi" != pinned ]; then
 fi
 
 export PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-export XDG_CACHE_HOME=${XDG_CACHE_HOME:-/opt/course/.cache} # Horovod's wheel, not needed afterwards
+export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/.cache} # Horovod's wheel, not needed afterwards
 if [ "$variant" = cpu ]; then
     python3 -m cluster.environment
 else
@@ -47,4 +47,4 @@ else
     CUDA_HOME=$PWD/$toolkit .venv/bin/python -m cluster.environment.horovod_wheel \
         --gpu --nccl-home "$PWD/$nvidia/nccl"
 fi
-rm -rf /opt/course/.cache build
+rm -rf .cache build
