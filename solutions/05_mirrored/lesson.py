@@ -231,7 +231,8 @@ plots_replicas.scaling(series)
 #   GPUs for ResNet50V2 with 2,048 images a GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
 #   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
 # - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson: about 1.2 s an epoch alone and 0.9 to 1.2 s with two. On CPU
+#   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch
+#   alone, 1.2 s with two. On CPU
 #   cores this program can be shown to be *right*, not to be fast.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
 #
