@@ -9,6 +9,7 @@ import pytest
 PAGE = (Path(__file__).parents[2] / "docs/scale.md").read_text()
 WORDS = " ".join(PAGE.split())
 ALPHA, BANDWIDTH, GRADIENTS = 5e-6, 25e9, 25.6e6 * 4  # s, bytes/s, bytes
+GRADING = (15.9 - 2.3) / (300 - 30) / 7  # CPU seconds of a further student's lesson
 NODES = {gpus: gpus / 4 for gpus in (8, 64, 1024, 10000)}
 
 
@@ -75,6 +76,10 @@ def names_asked() -> int:
         (100_000 * 13 / 1e6, "{} million zips"),
         (100_000 * 13 * 4 * 30e3 / 1e9, "{:.0f} GB unpacked"),
         (100_000 * 13 * 4 / 1e6, "into {} million files"),
+        (1e3 * GRADING, "so {:.1f} ms for a lesson"),
+        (1000 * 13 * GRADING, "{:.0f} s of CPU for 1,000 students"),
+        (100_000 * 13 * GRADING / 3600, "{:.1f} hours for 100,000"),
+        (100_000 * 13 * GRADING / 60 / 16, "{:.0f} minutes for each of 16 shards"),
     ],
 )
 def test_a_derived_number_of_the_text(value, said):
