@@ -50,7 +50,7 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
                 cut += len(rest) - longest
                 rest = rest[-longest:]
             continue
-        data = rest + chunk[:end]
+        data = b"".join((rest, memoryview(chunk)[:end]))  # copied once
         yield Block(data, start, cut)
         start += len(data)
         rest, cut = chunk[end:], 0

@@ -137,26 +137,28 @@ def read_records(found: Scanned, block: lines.Block, number: int, launches: reco
         end = len(data) if end < 0 else end
         again = data.find(mllog.TAG, tag + 1, end)
         at = end if again < 0 else again
-        number += data.count(b"\n", counted, tag)
-        counted = tag
         try:
             event, payload = mllog.event_of(data[tag:at])
         except mllog.BadLineError as error:
+            number, counted = number + data.count(b"\n", counted, tag), tag
             found.complain(number, data[tag : tag + 120].decode("utf-8", "replace"), str(error))
             continue
-        key: str | int
-        if event.get("namespace") == "course":
-            key = record.take(launches, event, payload, Where(found.name, number))
-        elif str(event.get("key")) not in mllog.KEYS:
+        of_course, said = event.get("namespace") == "course", event.get("key")
+        if not of_course and (type(said) is not str or said not in mllog.KEYS):
             continue
+        number, counted = number + data.count(b"\n", counted, tag), tag
+        key: str | int
+        if of_course:
+            key = record.take(launches, event, payload, Where(found.name, number))
         else:
             mllog.take(found.benchmarks, event, found.name, number)
             key = len(found.benchmarks.runs)
+        past = block.start + end + 1  # the line's own end belongs to it, if it has one
         span = found.spans.get(key)
         if span is None:
-            found.spans[key] = [block.start + tag, block.start + end]
+            found.spans[key] = [block.start + tag, past]
         else:
-            span[1] = block.start + end
+            span[1] = past
     return number + data.count(b"\n", counted)
 
 

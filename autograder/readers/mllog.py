@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from autograder.numbers import finite, whole
+from autograder.numbers import finite
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 FORMAT = "mllog"
@@ -124,8 +124,8 @@ class Benchmarks:
 
 def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
     """Add an event to the run that it belongs to: a new one begins after the end of the last."""
-    key, about = event.get("key"), event.get("metadata")
-    if not isinstance(about, dict):
+    key, about = event["key"], event.get("metadata")
+    if type(about) is not dict:
         about = {}
     run = benchmarks.runs[-1] if benchmarks.runs else None
     if run is None or (
@@ -136,23 +136,33 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
         run = Benchmark(file, line)
         benchmarks.runs.append(run)
     run.last = line
-    now = finite(event.get("time_ms"))
-    number = whole(about.get("epoch_num"))
-    if key == "epoch_start":
-        if number is not None and now is not None:
-            epoch_of(benchmarks, run, number).setdefault("start", now)
-    elif key == "epoch_stop":
-        if number is not None and "line" not in (epoch := epoch_of(benchmarks, run, number)):
-            epoch["line"] = line
-            epoch["seconds"] = seconds(run, epoch.get("start"), now, f"epoch {number}", line)
-    elif key == "eval_accuracy":
+    number = about.get("epoch_num")
+    if type(number) is not int or not 0 <= number <= 10**15:  # `whole`, without a call a line
+        number = None
+    if key == "eval_accuracy":
         number = max(run.epochs, default=None) if number is None else number
         if number is not None:
-            epoch = epoch_of(benchmarks, run, number)
+            epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
             evaluate(run, epoch, event.get("value"), line)
-    elif key == "init_start":
+        return
+    if key == "init_start":
         run.inits += 1
-    elif key == "run_start":
+        return
+    if key in ("epoch_start", "epoch_stop"):
+        if number is None:
+            return
+        epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
+        if key == "epoch_start" and "start" not in epoch:
+            now = finite(event.get("time_ms"))
+            if now is not None:
+                epoch["start"] = now
+        elif key == "epoch_stop" and "line" not in epoch:
+            now = finite(event.get("time_ms"))
+            epoch["line"] = line
+            epoch["seconds"] = seconds(run, epoch.get("start"), now, f"epoch {number}", line)
+        return
+    now = finite(event.get("time_ms"))
+    if key == "run_start":
         run.started = now if run.started is None else run.started
     elif key == "run_stop" and run.status is None:
         status = about.get("status")
@@ -191,6 +201,8 @@ def epoch_of(benchmarks: Benchmarks, run: Benchmark, number: int) -> dict[str, A
 
 
 def evaluate(run: Benchmark, epoch: dict[str, Any], value: Any, line: int) -> None:
+    if "accuracy" in epoch and type(value) is float and 0 <= value <= 1:
+        return
     accuracy = finite(value)
     if accuracy is None or not 0 <= accuracy <= 1:
         reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
