@@ -111,7 +111,7 @@ def main():
     )
     record.epochs, files = done, 0
     for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks: as asked for
-        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # an order for each of both
+        keras.utils.set_random_seed(args.seed + rank + size * epoch)  # an order of its own
         model.fit(
             mnist.x_train,
             mnist.y_train,

@@ -4,6 +4,7 @@ mpirun -np 2 python train_torch.py --epochs 4 --batch_size 32
 """
 
 import argparse
+import functools
 import math
 import os
 
@@ -80,7 +81,8 @@ def main():
     os.makedirs("checkpoints", exist_ok=True)
     path, done = f"checkpoints/{args.model}.pt", 0
     if args.resume:
-        found = checkpoint.read(path, torch.load, hvd, hvd.broadcast_object)
+        load = functools.partial(torch.load, map_location="cpu")  # not to rank 0's GPU
+        found = checkpoint.read(path, load, hvd, hvd.broadcast_object)
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
         done, args.seed = found["epochs"], found["seed"]
@@ -104,7 +106,7 @@ def main():
     epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
     record.epochs, files = done, 0
     for number in range(done + 1, epochs + 1):
-        torch.manual_seed(args.seed + rank + size * number)  # an order for each of both
+        torch.manual_seed(args.seed + rank + size * number)  # an order of its own
         loss_sum = correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
