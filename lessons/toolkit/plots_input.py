@@ -59,6 +59,7 @@ def rates(
     low = min([value for _, value, _ in lines] + [min(values) for values in known.values()])
     axes.set_xlim(left=low / 2)
     axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_formatter("")
     axes.grid(False, axis="y")
     axes.set_xlabel("images a second")
     if lines:
@@ -102,10 +103,10 @@ def median_of(runs: Sequence[Run], name: str) -> float:
 
 @picture
 def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: int) -> None:
-    """For each way to shuffle: the share of the most frequent class in each batch."""
+    """For each way to shuffle: what share of each batch is of its most frequent class."""
     import numpy as np
 
-    figure.set_size_inches(7.2, 3.2)
+    figure.set_size_inches(7.2, 4)
     axes = figure.subplots()
     for place, (name, read) in enumerate(orders.items()):
         labels = np.asarray(read)
@@ -114,5 +115,5 @@ def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: in
             for start in range(0, len(labels), batch)
         ]
         axes.plot(shares, color=COLOURS[place % len(COLOURS)], lw=1.5, label=name)
-    axes.set(xlabel="batch of the epoch", ylabel="share of its most frequent class", ylim=(0, 1.03))
+    axes.set(xlabel="batch of the epoch", ylabel="share of one class", ylim=(0, 1.03))
     figure.legend(loc="outside upper left", ncols=1)
