@@ -36,12 +36,7 @@ def backward(cache, labels, batch):
     d_scores /= batch
     d_hidden = d_scores @ w2.T
     d_hidden *= hidden > 0  # relu passes on only what was above zero
-    return [
-        x.T @ d_hidden,
-        d_hidden.sum(axis=0),
-        hidden.T @ d_scores,
-        d_scores.sum(axis=0),
-    ]
+    return [x.T @ d_hidden, d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)]
 
 
 def minibatches(n, batch, rng):

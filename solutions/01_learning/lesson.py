@@ -67,7 +67,7 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # `1000000000`.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set insect_inputs to a number, insect_one_hot to ten digits for kind 3
+### BEGIN SOLUTION Answer: insect_inputs, a number; insect_one_hot, ten digits
 insect_inputs = 224 * 224 * 3
 insect_one_hot = "0001000000"
 ### END SOLUTION
@@ -83,6 +83,7 @@ answers.note(insect_inputs=insect_inputs, insect_one_hot=insect_one_hot)
 rng = np.random.default_rng(1)
 x = np.linspace(-1, 1, 30)
 y = np.sin(3 * x) + 0.1 * rng.normal(size=30)
+fine = np.linspace(-1, 1, 200)  # to draw a curve
 
 
 def polynomial(w, x):
@@ -94,19 +95,36 @@ def loss(w):
 
 
 # %% [markdown]
-# The **gradient** holds for each parameter how much the loss grows when this parameter grows.
-# Downhill is against it.
+# Which way is better? Ask each parameter: move it up a little, down a little, and see what the loss
+# does. Change of the loss over change of the parameter, that is its **slope**:
+
+# %%
+e = 1e-6  # "a little"
+for k in range(4):
+    up, down = np.zeros(4), np.zeros(4)
+    up[k], down[k] = e, -e
+    print(f"w[{k}]: slope {(loss(up) - loss(down)) / (2 * e):+.3f}")
+
+# %% [markdown]
+# w[1] has a large negative slope: more of it, and the loss falls. All slopes together are the
+# **gradient**. It points uphill; to go down, step against it. This way of finding it is called
+# *central differences*. It is sure and slow: two losses for each parameter, and networks have
+# millions. A formula gives all slopes at once.
 #
-# **Exercise 1.1.** Write the gradient of the mean squared error, as an array as long as `w`. It is
-# checked against *central differences*: move one parameter up and down by a millionth and see what
-# the loss does. Use this check on every gradient that you ever write by hand, and use it in
-# float64; in float32 it is off by a thousandth in a program without a fault.
+# For one point the loss is error², with error = polynomial − y. Move w[k] by a little d: the
+# polynomial moves by d·x^k, and error² by 2·error·d·x^k. So the slope of one point is 2·error·x^k, and
+# that of the mean over all points is the mean of these.
+#
+# **Exercise 1.1.** Write this gradient, as an array as long as `w`. It is checked against central
+# differences. Use this check on every gradient that you ever write by hand, and use it in float64,
+# NumPy's default with 16 digits; in float32, which has 7, it is off by a thousandth in a program
+# without a fault.
 
 
 # %% tags=["exercise"]
 def gradient(w, x, y):
     """d loss / d w[k], for every k."""
-    ### BEGIN SOLUTION Exercise 1.1: the mean over the points of 2 · error · x**k, for every k
+    ### BEGIN SOLUTION Exercise 1.1: for every k the mean of 2 · error · x**k
     error = polynomial(w, x) - y
     return np.array([np.mean(2 * error * x**k) for k in range(len(w))])
     ### END SOLUTION
@@ -117,7 +135,9 @@ check.check_1_1(gradient)
 
 # %% [markdown]
 # **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps
-# *w ← w − lr · gradient(w)*, and keep every point that you visit. `lr` is the **learning rate**.
+# *w ← w − lr · gradient(w)*, and keep every point that you visit. `lr` is the **learning rate**. Here
+# `gradient` is whatever function you are given: it takes `w` alone, so that `descend` works for any
+# loss. And write `w = w - …`: `w -= …` would change the points that you have kept.
 
 
 # %% tags=["exercise"]
@@ -140,15 +160,14 @@ check.check_1_2(descend)
 
 # %%
 path = descend(lambda w: gradient(w, x, y), np.zeros(4), 0.5, 1000)
-fine = np.linspace(-1, 1, 200)
 plots_learning.fitted_curves(
     x, y, {f"{n} steps": (fine, polynomial(path[n], fine)) for n in (0, 10, 100, 1000)}
 )
 
 # %% [markdown]
-# And three rates. The loss of this polynomial is a bowl whose steepest curvature is 2.28, so the
-# largest rate at which descent comes to rest is 2 / 2.28 = 0.88. That bound does not care how good
-# your computer is.
+# And three rates. The loss of this polynomial is a bowl. Its steepest curvature, the *a* of your
+# prediction, is 2.28, so the largest rate at which descent comes to rest is 2 / 2.28 = 0.88. That
+# bound does not care how good your computer is.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -167,7 +186,8 @@ plots_learning.losses({name: [loss(w) for w in path] for name, path in rates.ite
 # (or transfer) function, here tanh. A **hidden layer** of neurons, then an output layer that adds
 # them up: with enough hidden neurons this form comes as close as you like to *any* continuous
 # function. That is function approximation, and the reason for networks. Here is one for the thirty
-# points of a wilder curve: forward, then backward, then the step.
+# points of a wilder curve: forward, then backward, then the step. A name like `d_out` reads "how much
+# the loss grows when `out` grows": a slope, as above.
 
 
 # %%
@@ -223,16 +243,23 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # pixels), 64 hidden units with **relu** (max(0, ·)), 10 outputs, one for each digit. **Softmax**
 # turns the ten scores into probabilities, and the loss is the **cross-entropy**, −log of the
 # probability that the right digit was given. A training step is always these five things:
-# forward, result, loss, **back-propagation**, update.
+# forward, result, loss, **back-propagation**, update. Once through all the images is an **epoch**.
+#
+# The next three gaps are in `train.py`: fill one, save the file (Ctrl+S), then run its check here.
 #
 # **Exercise 1.3.** Back-propagation is the chain rule, from the loss to each parameter. Fill
 # `backward`. From the end to the beginning:
 #
-# - with respect to the scores: (probabilities − one-hot) / n. Softmax and log cancel to this;
-#   the / n is there because the loss is a mean over n images;
+# - the slopes of the scores, `d_scores`: (probabilities − one-hot) / n. Softmax and log cancel to
+#   this; the / n is there because the loss is a mean over n images. Minus one-hot means: minus 1 at
+#   `[np.arange(n), labels]`, in a copy;
 # - w2 gets `hidden.T @ d_scores`, b2 the sum of `d_scores` over the images;
 # - on to the hidden layer: `d_scores @ w2.T`, but only where relu let something through;
 # - w1 and b1 as w2 and b2, with `x` in the place of `hidden`.
+#
+# (`@` is the product of matrices, `.T` swaps rows and columns. If you are lost, look at shapes: a
+# gradient has the shape of its parameter, and from `x` (n × 784) and `d_hidden` (n × 64) only
+# `x.T @ d_hidden` makes 784 × 64.)
 
 # %% tags=["check"]
 import train
@@ -251,7 +278,9 @@ importlib.reload(train)
 check.check_1_4(train.minibatches)
 
 # %% [markdown]
-# **Exercise 1.5.** Fill `update`. It is one line in a loop: *w ← w − η · ∇Q(w)*.
+# **Exercise 1.5.** Fill `update`. It is one line in a loop: *w ← w − η · ∇Q(w)*, as papers write it; η
+# is the learning rate, Q the loss and ∇Q its gradient. This time *in place*, `param -= …`: the
+# network must see the new numbers.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -270,7 +299,7 @@ check.check_1_5(train.update)
 # probability 1/10?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: wrong_line, a letter; params_hidden, params_output, loss_of_guessing
+### BEGIN SOLUTION Answer: wrong_line, params_hidden, params_output, loss_of_guessing
 wrong_line = "D"
 params_hidden = 784 * 64 + 64
 params_output = 64 * 10 + 10
@@ -300,11 +329,11 @@ print("test accuracy", run.test_accuracy.value)
 plots.accuracy_curves({"NumPy": run})
 
 # %% [markdown]
-# **What you should see.** The first epoch does most: its mean loss is about 0.5, that of guessing is
+# **What you should see.** The first epoch does most: its mean loss is about 0.52, that of guessing is
 # 2.3. Afterwards it creeps. With 12,800 images and 3 epochs five seeds ended at test
-# accuracies from 0.927 to 0.934, with all 60,000 and 5 epochs from 0.968 to 0.972. One core of a
-# 2-core machine needed 0.07 s an epoch for 12,800 images and 0.29 s for 60,000. Your seconds will
-# be others; your accuracy will not. The seed alone moves the accuracy by half a per cent, so do
+# accuracies from 0.927 to 0.934, with all 60,000 and 5 epochs from 0.968 to 0.972 (2 cores, NumPy
+# 2.4). One core of that machine needed 0.07 s an epoch for 12,800 images and 0.29 s for 60,000. Your
+# seconds will be others; your accuracy will not. The seed alone moves the accuracy by half a per cent, so do
 # not praise a change that gains less.
 #
 # ## Where is the knowledge?

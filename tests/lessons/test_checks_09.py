@@ -1,6 +1,7 @@
 """Lesson 09's public checks, and its rates at every step."""
 
 import importlib.util
+import inspect
 import math
 from pathlib import Path
 
@@ -12,11 +13,20 @@ from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_09 as check
 from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.lesson_01 import differences
 
-PROGRAM = Path(__file__).parents[2] / "solutions" / "09_learning_rate" / "rates.py"
-spec = importlib.util.spec_from_file_location("rates_09", PROGRAM)
-rates = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(rates)
+LESSON = Path(__file__).parents[2] / "solutions" / "09_learning_rate"
+
+
+def program(name):
+    """One of the lesson's programs as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_09", LESSON / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+rates, network = program("rates"), program("network")
 
 
 def largest(accuracies, within, pick=max):
@@ -24,17 +34,24 @@ def largest(accuracies, within, pick=max):
     return max(n for n, found in accuracies.items() if pick(found) >= needed)
 
 
-def setting(task):
-    return (0.03, 0.1, 0.3, 1.0)[task // 2], (0.0, 0.9)[task % 2]
+def differing(old, new):
+    return sorted(name for name in old if old[name] != new[name])
+
+
+def gap(small, large, level):
+    reached = [[test for loss, test in run if loss <= level] for run in (small, large)]
+    return reached[0][0] - reached[1][0] if all(reached) else None
 
 
 def test_the_lessons_own_functions_pass():
-    assert sorted(checks_of(check)) == ["9.1", "9.2", "9.3", "9.4", "9.5"]
+    assert sorted(checks_of(check)) == ["9.1", "9.1b", "9.2", "9.3", "9.4", "9.5", "9.6"]
     check.check_9_1(rates.scaled)
+    check.check_9_1b(differing)
+    check.check_9_6(gap)
     check.check_9_2(rates.lr_at)
     check.check_9_3(rates.update, rates.lars)
     check.check_9_4(largest)
-    check.check_9_5(setting)
+    check.check_9_5(rates.setting)
 
 
 @given(
@@ -184,11 +201,101 @@ def test_largest_batches_that_are_not(wrong, advice):
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
-        (lambda task: setting(task // 2), "each pair exactly once"),
-        (lambda task: (0.1 * (task + 1), 0.9), "RATES and MOMENTA"),
+        (lambda task: rates.setting(task // 2), "each pair exactly once"),
+        (lambda task: (0.1 * (task + 1), 0.9), "rates and momenta"),
         (lambda task: 0.1 * task, "return rate, momentum"),
         (lambda task: None, "return"),
     ],
 )
 def test_settings_that_are_wrong(wrong, advice):
     assert_advice(failure(check.check_9_5, wrong), advice)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda old, new: sorted(n for n in old if old[n] == new[n]), "stayed the same"),
+        (lambda old, new: sorted(n for n in new if old.get(n) != new[n]), "old table"),
+        (lambda old, new: differing(old, new)[::-1], "sort them"),
+        (lambda old, new: len(differing(old, new)), "names only"),
+        (lambda old, new: None, "return"),
+    ],
+)
+def test_tables_compared_wrong(wrong, advice):
+    assert_advice(failure(check.check_9_1b, wrong), advice)
+
+
+def first(run, level):
+    return next((n for n, (loss, _) in enumerate(run) if loss <= level), None)
+
+
+def at_equal_epochs(small, large, level):
+    n = first(small, level)
+    return small[n][1] - large[n][1]
+
+
+def without_asking(small, large, level):
+    """The last epoch stands in for a loss that was never reached."""
+    places = [first(run, level) for run in (small, large)]
+    ends = [run[-1 if n is None else n][1] for run, n in zip((small, large), places, strict=True)]
+    return ends[0] - ends[1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (without_asking, "no gap may be claimed"),
+        (lambda small, large, level: small[-1][1] - large[-1][1], "Not the last epochs"),
+        (at_equal_epochs, "Equal epochs"),
+        (lambda small, large, level: gap(large, small, level), "Turned round"),
+        (lambda small, large, level: gap(small, large, 0.0999), "0.1 is reached"),
+        (lambda *_: None, "return"),
+    ],
+)
+def test_gaps_that_are_none(wrong, advice):
+    assert_advice(failure(check.check_9_6, wrong), advice)
+
+
+def test_keras_has_changed_two_start_rates_since_2018():
+    """What exercise 9.1b finds, and the expected answer says."""
+    import keras
+
+    of_2018 = {"Adam": 0.001, "RMSprop": 0.001, "SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}
+    installed = {
+        name: inspect.signature(getattr(keras.optimizers, name)).parameters["learning_rate"].default
+        for name in of_2018
+    }
+    assert differing(of_2018, installed) == ["Adadelta", "Adagrad"]
+    assert installed["Adagrad"] == installed["Adadelta"] == 0.001
+
+
+def test_the_network_and_the_five_calls_are_lesson_06s():
+    source = (LESSON.parent / "06_allreduce" / "train.py").read_text(encoding="utf-8")
+    for name in ("start", "forward", "cross_entropy", "backward", "minibatches"):
+        assert inspect.getsource(getattr(network, name)).strip() in source
+    mine, theirs = (
+        (LESSON.parent / folder / "ml_comm.py").read_text(encoding="utf-8")
+        for folder in ("09_learning_rate", "06_allreduce")
+    )
+    assert mine == theirs
+    assert len(theirs.splitlines()) <= 40
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_the_ranks_shares_add_up_to_central_differences(ranks):
+    """In float64; each rank divides by its share of the whole batch, the plugin by the ranks."""
+    rng = np.random.default_rng(ranks)
+    params = [part.astype(np.float64) for part in network.start(rng, 5, 6, 4)]
+    params[1] += rng.normal(size=6)  # away from relu's corner
+    x, labels = rng.normal(size=(7, 5)), rng.integers(0, 4, 7)
+
+    def loss(_):
+        return network.cross_entropy(network.forward(params, x)[0], labels) / 7
+
+    shares = [
+        network.backward(network.forward(params, x[r::ranks])[1], labels[r::ranks], 7 / ranks)
+        for r in range(ranks)
+    ]
+    for place, param in enumerate(params):
+        found = sum(share[place] for share in shares) / ranks
+        np.testing.assert_allclose(found, differences(loss, param), rtol=1e-5, atol=1e-8)

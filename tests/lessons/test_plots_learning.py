@@ -1,4 +1,4 @@
-"""Pictures of lessons 01 and 06: what is in them."""
+"""Pictures of lessons 01, 06 and 09: what is in them."""
 
 import numpy as np
 from test_plots import is_png, words
@@ -42,4 +42,25 @@ def test_times_of_an_exchange_with_their_model():
 def test_arrays_of_the_busiest_rank():
     figure = plots_learning.busiest_rank({"server": {2: 2, 16: 30}, "ring": {2: 1, 16: 1.875}})
     assert {"server", "ring", "30", "1.88"} <= set(words(figure))
+    assert is_png(figure)
+
+
+def test_who_has_not_reached_the_loss_may_not_claim_a_gap():
+    runs = {
+        "N = 1": [[(0.3, 0.90), (0.1, 0.95)], [(0.3, 0.90), (0.12, 0.94)]],
+        "N = 64": [[(0.9, 0.70), (0.2, 0.92)], [(0.9, 0.70), (0.14, 0.93)]],
+    }
+    told = words(plots_learning.at_equal_loss(runs, 0.15))
+    assert "N = 1: test accuracy 0.940 to 0.950 there" in told
+    assert "N = 64: has not reached it: no claim" in told
+
+
+def test_four_curves_to_tell_apart():
+    figure = plots_learning.four_curves()
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [f"curve {n}" for n in "1234"]
+    last = [[line.get_ydata()[-1] for line in axes.lines] for axes in figure.axes]
+    (slow, _, small), (diverged, _, _), (low, test, _), (right, right_test, _) = last
+    assert small < slow < 2.3 < diverged  # still falling; at guessing
+    assert low == right == small  # equal training loss
+    assert test - low > 5 * (right_test - right)  # and only here a worse test
     assert is_png(figure)

@@ -31,6 +31,28 @@ def check_9_1(scaled: Function) -> str:
     return "0.1, 0.4 and 1.6 for 16 workers."
 
 
+@exercise("9.1b")
+def check_9_1b(differing: Function) -> str:
+    """differing(old, new) names the optimizers whose start rates are not the same, sorted."""
+    old = {"SGD": 0.01, "Adam": 0.001, "Ftrl": 1.0, "Adagrad": 0.01}
+    new = {"Adam": 0.001, "Adagrad": 0.001, "SGD": 0.01, "Ftrl": 0.001, "Lion": 0.001}
+    found = differing(dict(old), dict(new))
+    if found is None:
+        raise CheckFailed("a sorted list of names", "None", "Is there a `return`?")
+    if not isinstance(found, list | tuple | set) or not all(isinstance(n, str) for n in found):
+        raise CheckFailed("a sorted list of names", shown(found), "Return the names only.")
+    if list(found) != ["Adagrad", "Ftrl"]:
+        advice = "Compare old[name] with new[name] for every name of old."
+        if set(found) == {"SGD", "Adam"}:
+            advice = "Those are the ones that stayed the same."
+        elif set(found) == {"Adagrad", "Ftrl"}:
+            advice = "The names are right: sort them."
+        elif "Lion" in found:
+            advice = "Go through the names of the old table: what is new has nothing to compare."
+        raise CheckFailed(["Adagrad", "Ftrl"], shown(found), advice)
+    return "A default is looked up, not remembered."
+
+
 @exercise("9.2")
 def check_9_2(lr_at: Function) -> str:
     """The rate begins at base, is at peak after the warm-up, and ends near 0 with the cosine."""
@@ -127,6 +149,36 @@ def check_9_5(setting: Function) -> str:
     rates, momenta = {f[0] for f in found}, {f[1] for f in found}
     if (len(rates), len(momenta)) != (4, 2):
         raise CheckFailed(
-            "4 rates × 2 momenta", f"{len(rates)} × {len(momenta)}", "Use RATES and MOMENTA."
+            "4 rates × 2 momenta", f"{len(rates)} × {len(momenta)}", "Use rates and momenta."
         )
     return "Eight tasks, eight settings, nothing to say to each other."
+
+
+@exercise("9.6")
+def check_9_6(gap: Function) -> str:
+    """gap(small, large, level): test accuracies at equal training loss, or no claim (None)."""
+    small = [(0.5, 0.88), (0.2, 0.93), (0.09, 0.95), (0.05, 0.951), (0.04, 0.953)]
+    large = [(0.9, 0.80), (0.4, 0.90), (0.15, 0.92), (0.1, 0.93), (0.08, 0.934)]
+    what = "gap of a small batch with 0.950 and a large one with 0.930 at training loss 0.1"
+    found = gap(list(small), list(large), 0.1)
+    if found is None:
+        advice = "Both have reached 0.1. Is there a `return`, and is `<=` meant?"
+        raise CheckFailed(f"{what} = 0.02", "None", advice)
+    mistakes = {
+        -0.02: "Turned round: the small batch's accuracy minus the large one's.",
+        0.953 - 0.934: "Not the last epochs: their training losses are not the same.",
+        0.95 - 0.92: "Equal epochs are not equal training loss: each has its own epoch.",
+        0.95 - 0.934: "`<=`: 0.1 is reached at 0.1.",
+        0.953 - 0.93: "The first epoch that has reached the level, for both.",
+    }
+    compare(number(found, what), 0.02, what, mistakes, "Test accuracy where both reach the level.")
+    for behind, ahead in ((large[:3], small), (small, large[:3])):
+        found = gap(list(ahead), list(behind), 0.1)
+        if found is not None:
+            raise CheckFailed(
+                "None, for a run that ended at a training loss of 0.15 has not reached 0.1",
+                shown(found),
+                "Whoever trains less also tests worse: without equal training loss no gap may be "
+                "claimed. Return None.",
+            )
+    return "Equal training loss first; then a gap may be claimed, or none."

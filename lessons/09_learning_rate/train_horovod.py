@@ -1,0 +1,150 @@
+"""Lesson 07's Keras program with a rate for every step: rule, warm-up, decay, LARS.
+
+mpirun -np 2 python train_horovod.py --rule linear --warmup 1 --decay cosine
+"""
+
+import argparse
+import math
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
+
+import horovod.tensorflow.keras as hvd
+import numpy as np
+import tensorflow as tf
+from horovod.tensorflow import broadcast_variables
+from lars_keras import LARS
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+import rates
+
+keras = tf.keras
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. resnet50v2: for CIFAR-10, 23,585,290 parameters."""
+    if name == "resnet50v2":
+        return keras.applications.ResNet50V2(weights=None, input_shape=(32, 32, 3), classes=10)
+    return keras.Sequential(
+        [
+            keras.layers.Flatten(input_shape=(28, 28)),
+            keras.layers.Dense(512, activation="relu"),
+            keras.layers.Dense(10, activation="softmax"),
+        ]
+    )
+
+
+def start_horovod():
+    """Steps 1 and 2: meet the other ranks; use one GPU, the one with this rank's local number."""
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+
+def make_optimizer(lr, momentum, trust):
+    """Step 3: averages the gradients of all ranks; its rate is set before each step."""
+    optimizer = LARS(lr, momentum, trust) if trust else keras.optimizers.SGD(lr, momentum)
+    return hvd.DistributedOptimizer(optimizer)
+
+
+def schedule(model, record, line):
+    """A callback: before each step the optimizer's rate from rates.lr_at, and into the record."""
+
+    def set_rate(batch, logs=None):
+        optimizer, step = model.optimizer, int(model.optimizer.iterations)
+        optimizer.learning_rate = rates.lr_at(step, *line)
+        record.measure("lr", float(optimizer.learning_rate), "", step=step)
+
+    return keras.callbacks.LambdaCallback(on_batch_begin=set_rate)
+
+
+def start_alike(model):
+    """Step 4: every rank begins with the parameters of rank 0."""
+    broadcast_variables(model.variables, root_rank=0)
+
+
+def save_checkpoint(model, path):
+    """Step 5: one file, written by rank 0. Returns how many files this rank wrote."""
+    if hvd.rank() != 0:
+        return 0
+    model.save_weights(path)
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "resnet50v2"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--rule", default="linear", choices=["same", "sqrt", "linear"])
+    parser.add_argument("--warmup", type=float, default=0.0, help="in passes over the data")
+    parser.add_argument("--decay", default="none", choices=["none", "cosine"])
+    parser.add_argument("--momentum", type=float, default=0.0)
+    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    name = "cifar10" if args.model == "resnet50v2" else "mnist"
+    images = data.load(name, train_samples=args.train_samples)
+    epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
+    per_epoch = math.ceil(len(images.x_train) / args.batch_size)
+    peak = rates.scaled(args.lr, size, args.rule)
+    warmup = round(args.warmup * per_epoch / size)  # one epoch here is `size` passes
+    line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
+
+    model = build_model(args.model)
+    model.compile(
+        optimizer=make_optimizer(args.lr, args.momentum, args.lars),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    start_alike(model)
+
+    record = Record(
+        "09",
+        args,
+        source="keras-horovod",
+        params=model.count_params(),
+        optimizer="lars" if args.lars else "sgd",
+        dataset=images.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        lr=peak,
+        **{name: getattr(args, name) for name in ("rule", "warmup", "decay")},
+    )
+    model.fit(
+        images.x_train,
+        images.y_train,
+        batch_size=args.batch_size,
+        epochs=epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[record.keras_callback(), schedule(model, record, line)],
+    )
+    loss, accuracy = model.evaluate(images.x_test, images.y_test, verbose=0)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    os.makedirs("checkpoints", exist_ok=True)
+    files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
+    # What was trained, side by side (a batch norm's means are each rank's own): must be the same.
+    trained = [w.numpy() for w in model.trainable_weights]
+    weights = np.concatenate([w.ravel() for w in trained])
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=trained,
+        param_spread=float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max()),
+        files_written=files,
+    )
+
+
+if __name__ == "__main__":
+    main()

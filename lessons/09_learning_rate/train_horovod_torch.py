@@ -1,0 +1,144 @@
+"""Lesson 07's PyTorch program with a rate for every step: rule, warm-up, decay, LARS.
+
+mpirun -np 2 python train_horovod_torch.py --rule linear --warmup 1 --decay cosine
+"""
+
+import argparse
+import math
+import os
+
+import horovod.torch as hvd
+import torch
+from lars_torch import LARS
+from torch import nn
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+import rates
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    if name == "cnn":
+        return nn.Sequential(
+            nn.Unflatten(1, (1, 28)),
+            nn.Conv2d(1, 32, 3),
+            nn.ReLU(),
+            nn.Conv2d(32, 64, 3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(9216, 128),
+            nn.ReLU(),
+            nn.Linear(128, 10),
+        )
+    # No softmax at the end: CrossEntropyLoss contains it.
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
+
+
+def train_step(model, optimizer, loss_function, x, y):
+    """One update from one batch; returns the loss and the network's outputs."""
+    optimizer.zero_grad()
+    outputs = model(x)
+    loss = loss_function(outputs, y)
+    loss.backward()
+    optimizer.step()
+    return loss, outputs
+
+
+@torch.no_grad()
+def evaluate(model, loss_function, x, y):
+    model.eval()
+    outputs = torch.cat([model(part) for part in x.split(1000)])
+    model.train()
+    return loss_function(outputs, y).item(), (outputs.argmax(1) == y).float().mean().item()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch_size", type=int, default=32)
+    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--rule", default="linear", choices=["same", "sqrt", "linear"])
+    parser.add_argument("--warmup", type=float, default=0.0, help="in passes over the data")
+    parser.add_argument("--decay", default="none", choices=["none", "cosine"])
+    parser.add_argument("--momentum", type=float, default=0.0)
+    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
+    parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+
+    hvd.init()
+    rank, size = hvd.rank(), hvd.size()
+    torch.manual_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    # one GPU for each rank of a node
+    device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    x, y = torch.tensor(mnist.x_train), torch.tensor(mnist.y_train, dtype=torch.long)
+    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+
+    model = build_model(args.model).to(device)
+    optimizer = LARS(model.parameters(), args.lr, args.momentum, args.lars)  # 0: plain SGD
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    loss_function = nn.CrossEntropyLoss()
+
+    epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
+    per_epoch = math.ceil(len(x) / args.batch_size)
+    peak = rates.scaled(args.lr, size, args.rule)
+    warmup = round(args.warmup * per_epoch / size)  # one epoch here is `size` passes
+    line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
+
+    params = sum(p.numel() for p in model.parameters())
+    record = Record(
+        "09",
+        args,
+        source="torch-horovod",
+        params=params,
+        optimizer="lars" if args.lars else "sgd",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        lr=peak,
+        **{name: getattr(args, name) for name in ("rule", "warmup", "decay")},
+    )
+    step = 0
+    for number in range(1, epochs + 1):
+        loss_sum = correct = 0
+        with record.epoch(steps=per_epoch) as epoch:
+            for batch in torch.randperm(len(x)).split(args.batch_size):
+                xb, yb = x[batch].to(device), y[batch].to(device)
+                for group in optimizer.param_groups:
+                    group["lr"] = rates.lr_at(step, *line)
+                record.measure("lr", optimizer.param_groups[0]["lr"], "", step=step)
+                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
+                loss_sum += loss.detach() * len(batch)
+                correct += (outputs.argmax(1) == yb).sum()
+                step += 1
+            epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
+        if rank == 0:
+            print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+
+    loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+        os.makedirs("checkpoints", exist_ok=True)
+        torch.save(model.state_dict(), f"checkpoints/{args.model}.pt")
+    # Every rank's parameters, side by side: after training they must be the same.
+    weights = torch.cat([p.detach().flatten() for p in model.parameters()])
+    every = hvd.allgather(weights.unsqueeze(0).cpu())
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.state_dict(),
+        param_spread=(every.max(0).values - every.min(0).values).max().item(),
+        files_written=1 if rank == 0 else 0,
+    )
+
+
+if __name__ == "__main__":
+    main()
