@@ -64,5 +64,4 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
         0.99, 0.02, "whiskers: slowest and fastest epoch, the first left out", ha="right",
         va="bottom", transform=axes.transAxes, fontsize=9, color=GREY,
     )  # fmt: skip
-    if points:
-        axes.legend(loc="upper left")
+    figure.legend(loc="outside upper left", ncols=3)

@@ -234,6 +234,8 @@ plots_replicas.scaling(series)
 #   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch
 #   alone, 1.2 s with two. On CPU
 #   cores this program can be shown to be *right*, not to be fast.
+# - Speedups and efficiencies of different machines may stand side by side, as here. Seconds of different
+#   machines may not be divided by each other.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
 #
 # How much does the batch of a replica matter? Here a few steps with a small one:
