@@ -11,10 +11,11 @@ def scaled(lr, workers, rule):
 
 
 def lr_at(step, base, peak, warmup, total, decay):
-    """The rate of a step: in `warmup` steps from base to peak, then peak or a half cosine."""
-    raise NotImplementedError(
-        "Exercise 9.2: the line, then peak, or peak * (1 + cos(pi * progress)) / 2"
-    )
+    """The rate of a step: in `warmup` steps from base to peak, then as `decay` says.
+
+    "none": peak. "cosine": half a cosine, down to 0. "exponential": down to a hundredth of peak.
+    """
+    raise NotImplementedError("Exercise 9.2: the line, then peak times 1 or what the lesson says")
 
 
 def update(params, gradients, speeds, lr, momentum):

@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--rule", default="linear", choices=["same", "sqrt", "linear"])
     parser.add_argument("--warmup", type=float, default=0.0, help="in passes over the data")
-    parser.add_argument("--decay", default="none", choices=["none", "cosine"])
+    parser.add_argument("--decay", default="none", choices=["none", "cosine", "exponential"])
     parser.add_argument("--momentum", type=float, default=0.0)
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
     parser.add_argument("--train-samples", type=int, default=60000)

@@ -111,8 +111,10 @@ answers.note(start_rates_changed=len(changed))
 #
 # A rate that is right later can be too large for the first steps, when gradients are long and
 # point everywhere. **Warm-up**: go from the base rate to the scaled one in the first epochs. And near
-# the end smaller steps settle deeper: **decay**, here half a cosine. (Exponential decay and steps
-# do the same.)
+# the end smaller steps settle deeper: **decay**. From the end of the warm-up to that of the run,
+# `done` goes from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for long and ends at
+# 0. Exponential decay, here peak · 0.01^done, divides by the same number in every step and ends at a
+# hundredth.
 #
 # **Exercise 9.2.** Fill `lr_at`.
 

@@ -13,13 +13,17 @@ def scaled(lr, workers, rule):
 
 
 def lr_at(step, base, peak, warmup, total, decay):
-    """The rate of a step: in `warmup` steps from base to peak, then peak or a half cosine."""
-    ### BEGIN SOLUTION Exercise 9.2: the line, then peak, or peak * (1 + cos(pi * progress)) / 2
+    """The rate of a step: in `warmup` steps from base to peak, then as `decay` says.
+
+    "none": peak. "cosine": half a cosine, down to 0. "exponential": down to a hundredth of peak.
+    """
+    ### BEGIN SOLUTION Exercise 9.2: the line, then peak times 1 or what the lesson says
     if step < warmup:
         return base + (peak - base) * step / warmup
+    done = (step - warmup) / (total - warmup)
     if decay == "cosine":
-        return peak * (1 + math.cos(math.pi * (step - warmup) / (total - warmup))) / 2
-    return peak
+        return peak * (1 + math.cos(math.pi * done)) / 2
+    return peak * 0.01**done if decay == "exponential" else peak
     ### END SOLUTION
 
 

@@ -81,7 +81,7 @@ def main():
     parser.add_argument("--rules", nargs="+", default=["same", "sqrt", "linear"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--warmup", type=float, default=0.0, help="in epochs of this batch")
-    parser.add_argument("--decay", default="none", choices=["none", "cosine"])
+    parser.add_argument("--decay", default="none", choices=["none", "cosine", "exponential"])
     parser.add_argument("--momentum", type=float, default=0.0)
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
     parser.add_argument("--epochs", type=int, default=5)

@@ -67,6 +67,9 @@ def test_the_schedule_equals_its_formula_at_every_step(base, workers, warmup, mo
     ramp = np.linspace(base, peak, warmup, endpoint=False)
     fall = peak * (1 + np.cos(np.pi * np.arange(more) / more)) / 2
     np.testing.assert_allclose(found, np.concatenate([ramp, fall]), rtol=1e-9, atol=1e-12)
+    found = [rates.lr_at(k, base, peak, warmup, total, "exponential") for k in range(total)]
+    fall = peak * np.logspace(0, -2, more, endpoint=False)
+    np.testing.assert_allclose(found, np.concatenate([ramp, fall]), rtol=1e-9, atol=1e-12)
     flat = [rates.lr_at(k, base, peak, warmup, total, "none") for k in range(warmup, total)]
     assert set(flat) == {peak}
 
@@ -113,13 +116,18 @@ def test_rules_that_are_wrong(wrong, advice):
     assert_advice(failure(check.check_9_1, wrong), advice)
 
 
-def lr_at(step, base, peak, warmup, total, decay, zero=False, offset=True, cosine=True):
+def lr_at(
+    step, base, peak, warmup, total, decay, zero=False, offset=True, cosine=True, base_of=0.01
+):
     if step < warmup:
         return peak * step / warmup if zero else base + (peak - base) * step / warmup
     if decay == "none" or not cosine:
         return peak
     begin = warmup if offset else 0
-    return peak * (1 + math.cos(math.pi * (step - begin) / (total - begin))) / 2
+    done = (step - begin) / (total - begin)
+    if decay == "exponential":
+        return peak * base_of**done
+    return peak * (1 + math.cos(math.pi * done)) / 2
 
 
 @pytest.mark.parametrize(
@@ -130,6 +138,8 @@ def lr_at(step, base, peak, warmup, total, decay, zero=False, offset=True, cosin
         (lambda *a: lr_at(*a, cosine=False), "arithmetic"),
         (lambda *a: a[2], "Warm up first"),
         (lambda *a: a[1] if a[0] > 50 else lr_at(*a), "stays at peak"),
+        (lambda *a: lr_at(*a, base_of=math.exp(-1)), "base is 0.01"),
+        (lambda *a: lr_at(*a, cosine=a[5] != "exponential"), "may also be"),
         (lambda *a: None, "return"),
     ],
 )

@@ -64,6 +64,15 @@ def check_9_2(lr_at: Function) -> str:
         ((109, "none"), peak, {base: "Without decay the rate stays at peak."}),
         ((10, "cosine"), peak, {1.6 * (1 + math.cos(math.pi * 10 / 110)) / 2: COUNT_FROM}),
         ((60, "cosine"), 0.8, {1.6 * (1 + math.cos(math.pi * 60 / 110)) / 2: COUNT_FROM}),
+        (
+            (60, "exponential"),
+            0.16,
+            {
+                1.6 * 0.01 ** (60 / 110): COUNT_FROM,
+                1.6: NO_EXPONENTIAL,
+                1.6 * math.exp(-0.5): "The base is 0.01: 0.01 ** done.",
+            },
+        ),
     ]
     for (step, decay), right, mistakes in cases:
         what = f'lr_at({step}, {base}, {peak}, {warmup}, {total}, "{decay}")'
@@ -76,6 +85,7 @@ def check_9_2(lr_at: Function) -> str:
     return "From 0.1 up to 1.6 in ten steps, then down to 0."
 
 
+NO_EXPONENTIAL = 'decay may also be "exponential": peak * 0.01 ** done.'
 COUNT_FROM = "Count the decay from the end of the warm-up: (step - warmup) / (total - warmup)."
 
 
