@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder import assemble, filenames, outcome
 from autograder.outcome import Sign
-from autograder.readers import bars, mllog, record
+from autograder.readers import bars, mllog, record, record_run
 from autograder.readers.reader import EPOCH_NUMBERS, Reader, Said
 from autograder.records import Epoch, Problem, Run, Where
 from autograder.scan import READERS, Scanned
@@ -59,7 +59,7 @@ def runs_of(
     for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
             last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
-            run = record.to_run(launch)
+            run = record_run.to_run(launch)
             certain = run.outcome == "completed"
             one = Found(run, at, launch.first.line, last, certain, certain)
             if run.outcome == "failed":

@@ -12,7 +12,8 @@ class Writer:
     """Lines of one run, each rank with its own chain."""
 
     def __init__(self, run: str = "5f0c2a91") -> None:
-        self.run, self.lines = run, []
+        self.run = run
+        self.lines: list[str] = []
         self.clock: float = BEGAN_MS
         self.chains: dict[int, str] = {}
 

@@ -1,12 +1,9 @@
-"""Files of one submission in, runs out: jobs, outcomes, the command."""
+"""Files of one submission in, runs out: how they ended, and what belongs together."""
 
-import json
 import os
 
 import pytest
-from click.testing import CliRunner
 
-from autograder.cli import main
 from autograder.read import read_bytes, read_files, summary
 from autograder.records import Run
 from tests.autograder.make_record import make_record
@@ -185,88 +182,6 @@ def test_an_unfinished_epoch_is_no_epoch_but_is_known():
     assert summary(run)["epochs"] is None
 
 
-JOBS = {
-    "%x_%j": (["a_4711.out", "a_4711.err"], "4711"),
-    "%x-%j": (["cifar-cnn-4711.out"], "4711"),
-    "slurm-%j": (["slurm-12.out"], "12"),
-    "an array": (["slurm-4711_3.out"], "4711_3"),
-    "PBS": (["train.o4711", "train.e4711"], "4711"),
-    "no id": (["job.out", "job.err"], None),
-    "a date": (["run_20260302.out"], None),
-    "a date and a time": (["run_20260302_101500.out"], None),
-    "a size": (["resnet_50.out"], None),
-    "a folder": (["1234/job.out"], None),
-}
-
-
-@pytest.mark.parametrize(("names", "job"), JOBS.values(), ids=JOBS)
-def test_job_from_the_name(names, job):
-    run = read_one(dict(zip(names, (KERAS, "warning\n"), strict=False)))
-    assert run.job_id == job
-    assert len(run.files) == len(names)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["SLURM_JOB_ID=4711", "+ SLURM_JOBID=4711", "Job ID: 4711", "PBS_JOBID=4711.server", LIMIT],
-)
-def test_job_from_the_output_before_the_name(line):
-    assert read_one({"a_9999.out": f"{line}\n{KERAS}"}).job_id == "4711"
-
-
-def test_jobs_that_contradict_each_other_are_none():
-    assert read_one({"a.out": "SLURM_JOB_ID=1\nSLURM_JOB_ID=2\n" + KERAS}).job_id is None
-
-
-WORKERS = [
-    ("INFO Initialized rank 0 out of 4", 4),
-    ("Hello from rank 3 of 4 on n1", 4),
-    ("World size: 4", 4),
-    ("WORLD_SIZE=4", 4),
-    ("dist_world_size=4", 4),
-    ("  role_world_sizes=[4, 4]", 4),
-    ("  group_world_size=4", None),
-    ("LOCAL_WORLD_SIZE=4", None),
-    ("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4", 4),
-    ("All distributed processes registered. Starting with 4 processes", 4),
-    ("hvd.size(): 4", 4),
-    ("Horovod size: 4", 4),
-    ("*** Training the model with 4 GPUs ***", 4),
-    ("Number of available GPUs: 4", None),
-    ("This DataLoader will create 4 worker processes in total", None),
-    ("world_size=0", None),
-]
-
-
-@pytest.mark.parametrize(("line", "workers"), WORKERS)
-def test_workers_are_what_the_output_says(line, workers):
-    assert read_one({"job.out": f"{line}\n{KERAS}"}).workers == workers
-
-
-TOTALS = {
-    "Train Time:  299.12": ("total_seconds", 299.12),
-    "Training time 1545.1475 s": ("total_seconds", 1545.1475),
-    "Total training time: 2.5 min": ("total_seconds", 150.0),
-    "Training complete in 1m 7s": ("total_seconds", 67.0),
-    "Test accuracy: 0.9791": ("test_accuracy", 0.9791),
-    "Test acc = 97.91%": ("test_accuracy", 0.9791),
-    "Test accuracy 97.91": ("test_accuracy", 0.9791),
-    "Accuracy of the network on the 10000 test images: 54 %": ("test_accuracy", 0.54),
-    "│         test_acc          │    0.9725000262260437     │": ("test_accuracy", 0.9725),
-    "Test loss: 0.0731": ("test_loss", 0.0731),
-    "Total img/sec on 8 GPU(s): 2000.0 +-10.0": ("throughput", 2000.0),
-    "Throughput: 512.5 images/s": ("throughput", 512.5),
-}
-
-
-@pytest.mark.parametrize("line", TOTALS)
-def test_what_is_said_of_the_whole_run(line):
-    name, value = TOTALS[line]
-    run = read_one({"job.out": f"{KERAS}{line}\n"})
-    assert getattr(run, name).value == pytest.approx(value, rel=1e-4)
-    assert getattr(run, name).where.line == 7
-
-
 def test_files_that_are_none(tmp_path):
     os.mkfifo(tmp_path / "pipe.out")
     (tmp_path / "link.out").symlink_to("/nowhere")
@@ -274,64 +189,6 @@ def test_files_that_are_none(tmp_path):
     runs = read_files(paths)
     assert [run.outcome for run in runs] == ["empty"] * 4
     assert all(run.problems for run in runs)
-
-
-def command(*arguments: object):
-    return CliRunner().invoke(main, ["read", *map(str, arguments)])
-
-
-FIELDS = [
-    "files",
-    "format",
-    "outcome",
-    "workers",
-    "job_id",
-    "epochs",
-    "epoch_seconds",
-    "epoch_seconds_median_after_first",
-    "final_train_accuracy",
-    "final_val_accuracy",
-    "best_val_accuracy",
-    "test_accuracy",
-    "final_train_loss",
-    "throughput",
-    "problems",
-]
-
-
-def test_command_prints_json(tmp_path):
-    (tmp_path / "a_4711.out").write_text("\n".join(make_record(size=2, seconds=(3, 2, 1.5))))
-    (tmp_path / "b.out").write_text(UNFINISHED + TRACEBACK)
-    result = command(tmp_path / "a_4711.out", tmp_path / "b.out", "--json")
-    assert result.exit_code == 0
-    record, keras = json.loads(result.output)
-    assert list(record) == list(keras) == FIELDS
-    assert record["workers"] == 2
-    assert record["epoch_seconds"] == [3, 2, 1.5]
-    assert record["epoch_seconds_median_after_first"] == 1.75
-    assert record["throughput"] == pytest.approx((60000 / 2 + 60000 / 1.5) / 2)
-    assert record["final_val_accuracy"] is None
-    (problem,) = keras["problems"]
-    assert list(problem) == ["file", "line", "text", "reason"]
-
-
-def test_command_prints_for_people(tmp_path):
-    (tmp_path / "a.out").write_text(KERAS + "\x1b[31mTest accuracy: 0.95\n" + TRACEBACK)
-    result = command(tmp_path / "a.out")
-    assert result.exit_code == 0
-    assert "final train accuracy" in result.output
-    assert "ValueError: the shapes do not match" in result.output
-    assert "final val accuracy" not in result.output
-
-
-def test_command_says_what_is_wrong_with_its_files(tmp_path):
-    missing = command(tmp_path / "none.out")
-    assert missing.exit_code == 2
-    assert "there is no such file" in missing.output
-    folder = command(tmp_path)
-    assert folder.exit_code == 2
-    assert "is a folder" in folder.output
-    assert command().exit_code == 2
 
 
 FLOODS = {
