@@ -101,11 +101,8 @@ def main():
     line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
 
     model = build_model(args.model)
-    model.compile(
-        optimizer=make_optimizer(args.lr, args.momentum, args.lars),
-        loss="sparse_categorical_crossentropy",
-        metrics=["accuracy"],
-    )
+    optimizer = make_optimizer(args.lr, args.momentum, args.lars)
+    model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
     start_alike(model)
 
     record = Record(
