@@ -22,7 +22,9 @@ LESSONS: dict[str, set[str]] = {
 
 def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
     names = " ".join(LESSONS)
-    run = f"lessons run {names} --edition solutions --site box --jobs 2 --out run"
+    run = (
+        f"lessons run {names} --edition solutions --site box --jobs 2 --cell-timeout 400 --out run"
+    )
     student.do(f"module load dl-course && {run}", seconds=500)
     submit = "lessons submit {0} --in run/{0}_* --out {0}.zip"
     for lesson in LESSONS:
