@@ -4,21 +4,26 @@ import re
 
 from playwright.sync_api import Page, expect
 
+# JupyterLab shows a kernel as idle before it has asked for one, and what is run then is lost: the
+# cells go back to [ ]. So ask the server: is there a kernel for this notebook, does the page hold a
+# connection to it, and has it nothing to do?
+KERNEL_IS_READY = """async () => {
+    const config = JSON.parse(document.querySelector('#jupyter-config-data').textContent);
+    const tab = document.querySelector('#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current');
+    const sessions = await (await fetch(config.baseUrl + 'api/sessions')).json();
+    return tab && sessions.some(session =>
+        session.path.split('/').pop() === tab.textContent
+        && session.kernel.connections > 0 && session.kernel.execution_state === 'idle');
+}"""
+
 
 def run_all(page: Page) -> None:
-    """Run, Run All Cells; once more if the menu had no effect.
-
-    The menu acts on what has the focus, and a page that is still settling may take it away.
-    """
+    """Run, Run All Cells, once the notebook's kernel is ready."""
+    page.wait_for_function(KERNEL_IS_READY, polling=300, timeout=60_000)
+    idle = page.locator(".jp-Notebook-ExecutionIndicator")
+    expect(idle).to_have_attribute("data-status", "idle", timeout=60_000)
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     begun = page.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[(\*|\d+)\]"))
-    for attempt in range(3):
-        page.locator(".jp-Notebook .jp-CodeCell").first.click()
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        try:
-            expect(begun.first).to_be_attached(timeout=20_000)
-        except AssertionError:
-            if attempt == 2:
-                raise
-        else:
-            return
+    expect(begun.first).to_be_attached(timeout=20_000)
