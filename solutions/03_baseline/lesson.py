@@ -212,13 +212,13 @@ plots_baseline.beside_published(
 # - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves start
 #   alike and stay behind. The rings are a reference point and no target. In `full` your points
 #   should lie on them.
-# - Barcelona's epoch took **42 s** on one GPU of CTE-POWER (a V100, 2021). The same program took 24 s in
+# - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in
 #   its first epoch and 14 s in the second on one H100, 215 s on 20 CPU cores (MareNostrum 5, in
 #   J. Torres' textbook). Numbers of different hardware are never divided by each other to tell how a
 #   program scales.
 # - On two CPU cores, 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch, 2 to 6 s
 #   for the others; loss 2.59, 2.41, 2.27 (TensorFlow 2.21).
-# - **The first epoch does not count**: in it, TensorFlow traces and compiles 190 layers, allocates
+# - **The first epoch does not count**: in it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it is two or three times as long as the second. Averaged over 5 epochs it
 #   would lower the throughput that you state; averaged over 50 it would not. So the "speedup" of a mean
 #   depends on how long you trained, and that of a median without epoch 1 does not.
@@ -251,9 +251,9 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # %% [markdown]
 # - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
 #   the knob of data parallelism, and also why a too small one makes every comparison look bad.
-#   CPU cores are full early, and slower again when a batch outgrows their caches; a GPU fills late.
+#   CPU cores are full early, a GPU late. Whiskers that overlap say that you saw no difference.
 # - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file; batch 2,048 of
-#   this network on a GPU with 16 GB), lower the batch, and then run *all* that you compare with the
+#   this network is too much for many a GPU), lower the batch, and then run *all* that you compare with the
 #   same one.
 # - Parameters are not work. The light network has half the parameters of MobileNet; what each pixel
 #   goes through decides the seconds.

@@ -194,7 +194,7 @@ for n in (1, 2):
     batch, rate = same_work(n)
     words = ["--batch_size", batch, "--lr", rate, "--epochs", 1, "--steps", 10]
     ten[n] = submit(n, *cnn, *words)
-    print(f"{n} replicas: mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
+    print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
 # Equal to about seven digits: the sums are the same, added in another order. Networks with *batch
@@ -231,9 +231,8 @@ plots_replicas.scaling(series)
 #   GPUs for ResNet50V2 with 2,048 images a GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
 #   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
 # - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch
-#   alone, 1.2 s with two. On CPU
-#   cores this program can be shown to be *right*, not to be fast.
+#   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch alone, 1.2 s with two. On CPU cores
+#   this program can be shown to be *right*, not to be fast.
 # - Speedups and efficiencies of different machines may stand side by side, as here. Seconds of different
 #   machines may not be divided by each other.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
