@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
+from cluster.doctor.worlds import world_of
 
 GRADIENTS = 16 * 2**20  # bytes: four million parameters
 ALONE = 2  # ranks that the doctor starts itself when nobody started several
@@ -20,20 +21,19 @@ def allreduce(place: Place) -> Iterator[Finding]:
     if place.size == 1:
         yield from with_own_ranks(place)
         return
-    from mpi4py import MPI  # MPI_Init: here ranks wait for each other
-
-    world = MPI.COMM_WORLD
+    world = world_of(place.launcher)
+    by = getattr(world, "kind", "MPI")
     if world.size != place.size:
         yield replace(size_one(place, world.size), probe="launch")
         return
     if world.rank != place.rank:
-        sentence = f"{place.launcher} says rank {place.rank}, MPI says {world.rank}"
+        sentence = f"{place.launcher} says rank {place.rank}, {by} says {world.rank}"
         advice = "the launcher and this MPI do not fit together: see the line mpi"
         yield replace(broken(sentence, advice), probe="launch")
         return
     if world.rank == 0:
         nodes = len(place.nodes)
-        together = f"{world.size} ranks in one MPI world, on {nodes} node{'s' * (nodes > 1)}"
+        together = f"{world.size} ranks in one {by} world, on {nodes} node{'s' * (nodes > 1)}"
         yield replace(ok(together, launcher=place.launcher), probe="launch")
     numbers = measured(world)
     if world.rank == 0:

@@ -45,6 +45,18 @@ def test_two_ranks_give_one_report(shell):
     assert left_over(shell) == []
 
 
+@pytest.mark.parametrize(("launcher", "world"), [("torchrun", "Gloo"), ("horovodrun", "Horovod")])
+def test_launchers_that_need_no_mpi(shell, launcher, world):
+    shell.write("doctor.sbatch", shell.cluster("doctor", "--job").stdout)
+    shell.environment["LAUNCHER"] = launcher
+    shell.wait(shell.submit("doctor.sbatch", "--only", "allreduce"), ok=None)
+    output = shell.read("doctor_1.out")
+    assert f"doctor: 2 ranks, started by {launcher}, on " in output
+    assert f"2 ranks in one {world} world, on 1 node\n" in output
+    assert "for 16 MB" in output
+    assert left_over(shell) == []
+
+
 def test_a_rank_that_never_begins_is_named_and_the_report_comes(shell):
     hangs = f"[ $OMPI_COMM_WORLD_RANK = 0 ] || exec sleep 300; {QUICK} --limit 8"
     done = ranks(shell, hangs)
