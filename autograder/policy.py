@@ -209,7 +209,8 @@ def _override_check(grade: Grade, change: Override) -> Grade:
         text = f"{change.check}: not judged here, so nothing to change: {change.reason}"
         return replace(grade, adjustments=(*grade.adjustments, text))
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
-    text = f"{change.check}: {change.points:g} points by the instructor: {change.reason}"
+    given = counted(change.points or 0, "point")
+    text = f"{change.check}: {given} by the instructor: {change.reason}"
     score = round(sum(c.score for c in checks), 2)
     return replace(
         grade, checks=checks, score=score, adjustments=(*grade.adjustments, text), status="graded"
@@ -226,7 +227,7 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         return replace(
             grade, score=None, status="excused", adjustments=(*grade.adjustments, text), look=()
         )
-    text = f"{change.points:g} points by the instructor: {change.reason}"
+    text = f"{counted(change.points, 'point')} by the instructor: {change.reason}"
     return replace(
         grade, score=change.points, status="graded", adjustments=(*grade.adjustments, text)
     )
@@ -241,7 +242,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     days, reason = policy.extensions.get((student, grade.lesson), (0.0, ""))
     if days:
         due += timedelta(days=days)
-        lines.append(f"extension of {days:g} days" + (f": {reason}" if reason else ""))
+        lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
     text = policy.times.get((student, grade.lesson)) or grade.handed_in
     moment = handed_in_at(text)
     if moment is None:
@@ -252,14 +253,20 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
         free = min(left, late)
         left -= free
         charged = late - free
-        lines.append(f"handed in {late} days late" + (f", {free} of them free" if free else ""))
+        of_them = f", {free} of them free" if free else ""
+        lines.append(f"handed in {counted(late, 'day')} late{of_them}")
         limit = policy.late.latest_days
         share = 1.0 if limit is not None and late > limit else charged * penalty(policy.late)
         if share > 0:
             lost = round(min(score, share * grade.max_score), 2)
             score = round(score - lost, 2)
-            lines.append(f"{lost:g} points less for {charged} late days")
+            less = f"{counted(lost, 'point')} less for {counted(charged, 'late day')}"
+            lines.append(less)
     return replace(grade, score=score, adjustments=(*grade.adjustments, *lines)), left
+
+
+def counted(number: float, word: str) -> str:
+    return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:

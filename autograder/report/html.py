@@ -1,6 +1,7 @@
 """Feedback as pages: one for each student, one for the class. Each is one file without scripts
 or parts elsewhere; only sorting and filtering the class table takes a few lines of script."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -106,12 +107,13 @@ def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
         gains = [row.speedup for row in same if row.speedup]
         if len(gains) > 1:
             label = f"{lesson}: best speedup of {len(gains)} submissions"
-            drawn.append((label, pictures.histogram(gains, max(gains), "speedup")))
+            drawn.append((label, pictures.histogram(gains, round_end(gains), "speedup")))
     return (
         environment()
         .get_template("class.html.j2")
         .render(
             students=len({row.student for row in rows}),
+            submissions=sum(row.status != "missing" for row in rows),
             rows=shown_rows,
             looks=[row for row in shown_rows if row["look"]],
             tiers=[(tier, tiers[tier]) for tier in TIERS if tiers[tier]],
@@ -119,6 +121,13 @@ def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
             pictures=drawn,
         )
     )
+
+
+def round_end(values: Sequence[float]) -> float:
+    """An end of an axis with five round steps, at or above the largest value."""
+    step = max(values) / 5
+    power = 10.0 ** math.floor(math.log10(step))
+    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))
 
 
 def _shown(row: Row, people: Mapping[str, Person]) -> dict:

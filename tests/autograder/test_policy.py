@@ -39,9 +39,9 @@ def test_without_any_policy_the_measured_score_stands(graded):
     ("handed_in", "policy", "score", "words"),
     [
         ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.67", ""),
-        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.67", "1 days late"),
+        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.67", "1 day late"),
         ("2026-03-03 20:00:00 UTC", "penalty_a_day: 10%", "7.67", "2 days late"),
-        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.67", "1 days late"),
+        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.67", "1 day late"),
         ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.67", "1 of them free"),
         ("2026-03-09 20:00:00 UTC", "penalty_a_day: 10%\nlatest_days: 3", "0", "8 days late"),
         ("2027-03-09 20:00:00 UTC", "penalty_a_day: 10%", "0", "days late"),
