@@ -8,7 +8,7 @@ from typing import Any
 from autograder.answers import Given
 from autograder.harmless import printable
 from autograder.measure import Measure, Missing
-from autograder.metrics import METRICS, PAIRS, Value, measured
+from autograder.metrics import METRICS, PAIRS, POINTS, Value, measured
 from autograder.outcome import RAISED
 from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric, Threshold
@@ -130,6 +130,8 @@ def metric_value(
         return STUDIES[metric](finished(given, name), at)
     if metric.startswith("measure:"):
         return measured(run, metric.removeprefix("measure:"), at)
+    if metric in POINTS:
+        return POINTS[metric](run, at)
     if base is None:
         return METRICS[metric](run)
     other = chosen(given, base)

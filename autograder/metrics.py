@@ -5,7 +5,8 @@ A metric gives a Measure, a word (model, device) or Missing with the reason.
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from autograder import measure
 from autograder.measure import Measure, Missing, Result, exact, is_number, printed
@@ -81,6 +82,22 @@ def _test_accuracy(run: Run) -> Result:
 def _train_accuracy(run: Run) -> Result:
     last = run.epochs[-1].train_accuracy if run.epochs else None
     return _fraction(last, "training accuracy")
+
+
+def _val_accuracy(run: Run) -> Result:
+    return _fraction(run.epochs[-1].val_accuracy if run.epochs else None, "validation accuracy")
+
+
+def _best_val_accuracy(run: Run) -> Result:
+    known = [epoch.val_accuracy for epoch in run.epochs if epoch.val_accuracy]
+    return _fraction(max(known, key=lambda a: a.value, default=None), "validation accuracy")
+
+
+def _time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Result:
+    target = at.get("accuracy")
+    if not is_number(target):
+        return Missing("time_to_accuracy needs the accuracy in `at`")
+    return measure.time_to_accuracy(run, target)
 
 
 def _end(name: str) -> Callable[[Run], Result]:
@@ -215,7 +232,14 @@ PAIRS: dict[str, Callable[[Run, Run], Result]] = {
     "speedup": _pair(measure.speedup),
 }
 
+# Metrics of a run that need to be told a point.
+POINTS: dict[str, Callable[[Run, Mapping[str, Any]], Result]] = {
+    "time_to_accuracy": _time_to_accuracy,
+}
+
 METRICS: dict[str, Callable[[Run], Value]] = {
+    "best_val_accuracy": _best_val_accuracy,
+    "val_accuracy": _val_accuracy,
     "allreduce_s": lambda run: measured(run, "allreduce_s", {}),
     "chain_intact": lambda run: (
         Missing("the output has no run record")

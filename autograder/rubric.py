@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from autograder.metrics import METRICS, PAIRS
+from autograder.metrics import METRICS, PAIRS, POINTS
 from autograder.readers import custom
 from autograder.scan import READERS
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
@@ -64,14 +64,17 @@ def _known_metric(name: str | None, base: str | None = None, at: Iterable[str] =
     odd = sorted(set(at) - AT)
     if name in STUDIES and odd:
         raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(AT))}")
+    if name in POINTS and set(at) != {"accuracy"}:
+        raise ValueError(f"{name} needs `at: {{accuracy: 0.9}}`: how good is asked for")
     if at and name in METRICS:
         raise ValueError(f"{name} is the same everywhere: leave `at` away")
-    if name is None or name in METRICS or name in STUDIES or name.startswith("measure:"):
+    plain = METRICS.keys() | STUDIES.keys() | POINTS.keys()
+    if name is None or name in plain or name.startswith("measure:"):
         if base is not None:
             raise ValueError(f"{name} has no base; {' and '.join(PAIRS)} have")
         return
     if name not in PAIRS:
-        known = ", ".join(sorted([*METRICS, *STUDIES]))
+        known = ", ".join(sorted([*plain, *PAIRS]))
         raise ValueError(f"no metric is called {name!r}; there are: {known}")
     if base is None:
         raise ValueError(f"{name} needs a base: the run that it is relative to")

@@ -6,6 +6,7 @@ from autograder import judge, rubric, study
 from autograder.answers import Given
 from autograder.case import Case
 from autograder.measure import Missing
+from autograder.metrics import METRICS, POINTS
 from autograder.read import read_bytes
 from autograder.records import Where
 from autograder.strict_yaml import SettingsError
@@ -66,6 +67,18 @@ def test_values(metric, at, right):
         assert 10 < found < 30
     else:
         assert found == pytest.approx(right)
+
+
+def test_time_to_accuracy_and_the_accuracies_of_the_epochs():
+    epochs = "".join(
+        f"Epoch {n}/4\n9/9 - 2s - loss: 0.5 - accuracy: 0.9 - val_loss: 0.4 - val_accuracy: {v}\n"
+        for n, v in enumerate((0.8, 0.91, 0.93, 0.92), start=1)
+    )
+    (run,) = read_bytes({"job.out": epochs.encode()})
+    assert POINTS["time_to_accuracy"](run, {"accuracy": 0.9}).value == 4
+    assert isinstance(POINTS["time_to_accuracy"](run, {"accuracy": 0.95}), Missing)
+    assert METRICS["val_accuracy"](run).value == 0.92
+    assert METRICS["best_val_accuracy"](run).value == 0.93
 
 
 def test_the_range_is_that_of_the_repeats():
@@ -167,6 +180,7 @@ def test_a_rubric_of_a_study(asked, repeats, answers, scores):
     [
         ("at: {repeat: 3}", "study_sizes has no 'repeat'"),
         ("at: {repeats: 3}, base: study", "has no base"),
+        ("at: {size: 2, accuracy: 1}", "study_sizes has no 'accuracy'"),
     ],
 )
 def test_slips_in_a_rubric_are_named(tmp_path, wrong, words):
