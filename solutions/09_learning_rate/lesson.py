@@ -241,7 +241,7 @@ plots_learning.four_curves()
 # (The loss in the log is a mean over the epoch, while the parameters still moved; here it is
 # measured after each epoch, over all training images.)
 #
-# **Exercise 9.6.** `gap(small, large, level)`: two lists of (training loss, test accuracy), one pair
+# **Exercise 9.4b.** `gap(small, large, level)`: two lists of (training loss, test accuracy), one pair
 # for each epoch. Test accuracy of the small batch minus that of the large one, each in the first
 # epoch whose training loss is at most `level`. If one of them has not come so far: `None`.
 
@@ -249,14 +249,14 @@ plots_learning.four_curves()
 # %% tags=["exercise"]
 def gap(small, large, level):
     """Test accuracy of small minus that of large at equal training loss; None: no claim."""
-    ### BEGIN SOLUTION Exercise 9.6: the first epoch of each with loss <= level, or None
+    ### BEGIN SOLUTION Exercise 9.4b: the first epoch of each with loss <= level, or None
     reached = [[test for loss, test in run if loss <= level] for run in (small, large)]
     return reached[0][0] - reached[1][0] if all(reached) else None
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_9_6(gap)
+check.check_9_4b(gap)
 
 # %%
 longest = {"smoke": [], "full": ["--epochs", "12"]}[profile]

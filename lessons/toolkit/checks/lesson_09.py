@@ -164,8 +164,8 @@ def check_9_5(setting: Function) -> str:
     return "Eight tasks, eight settings, nothing to say to each other."
 
 
-@exercise("9.6")
-def check_9_6(gap: Function) -> str:
+@exercise("9.4b")
+def check_9_4b(gap: Function) -> str:
     """gap(small, large, level): test accuracies at equal training loss, or no claim (None)."""
     small = [(0.5, 0.88), (0.2, 0.93), (0.09, 0.95), (0.05, 0.951), (0.04, 0.953)]
     large = [(0.9, 0.80), (0.4, 0.90), (0.15, 0.92), (0.1, 0.93), (0.08, 0.934)]
