@@ -42,7 +42,7 @@ def test_one_report_for_two_nodes(student):
 def test_the_wrong_plug_in_is_named_on_all_ranks(student):
     """srun --mpi=pmi2 and Open MPI 5: four programs, each alone."""
     only = "--only mpi --only allreduce --json"
-    wrong = "s/^launch_ranks/export SLURM_MPI_TYPE=pmi2; srun --mpi=pmi2 -n/"
+    wrong = "s/^ *launch_ranks/export SLURM_MPI_TYPE=pmi2; srun --mpi=pmi2 -n/"
     output = doctor(student, only, wrong)
     report = json.loads(output[output.index("\n{") : output.rindex("}") + 1])
     found = [each for each in report["findings"] if each["probe"] == "launch"]
