@@ -204,7 +204,8 @@ plots_input.rates(runs, net, published)
 # - Read the picture against the line. A bar to its right: the network is the slower one, the run is
 #   **compute-bound**, and a faster input is for nothing. A bar to its left: **input-bound**, and the
 #   device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An H100 takes 3,600
-#   images of 128 × 128 a second, and there the input has to be watched.
+#   images of 128 × 128 a second, and there the input has to be watched. (That line is another machine and
+#   larger images. It shows how far apart things are; do not divide by it.)
 # - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
 #   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images a second: each worker counts, until there
 #   are enough. With a heavy one: 88 to 95, whatever the number.
