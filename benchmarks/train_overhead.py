@@ -30,7 +30,7 @@ PROGRAMS = {
     "02_serial/train.py": MNIST,
     "02_serial/train_torch.py": MNIST,
     "03_baseline/train.py": CIFAR,
-    "04_feeding/train.py": CIFAR,
+    "04_feeding/train.py": f"{CIFAR} --source memory --workers 1",
     "05_mirrored/train.py": CIFAR,
     "07_horovod/train.py": MNIST,
     "07_horovod/train_torch.py": MNIST,
