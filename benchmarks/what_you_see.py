@@ -70,10 +70,12 @@ def allreduce(seeds: list[int]) -> None:
 def rates(seeds: list[int]) -> None:
     chosen = ["--seeds", *seeds]
     warm = ["--rules", "linear", "--decay", "cosine", *chosen]
+    lars = ["--lars", 0.02, "--momentum", 0.9, "--lr", 0.05]
     for name, options in {
         "12,800": [*FEW, "--workers", 1, 4, 8, 16, 64, *chosen],
         "12,800, 1 epoch of warm-up, cosine": [*FEW, "--workers", 16, 64, "--warmup", 1, *warm],
         "12,800, 2 epochs of warm-up, cosine": [*FEW, "--workers", 16, 64, "--warmup", 2, *warm],
+        "12,800, LARS": [*FEW, "--workers", 64, "--warmup", 1, *lars, *warm],
         "12,800, mlp16": [*FEW, "--model", "mlp16", "--workers", 1, 4, 8, 16, *chosen],
         "60,000": ["--workers", 1, 8, 16, 64, *chosen],
         "60,000, 1 epoch of warm-up, cosine": ["--workers", 16, 64, "--warmup", 1, *warm],

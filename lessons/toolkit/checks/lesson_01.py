@@ -97,7 +97,17 @@ def check_1_2(descend: Function) -> str:
     """On the loss ½·a·w² the path converges at a rate of 1.9/a and diverges at 2.1/a."""
     a, steps = 4.0, 100
     signature = "descend(gradient, w, lr, steps) gives the list of all points, the start included"
-    path = descend(lambda w: a * w, np.array([1.0]), 1.9 / a, steps)
+
+    def slope(w: np.ndarray, *more: Any) -> np.ndarray:
+        if more:
+            raise CheckFailed(
+                "gradient(w), of one argument",
+                f"gradient called with {1 + len(more)}",
+                "Here `gradient` is what descend was given, whatever the loss: it takes w alone.",
+            )
+        return a * w
+
+    path = descend(slope, np.array([1.0]), 1.9 / a, steps)
     if path is None:
         raise CheckFailed(signature, "None", "Is there a `return path`?")
     if not isinstance(path, list | tuple | np.ndarray) or np.ndim(path) == 0:
@@ -118,7 +128,7 @@ def check_1_2(descend: Function) -> str:
             " to ".join(f"{point:.3g}" for point in points[:3]) + " …",
             descend_advice(points, right),
         )
-    far = descend(lambda w: a * w, np.array([1.0]), 2.1 / a, steps)
+    far = descend(slope, np.array([1.0]), 2.1 / a, steps)
     if not abs(number(np.ravel(far[-1])[0], "the last point")) > 1000:
         advice = "Use the rate that is given, `lr`, and all the steps."
         raise CheckFailed("at 2.1/a the path leaves for infinity", shown(far[-1]), advice)
