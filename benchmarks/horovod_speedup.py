@@ -15,8 +15,11 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
 GLOO = ["horovodrun", "--gloo", "-H", "localhost:2", "-np"]
@@ -66,11 +69,18 @@ def resnet():
     )
 
 
-def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
+def save_images(folder: str, samples: int = 4096) -> tuple[str, bool]:
+    """A file that the processes read, and whether the images are a stand-in."""
+    from lessons.toolkit import data
+
+    cifar = data.load("cifar10", samples, 1)
+    np.savez(f"{folder}/images.npz", x=cifar.x_train, y=cifar.y_train)
+    return f"{folder}/images.npz", cifar.facts["synthetic"]
+
+
+def work(images: str, averaging: bool, steps: int, warm_up: int = 5) -> None:
     """One process: print its images a second over the steps, all processes beginning together."""
     import torch
-
-    from lessons.toolkit import data
 
     torch.set_num_threads(1)
     if averaging:
@@ -83,9 +93,9 @@ def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
 
         rank, barrier = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Barrier
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
-    cifar = data.load("cifar10", train_samples=4096, test_samples=1)
-    x = torch.tensor(cifar.x_train[rank::2]).permute(0, 3, 1, 2).contiguous()
-    y = torch.tensor(cifar.y_train[rank::2], dtype=torch.long)
+    with np.load(images) as arrays:
+        x = torch.tensor(arrays["x"][rank::2]).permute(0, 3, 1, 2).contiguous()
+        y = torch.tensor(arrays["y"][rank::2], dtype=torch.long)
     torch.manual_seed(1)
     model = resnet()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
@@ -101,50 +111,53 @@ def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
         optimizer.step()
     rate = 64 * steps / (time.perf_counter() - started)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    print(f"\nRATE {rate} {parameters} {cifar.facts['synthetic']}", flush=True)
+    print(f"\nRATE {rate} {parameters}", flush=True)
 
 
-def rate(name: str, steps: int) -> tuple[float, list[str]]:
-    """Images a second of all processes together, and what a worker says of network and data."""
+def rate(name: str, images: str, steps: int) -> tuple[float, int]:
+    """Images a second of all processes together, and the network's parameters."""
     launcher, count, averaging, more = WAYS[name]
     environment = os.environ | more | {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    worker = [sys.executable, "-u", __file__, "--worker", "--steps", str(steps)]
+    worker = [sys.executable, "-u", __file__, "--worker", images, "--steps", str(steps)]
     command = [*launcher, str(count), *worker, *(["--averaging"] if averaging else [])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     # horovodrun puts a rank and a colon in front of each line
     found = [line.split("RATE ")[1].split() for line in done.stdout.splitlines() if "RATE " in line]
     if done.returncode or len(found) != count:
         sys.exit(f"{name} failed:\n{done.stdout[-500:]}\n{done.stderr[-2000:]}")
-    return sum(float(words[0]) for words in found), found[0][1:]
+    return sum(float(words[0]) for words in found), int(found[0][1])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--averaging", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
-        work(args.averaging, args.steps)
+        work(args.worker, args.averaging, args.steps)
         return
     rounds = []
-    for _ in range(args.rounds):
-        rounds.append({name: rate(name, args.steps)[0] for name in WAYS})
-    parameters, synthetic = rate("one process", 1)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        images, synthetic = save_images(folder)
+        for _ in range(args.rounds):
+            found = {name: rate(name, images, args.steps) for name in WAYS}
+            rounds.append({name: images_a_second for name, (images_a_second, _) in found.items()})
+    parameters = found["one process"][1]
     print(
-        f"horovod_speedup: ResNet of {int(parameters):,} parameters, CIFAR-10"
-        f"{' (a stand-in!)' if synthetic == 'True' else ''}, batch 64 a process,"
+        f"horovod_speedup: ResNet of {parameters:,} parameters, CIFAR-10"
+        f"{' (a stand-in!)' if synthetic else ''}, batch 64 a process,"
         f" {args.steps} steps, {args.rounds} rounds, {os.cpu_count()} cores,"
         f" load {os.getloadavg()[0]:.1f}"
     )
     print(f"{'':27} images/s   over one process (from … to)   of the ceiling (from … to)")
     for name in WAYS:
-        over = sorted(found[name] / found["one process"] for found in rounds)
-        ceiling = sorted(found[name] / found["two independent"] for found in rounds)
+        over = sorted(rates[name] / rates["one process"] for rates in rounds)
+        ceiling = sorted(rates[name] / rates["two independent"] for rates in rounds)
         print(
-            f"{name:27} {statistics.median(found[name] for found in rounds):8.0f}"
+            f"{name:27} {statistics.median(rates[name] for rates in rounds):8.0f}"
             f"   {statistics.median(over):16.2f} ({over[0]:.2f} … {over[-1]:.2f})"
             f"   {statistics.median(ceiling):14.2f} ({ceiling[0]:.2f} … {ceiling[-1]:.2f})"
         )
