@@ -7,7 +7,7 @@ what it was graded by, then a line a student. `autograder merge` makes the class
 import json
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -68,15 +68,13 @@ def grade(
     options: ClassOptions,
     out: Path,
     processes: int,
-) -> NoReturn:
-    """Grade a part, write its file when all of it is done, and leave with the exit code."""
-    from autograder.report import terminal
-    from autograder.whole_class import exit_code
-
+    tick: Callable[[int], None],
+) -> list[Done]:
+    """Grade a part, and write its file when all of it is done."""
     path = out / part.file_name
     path.unlink(missing_ok=True)  # until the new one is there, this part is not done
     mine = part.students(students)
-    done = class_run.grade_class(mine, settings, out, processes, index=f".{path.stem}")
+    done = class_run.grade_class(mine, settings, out, processes, tick, f".{path.stem}")
     head = {
         "format": FORMAT,
         "shard": part.number,
@@ -86,8 +84,16 @@ def grade(
     }
     lines = [json.dumps(head), *map(class_run.as_line, done)]
     write_if_new(path, "\n".join(lines) + "\n")
+    return done
+
+
+def finish(part: Part, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
+    """Print the part's grades and leave with the exit code."""
+    from autograder.report import terminal
+    from autograder.whole_class import exit_code
+
     rows = [row for one in done for row in one.rows]
-    terminal.show_part(rows, f"{part}", len(mine), len(students), path)
+    terminal.show_part(rows, f"{part}", len(done), everybody, out / part.file_name)
     sys.exit(exit_code(rows))
 
 

@@ -46,10 +46,13 @@ def grade_command(
     if gradescope and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; give one submission")
     settings = replace(settings, gradescope=gradescope)
+    processes = processes or cores()
     if shard is not None and out is not None:
-        class_part.grade(shard, students, settings, options, out, processes or cores())
+        with progress(len(shard.students(students))) as tick:
+            done = class_part.grade(shard, students, settings, options, out, processes, tick)
+        class_part.finish(shard, done, len(students), out)
     with progress(len(students)) as tick:
-        done = class_run.grade_class(students, settings, out, processes or cores(), tick)
+        done = class_run.grade_class(students, settings, out, processes, tick)
     whole_class.finish(done, people, settings, options, out)
 
 
