@@ -53,7 +53,8 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
         places.append(place)
         if not whole:
             new = [each for each in merge.compared(everything) if each not in before]
-            click.echo("\n".join(table.lines(new, place)))
+            for line in table.lines(new, place):
+                click.echo(line)
             sys.stdout.flush()
 
     def finish() -> None:
@@ -66,6 +67,13 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
             click.echo(table.summary(found))
         sys.stdout.flush()
 
-    reports = examine(probes.chosen(limit, only), show, finish)
+    try:
+        hello = min(probes.HELLO, limit)
+        reports = examine(probes.chosen(limit, only), hello, show, finish)
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.filename or Path.cwd()}: {error.strerror}; start the doctor in a folder that"
+            " all nodes share and that you may write to"
+        ) from None
     if reports and worst(merge.compared(everything)) != OK:
         raise SystemExit(1)

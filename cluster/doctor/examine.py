@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from cluster.doctor import exchange, gpus, probes, runner
+from cluster.doctor import exchange, gpus, runner
 from cluster.doctor.findings import Finding, broken
 from cluster.doctor.place import Place, host_name, launched
 from cluster.doctor.probes import MEASURE, NODE, NODES, RANKS, Probe, budget, of_kind
@@ -15,15 +15,14 @@ Show = Callable[[Place, list[Finding]], None]
 Finish = Callable[[], None]
 
 
-def examine(chosen: list[Probe], show: Show, finish: Finish) -> bool:
+def examine(chosen: list[Probe], hello: float, show: Show, finish: Finish) -> bool:
     """Run these probes; `show` gets findings when there are some, then `finish` is called.
 
-    False if another rank reports.
+    False if another rank reports. `hello`: seconds in which all ranks have to begin.
     """
     launcher, rank, size = launched()
     mine = tuple(sorted(os.sched_getaffinity(0)))
     place = Place(rank, size, launcher, host_name(), "", (host_name(),), (mine,))
-    hello = min(probes.HELLO, max(probe.limit for probe in chosen))
     runner.watch_over(2 * hello + budget(chosen, NODE, MEASURE, NODES, RANKS) + 60)
     if size == 1:
         show(replace(place, launcher=""), of_node(place, chosen) + of_ranks(place, chosen, []))

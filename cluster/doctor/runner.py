@@ -72,7 +72,9 @@ def text_of(descriptor: int) -> str:
 
 def last_line(text: str, code: int) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else f"exit code {code}"
+    if not lines:
+        return f"exit code {code}"
+    return lines[-1].removeprefix("click.exceptions.ClickException: ")
 
 
 def run_all(several: list[Probe], one_by_one: list[Probe], place: Place) -> list[Finding]:

@@ -70,6 +70,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("scratch", {}, {"TMPDIR": "/proc"}, "broken", "could not be written", "SITE_SCRATCH"),
         ("disk", {"quota": ECHO.format("  /dev/sda1 999* 500 600", 1)}, {}, "broken",
          "a quota is exceeded", "quota -s"),
+        ("site", {}, {"COURSE_SITE": "/none"}, "broken", "error: COURSE_SITE=/none: there", "ls"),
         ("site", {}, {"COURSE_SITE": "bad.sh"}, "look", "SITE_NAME is not set", "site check"),
         ("scheduler", {"scontrol": ECHO.format("Slurmctld is DOWN", 1)}, {"COURSE_SITE": "box.sh"},
          "broken", "DOWN", "wait"),

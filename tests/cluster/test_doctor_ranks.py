@@ -3,9 +3,12 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
+import jsonschema
 import pytest
 
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/doctor.schema.json").read_text())
 pytestmark = pytest.mark.ranks
 
 QUICK = "cluster doctor --only cores --only allreduce"
@@ -80,6 +83,12 @@ def test_a_rank_that_hangs_in_mpi_is_ended_after_the_report(shell):
     assert left_over(shell) == []
 
 
+def test_a_folder_that_ranks_cannot_share_is_a_sentence(shell):
+    done = ranks(shell, f"cd /proc; {QUICK}")
+    assert done.returncode == 1
+    assert "start the doctor in a folder that all nodes share" in done.stderr
+
+
 def test_copies_of_size_one_are_named(shell):
     said = by_hand(shell, 0, 1, 20)
     assert "broken launch" in said
@@ -93,6 +102,7 @@ def test_two_that_call_themselves_rank_0_are_named(shell):
 def test_a_report_for_support_holds_both_ranks(shell):
     done = ranks(shell, f"{QUICK} --json --limit 60")
     report = json.loads(done.stdout[done.stdout.index("{") : done.stdout.rindex("}") + 1])
+    jsonschema.validate(report, SCHEMA)
     assert (report["ranks"], report["launcher"], len(report["nodes"])) == (2, "mpirun", 1)
     found = {each["probe"]: each for each in report["findings"]}
     assert found["launch"]["state"] == "ok"
