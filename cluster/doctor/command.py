@@ -67,6 +67,8 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
             click.echo(table.summary(found))
         sys.stdout.flush()
 
+    if whole and not as_json:
+        click.echo("Looking; this takes about half a minute …", err=True)
     try:
         hello = min(probes.HELLO, limit)
         reports = examine(probes.chosen(limit, only), hello, show, finish)
