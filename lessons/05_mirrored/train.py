@@ -100,7 +100,9 @@ def main():
 
     try:
         model = build_mirrored(strategy, args.model, args.size, lr)
-    except ValueError as error:  # too few pixels, or variables outside of the scope
+    except ValueError as error:
+        if "scope" in str(error):
+            raise
         parser.error(f"--model {args.model} --size {args.size}: {error}")
 
     record = Record(

@@ -42,12 +42,12 @@ COMPILE = (
 )
 PROGRAM_MISTAKES = [
     (SCOPE, "    if True:\n        model = build_model(name, size)\n", "one device trains alone"),
-    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "scope"),
+    (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "go both"),
     (COMPILE, "", "not compiled"),
     ("SGD(lr)", "Adam(lr)", "keras.optimizers.SGD"),
     ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "scales the rate already"),
     ("SGD(lr)", "SGD()", "rate lr"),
-    ("model = build_model(name, size)", "model = build_model", "Keras model"),
+    ("    return model\n", "    return None\n", "a Keras model"),
 ]
 SCRIPT = f"""
 import os, re, sys, types

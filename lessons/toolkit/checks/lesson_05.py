@@ -24,7 +24,14 @@ def check_5_1(program: Any) -> str:
 
     program.tf.get_logger().setLevel("WARNING")  # it tells about every exchange otherwise
     strategy = program.tf.distribute.MirroredStrategy(program.devices(2))
-    model = program.build_mirrored(strategy, "cnn", 32, 0.03)
+    try:
+        model = program.build_mirrored(strategy, "cnn", 32, 0.03)
+    except ValueError as error:
+        if "scope" not in str(error):
+            raise
+        advice = "Into the same `with strategy.scope():` go both build_model and model.compile."
+        found = "variables that were created outside of it"
+        raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
         advice = "Inside the scope: `model = build_model(name, size)`, then model.compile(…)."
         raise CheckFailed("a Keras model", shown(model), advice)
