@@ -177,10 +177,6 @@ MISTAKES = {
         {"equal": "the start broadcast from rank 0"},
     ),
     "rate-not-scaled": ([("Adam(lr * hvd.size())", "Adam(lr)")], {"rate": "times hvd.size()"}),
-    "labels-of-other-images": (
-        [("            mnist.y_train,\n", "            mnist.y_train[::-1],\n")],
-        {"accuracy": "test accuracy of keras"},
-    ),
     "every-rank-saves": (
         [
             ("    if hvd.rank() != 0:\n        return 0\n", ""),
@@ -200,7 +196,7 @@ MISTAKES = {
         ],
         {"equal": "with Keras 3 nothing is averaged"},
     ),
-    "size-1-on-every-rank": ([], {"ranks": "start the job with at least two tasks"}),
+    "size-1-on-every-rank": ([], {"ranks": "ranks of keras: 1 ranks"}),
 }
 SIZES = ("--train-samples", "3200", "--epochs", "4")
 FEW_TESTS = [("train_samples=args.train_samples", "args.train_samples, test_samples=2000")]
@@ -226,17 +222,17 @@ def grades(tmp_path_factory):
 
 
 def two_strangers(text, folder):
-    """Two ranks started by something that Horovod does not know: each believes to be alone."""
-    (folder / "train.py").write_text(text)
-    command = [sys.executable, "-u", "train.py", "--train-samples", "320", "--epochs", "1"]
-    env = environment(SLURM_NTASKS="2", PYTHONPATH=str(LESSON))
-    with (folder / "job.out").open("a") as out:
-        both = [
-            subprocess.Popen(command, cwd=folder, env=env, stdout=out, stderr=subprocess.DEVNULL)
-            for _ in range(2)
-        ]
-        for process in both:
-            process.wait(timeout=120)
+    """What two ranks print that a launcher started which Horovod does not know: each is alone."""
+    for name in ("first", "second"):
+        (folder / f"{name}.py").write_text(text)
+    driver = ROOT / "tests" / "lessons" / "ranks" / "one_by_one.py"
+    words = ["--train-samples", "320", "--epochs", "1"]
+    subprocess.run(
+        [sys.executable, driver, LESSON, folder, *words],
+        env=environment(SLURM_NTASKS="2"), check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    outputs = [(folder / f"{name}.out").read_bytes() for name in ("first", "second")]
+    (folder / "job.out").write_bytes(b"".join(outputs))
     return folder / "job.out"
 
 
@@ -250,3 +246,10 @@ def test_the_grader_names_a_mistake(mistake, grades):
         assert words in found[check]
     # What is not averaged or scaled may lower the accuracy, too.
     assert found.keys() - {"accuracy"} <= named.keys(), found
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_ranks_that_never_met_are_told_so(grades):
+    findings = grades["size-1-on-every-rank"]["findings"]
+    assert "Another number of ranks ran than was asked for" in {one["title"] for one in findings}

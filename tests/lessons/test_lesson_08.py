@@ -69,7 +69,6 @@ def test_a_missing_folder_ends_all_ranks_with_one_message(tmp_path):
 
 
 SHARE = "    return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)"
-STEPS = "min(math.ceil(count / batch) for count in counts)"
 OWN = "list_parts(folder)[hvd.rank()::hvd.size()]"
 # What a student may do wrong; the check of the rubric that says so, and words of its reason.
 MISTAKES = {
@@ -86,10 +85,6 @@ MISTAKES = {
         [(SHARE, SHARE.replace("(list_parts)", "(lambda f: list_parts(f)[:6])"))],
         {"cover": "the last items must not be cut off"},
     ),
-    "the-same-half-on-every-rank": (
-        [(SHARE, "    return list_parts(folder)[: 8 // hvd.size()]")],
-        {"overlap": "takes its own share", "cover": "samples left out of own-files: 800"},
-    ),
     "each-rank-lists-the-folder": (  # which on the second node comes in another order
         [(SHARE, f"    return {OWN.replace('(folder)', '(folder)[:: 1 - 2 * hvd.rank()]')}")],
         {"overlap": "rank 0 alone lists the folder", "cover": "samples left out of own-files: 800"},
@@ -98,10 +93,6 @@ MISTAKES = {
         [(SHARE, f"    rng = np.random.default_rng(10 + hvd.rank())\n    return {OWN}".replace(
             "list_parts(folder)", "list(rng.permutation(list_parts(folder)))"))],
         {"overlap": "samples read twice", "cover": "samples left out"},
-    ),
-    "too-few-steps": (
-        [(STEPS, "math.ceil(sum(counts) / len(counts) / 2 / batch)")],
-        {"cover": "8.5"},
     ),
     "samples-counted-as-often-as-read": (
         [
