@@ -1,6 +1,6 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
@@ -154,7 +154,11 @@ def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
 def read_runs(folder: Folder, rubric: Rubric | None) -> list[Run]:
     """The runs of a lesson, in the usual formats and in those that its rubric brings."""
     formats = [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []
-    return [shorten(run, folder.outputs) for run in read_files(folder.outputs, formats)]
+    known = {str(path): name for path, name in folder.outputs.items()}
+    beside: dict[PurePath, list[str]] = {}
+    for name in known.values():
+        beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
+    return [shorten(run, known, beside) for run in read_files(folder.outputs, formats)]
 
 
 def lesson_said(runs: Sequence[Run]) -> str | None:
@@ -225,9 +229,8 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
 # --- files as the student knows them ----------------------------------------------------------
 
 
-def shorten(run: Run, names: dict[Path, str]) -> Run:
-    """The same run with its files named as the student knows them."""
-    known = {str(path): name for path, name in names.items()}
+def shorten(run: Run, known: dict[str, str], beside: dict[PurePath, list[str]]) -> Run:
+    """The run with its files named as the student knows them; `beside`: those names by stem."""
 
     def place(where):
         return where and Where(known.get(where.file, where.file), where.line)
@@ -238,7 +241,7 @@ def shorten(run: Run, names: dict[Path, str]) -> Run:
     numbers = ("seconds", "throughput", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
     return replace(
         run,
-        files=with_error_files(tuple(known.get(f, f) for f in run.files), names.values()),
+        files=with_error_files(tuple(known.get(f, f) for f in run.files), beside),
         epochs=tuple(
             replace(
                 epoch,
@@ -256,8 +259,7 @@ def shorten(run: Run, names: dict[Path, str]) -> Run:
     )
 
 
-def with_error_files(files: tuple[str, ...], there: Iterable[str]) -> tuple[str, ...]:
+def with_error_files(files: tuple[str, ...], beside: dict[PurePath, list[str]]) -> tuple[str, ...]:
     """Also the files that carry the same job's name with another ending: its error stream."""
-    stems = {PurePath(f).with_suffix("") for f in files}
-    beside = [f for f in there if f not in files and PurePath(f).with_suffix("") in stems]
-    return (*files, *sorted(beside))
+    same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
+    return (*files, *sorted(same - set(files)))

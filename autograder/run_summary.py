@@ -25,9 +25,11 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
         for run in matching(runs, case.rubric, name)
     }
     found = []
+    smallest = baselines(runs)
     for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
         name = names.get(id(run), run.format)
-        base = baseline(run, runs)
+        base = smallest.get(program_of(run))
+        base = base if base is not run else None
         dataset = run.header.get("dataset")
         accuracy = run.test_accuracy.value if run.test_accuracy else None
         found.append(
@@ -58,17 +60,17 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
     return tuple(found)
 
 
-def baseline(run: Run, runs: Sequence[Run]) -> Run | None:
-    """The finished run of the same program on the fewest workers, if that is another size."""
-    same = [
-        other
-        for other in runs
-        if other.outcome == "completed"
-        and program_of(other) == program_of(run)
-        and measure.workers(other) is not None
-    ]
-    smallest = min(same, key=lambda r: measure.workers(r) or 0, default=None)
-    return smallest if smallest is not None and smallest is not run else None
+def baselines(runs: Sequence[Run]) -> dict[str, Run]:
+    """Of each program the finished run on the fewest workers: its speedups are against that one."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        count = measure.workers(run)
+        if run.outcome != "completed" or count is None:
+            continue
+        known = found.setdefault(program_of(run), run)
+        if count < (measure.workers(known) or 0):
+            found[program_of(run)] = run
+    return found
 
 
 def problem_finding(problem: Problem) -> Finding:

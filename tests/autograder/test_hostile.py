@@ -145,6 +145,19 @@ def test_broken_archives(tmp_path, grade, name, data):
         assert line_of(result, "eve")[5].startswith("The archive cannot be opened")
 
 
+def test_more_files_than_anybody_hands_in(tmp_path, grade):
+    """Not timed: work that grows with the square of the files would keep this test from ending."""
+    folder = tmp_path / "class" / "eve" / "02"
+    folder.mkdir(parents=True)
+    for number in range(10_500):
+        os.close(os.open(folder / f"f{number}.out", os.O_CREAT | os.O_WRONLY))
+    hand_in(tmp_path / "class" / "joe" / "02")
+    result = grade(tmp_path / "class")
+    assert "left out" in line_of(result, "eve")[5]
+    assert line_of(result, "joe")[2] == "10/10"
+    assert "more than 10,000 files" in (result.folder / "students" / "eve.html").read_text()
+
+
 def test_one_row_for_each_lesson_of_a_student(tmp_path, grade):
     """Loose files and an archive that does not open have no lesson of their own in their names."""
     eve, joe = tmp_path / "class" / "eve", tmp_path / "class" / "joe"
