@@ -6,7 +6,6 @@ python train.py --source files packs memory --compute-ms 0   # no network: the i
 
 import argparse
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
@@ -77,26 +76,30 @@ def main():
     parser.add_argument("--no-prefetch", dest="prefetch", action="store_false")
     parser.add_argument("--compute-ms", type=float, help="no network: wait so long in each step")
     args = parser.parse_args()
+    if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
+        parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
+    if args.compute_ms is None and len(args.source) > 1:
+        parser.error("--source: a network is trained from one source")
 
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     options = tf.data.Options()
     options.threading.private_threadpool_size = args.workers  # apart from the network's threads
+    ways = {}
     for source in args.source:
-        train = stages(pieces_of(source, cifar, args.folder, args.seed), decode, args)
-        train = train.with_options(options)
-        if args.compute_ms is not None:
-            wait_instead(source, train, args, cifar.facts)
+        pieces = pieces_of(source, cifar, args.folder, args.seed)
+        ways[source] = stages(pieces, decode, args).with_options(options)
     if args.compute_ms is not None:
+        wait_instead(ways, args, cifar.facts)
         return
-    train = train.map(lambda images, marks: (images, marks[:, 0]))
+    train = ways[source].map(lambda images, marks: (images, marks[:, 0]))
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
 
     try:
         model = build_model(args.model, args.size)
-    except (AttributeError, TypeError, ValueError) as error:  # no such network, or too few pixels
-        sys.exit(f"train.py: --model {args.model} --size {args.size}: {error}")
+    except ValueError as error:  # too few pixels for this network
+        parser.error(f"--model {args.model} --size {args.size}: {error}")
     model.compile(
         optimizer=keras.optimizers.SGD(args.lr),
         loss="sparse_categorical_crossentropy",

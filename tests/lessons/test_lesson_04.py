@@ -112,6 +112,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(right, tmp_path):
     assert "Traceback" not in done.stderr
 
 
+WRITE_FILES = "write_files(records, unfinished)"
 ORDER = "default_rng([seed, epoch]).permutation(names)"
 MISTAKES = {
     "none": ([], set()),
@@ -130,7 +131,7 @@ MISTAKES = {
         {"whole-set", "packs-faster"},
     ),
     "files that are called packs": (
-        [("sources.py", 'if source == "packs":', 'if source == "none":')],
+        [("sources.py", "write_packs(records, unfinished, PACKS)", WRITE_FILES)],
         {"packs-faster"},
     ),
     "half of each batch is left out": (
