@@ -21,7 +21,7 @@ from lessons.toolkit.checks.check import CheckFailed, checks_of
 LESSONS = sorted(path.stem for path in (FOLDER / "expected").glob("[0-9]*.yaml"))
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 
-WRONG = (
+WRONG: tuple = (
     None, 0, 1, -1, 2.5, 1e9, True, "x", [], [1.0, 2.0], (1, 2), (2.0, 1.0), {}, {"a": 1},
     np.zeros(3), np.ones((2, 2)), [np.zeros(2)] * 4,
 )  # fmt: skip

@@ -30,7 +30,7 @@ SAMPLES = [
     p.read_bytes() for p in sorted((Path(__file__).parents[1] / "readers/samples").iterdir())
 ]
 EVIL = "<script>evil()</script>"
-ODD = (
+ODD: tuple = (
     None, True, False, 0, -1, 1, 2, 0.5, 1e-9, 1e308, -1e308, 2**53, 10**40, "nan", "inf", "-inf",
     "", "1", "=1+1", EVIL, "\u202eabc\x1b[31m\n\0", "é" * 300, [], [0, None, 2], [1, 2, 0], [[]],
     {}, {"name": 3}, {"train_samples": -5}, {"train_samples": 10**12}, [None], ["n1", 2], "02",
