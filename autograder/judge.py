@@ -271,14 +271,17 @@ def judge(given: Case) -> Judged:
     for name in given.rubric.runs:
         run = chosen(given, name)
         if (ended := larger_unfinished(given, name)) is not None:
-            reasons = [*dict.fromkeys(problem.reason for problem in ended.problems)]
+            # Keras' own lines in the same files may have been read as a run that stalled.
+            beside = [run for run in given.runs if set(run.files) & set(ended.files)]
+            problems = [problem for run in beside for problem in run.problems]
+            reasons = [*dict.fromkeys(problem.reason for problem in problems)]
             findings.append(
                 Finding(
                     "run",
                     f"A larger run of `{name}` did not finish, so a smaller one counts",
                     expected="a run that ends by itself",
                     found=printable("; ".join([ended.outcome, *reasons[-3:]]), 200),
-                    where=tuple(problem.where for problem in ended.problems[-1:]),
+                    where=tuple(problem.where for problem in problems[-1:]),
                     try_="look at the last lines of its error file, mend it and submit it again",
                 )
             )
