@@ -136,8 +136,8 @@ def check_5_3(same_work: Function) -> str:
 
 @exercise("5.4")
 def check_5_4(interval: Function, overlap: Function) -> str:
-    """14 s / 5 s lies in [2.45, 3.22]; intervals overlap when they share a value."""
-    for a, b in ((14, 8), (14, 5), (33, 18), (33, 10)):
+    """9 s / 4 s lies in [1.89, 2.71]; intervals overlap when they share a value."""
+    for a, b in ((9, 6), (9, 4), (27, 16), (27, 8)):
         check_interval(
             pair(interval(a, b), f"interval({a}, {b})"),
             ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)),
@@ -150,8 +150,8 @@ def check_5_4(interval: Function, overlap: Function) -> str:
             },
         )
     cases = [
-        ((2.45, 3.22), (3.10, 3.53), True, "3.15 lies in both"),
-        ((3.10, 3.53), (2.45, 3.22), True, "the order does not matter"),
+        ((1.89, 2.71), (2.60, 3.00), True, "2.65 lies in both"),
+        ((2.60, 3.00), (1.89, 2.71), True, "the order does not matter"),
         ((1.0, 2.0), (3.0, 4.0), False, "2 to 3 lies between them"),
         ((3.0, 4.0), (1.0, 2.0), False, "the order does not matter"),
         ((1.0, 4.0), (2.0, 3.0), True, "one lies within the other"),
@@ -161,13 +161,13 @@ def check_5_4(interval: Function, overlap: Function) -> str:
         found = overlap(one, other)
         if found is None or bool(found) != right:
             raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), f"{why}.")
-    return "[2.45, 3.22] and [3.10, 3.53] overlap: the larger network may or may not scale better."
+    return "9 s / 4 s lies in [1.89, 2.71]. Where two overlap, either may be the larger one."
 
 
 @exercise("5.5")
 def check_5_5(mean_of_all: Function, apparent: Function) -> str:
-    """With the first epoch in the mean, four GPUs look slower than one: 21.5 s and 26 s."""
-    for seconds in ([29, 14], [47, 5], [63, 33, 33]):
+    """With the first epoch in the mean, 31 and 12 s look faster than 49 and 6 s: 21.5 and 27.5."""
+    for seconds in ([31, 12], [49, 6], [63, 33, 33]):
         right = sum(seconds) / len(seconds)
         compare(
             number(mean_of_all(list(seconds)), f"mean_of_all({seconds})"),
@@ -182,16 +182,16 @@ def check_5_5(mean_of_all: Function, apparent: Function) -> str:
             },
         )
     compare(
-        number(apparent([29, 14], [47, 5]), "apparent([29, 14], [47, 5])"),
-        21.5 / 26,
-        "apparent([29, 14], [47, 5])",
+        number(apparent([31, 12], [49, 6]), "apparent([31, 12], [49, 6])"),
+        21.5 / 27.5,
+        "apparent([31, 12], [49, 6])",
         {
-            26 / 21.5: "Upside down: the base's time is above.",
-            14 / 5: "That is the true one, without the first epochs. Here: the apparent one.",
-            21.5 / 26 / 4: "That is the efficiency.",
+            27.5 / 21.5: "Upside down: the base's time is above.",
+            12 / 6: "That is the true one, without the first epochs. Here: the apparent one.",
+            21.5 / 27.5 / 4: "That is the efficiency.",
         },
     )
-    return "21.5 s / 26 s = 0.83, where the true speedup was about 2.8."
+    return "21.5 s / 27.5 s = 0.78, where the true speedup is 2."
 
 
 @exercise("5.6")
