@@ -182,7 +182,7 @@ plots_learning.accuracy_by_workers(results)
 # On all 60,000 images (base 0.968 to 0.973): N = 16 linear 0.18 to 0.54, with two epochs of warm-up
 # and cosine 0.968. Up to N = 8 the linear rule keeps the accuracy of one worker, in an eighth of the
 # updates. Beyond, it needs a warm-up. At N = 64, an epoch of seven updates, warm-up alone does not
-# help; LARS with momentum, 0.91 to 0.92, is ahead of everything else there, and still behind one worker:
+# help; LARS with momentum, 0.905 to 0.921, is ahead of everything else there, and still behind one worker:
 # there is a **largest useful batch**. Never judge by one seed, and never call runs of equal
 # epochs runs of equal updates: at N = 16 there are 16 times fewer.
 #
