@@ -166,8 +166,8 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # ## Run it
 #
 # Files, packs and memory in one job, taking turns epoch by epoch, so that what else runs on the machine
-# meets all of them: first on one core, then on all. The files are written once, into your site's fast folder (`SITE_SCRATCH`), not beside the program: never hand in
-# or back up 50,000 files.
+# meets all of them: first on one core, then on all. The files are written once, into your site's fast
+# folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000 files.
 
 # %%
 from autograder.read import read_files
