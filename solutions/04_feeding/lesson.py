@@ -200,7 +200,7 @@ plots_input.rates(runs, net, published)
 # - Packs are nearly as fast as memory. What limits both is the work on each single sample in `tf.data`
 #   (unbatch, shuffle, batch). Reading alone is faster still: on a local disk with cached files, NumPy read
 #   16 to 18 thousand single files a second and 1.6 million images a second from packs (two CPU cores).
-# - Two cores decode two files at once, and gain less than twice.
+# - Two cores decode two files at once, and gain less than twice; on a busy machine, nothing.
 # - Read the picture against the line. A bar to its right: the network is the slower one, the run is
 #   **compute-bound**, and a faster input is for nothing. A bar to its left: **input-bound**, and the
 #   device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An H100 takes 3,600
