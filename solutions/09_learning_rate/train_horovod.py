@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--momentum", type=float, default=0.0)
     parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
     parser.add_argument("--train-samples", type=int, default=60000)
+    parser.add_argument("--test-samples", type=int, default=10000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
 
@@ -93,7 +94,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     name = "cifar10" if args.model == "resnet50v2" else "mnist"
-    images = data.load(name, train_samples=args.train_samples)
+    images = data.load(name, train_samples=args.train_samples, test_samples=args.test_samples)
     epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
     per_epoch = math.ceil(len(images.x_train) / args.batch_size)
     peak = rates.scaled(args.lr, size, args.rule)
