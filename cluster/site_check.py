@@ -1,8 +1,10 @@
 """`cluster site check`: what is wrong with a site file, in sentences, before a job finds out."""
 
+import os
 import re
 import shutil
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import click
@@ -132,6 +134,9 @@ def use_account(values: dict[str, str]) -> str:
 
 def machine_problems(values: dict[str, str]) -> list[str]:
     command = COMMANDS.get(values.get("SITE_SCHEDULER", ""))
-    if command and not shutil.which(command):
-        return [f"{command} is not on this machine: are you logged in to {values['SITE_NAME']}?"]
+    # Jobs find this environment's programs also where nobody has activated it.
+    places = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
+    if command and not shutil.which(command, path=places):
+        name = values.get("SITE_NAME") or "this site"
+        return [f"{command} is not on this machine: are you logged in to {name}?"]
     return []

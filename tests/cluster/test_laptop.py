@@ -294,6 +294,8 @@ def test_ctrl_c_stops_the_waiting_not_the_job(shell):
         env=shell.environment,
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background, the shell has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     shell.until(lambda: " R " in shell.cluster("queue").stdout)
     waiting.send_signal(signal.SIGINT)
