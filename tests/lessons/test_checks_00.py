@@ -1,0 +1,203 @@
+"""The public checks of lesson 00: right solutions pass, each usual mistake gets its advice."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from test_checks import assert_advice, failure
+
+from lessons.toolkit.checks import lesson_00
+
+# Exercise 0.1
+JOB = """#!/bin/bash
+#SBATCH --job-name=00_cluster
+#SBATCH --nodes=1
+#SBATCH --ntasks=2
+#SBATCH --ntasks-per-node=2
+#SBATCH --time=00:05:00
+#SBATCH --output=00_cluster_%j.out
+#SBATCH --error=00_cluster_%j.err
+set -euo pipefail
+launch python -u train.py
+"""
+JOBS = [
+    ("--ntasks=2", "--ntasks=", "value after the ="),
+    ("per-node=2", "per-node=1", "1 x 1 is not 2"),
+    ("--ntasks=2", "--ntasks=two", "whole number"),
+    ("--time=00:05:00", "--time=05:00:00", "hours come first"),
+    ("--time=00:05:00", "--time=00:05", "minutes:seconds"),
+    ("--time=00:05:00", "--time=5min", "--time=5min"),
+    ("--time=00:05:00", "--time=UNLIMITED", "no limit"),
+    ("%j.out", "1.out", "%j in --output"),
+    ("%j.err", "%x.err", "%j in --error"),
+    ("%j.err", "%j.out", "two files"),
+    ("#SBATCH --error", "# SBATCH --error", "without a space after #"),
+    ("#SBATCH --job", "set -e\n#SBATCH --job", "before the first command"),
+    ("#!/bin/bash\n", "", "#!/bin/bash"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "advice"), JOBS)
+def test_job_files(right, wrong, advice, tmp_path):
+    path = tmp_path / "job.sbatch"
+    path.write_text(JOB)
+    lesson_00.check_0_1(path)
+    path.write_text(JOB.replace(right, wrong, 1))
+    assert_advice(failure(lesson_00.check_0_1, path), advice)
+
+
+def test_the_untouched_job_file_is_a_gap(tmp_path):
+    path = tmp_path / "job.sbatch"
+    lines = [line.split("=")[0] + "=" if line[:9] == "#SBATCH -" and "nodes=" not in line else line
+             for line in JOB.splitlines()]  # fmt: skip
+    path.write_text("\n".join(lines))
+    assert "still a gap" in str(failure(lesson_00.check_0_1, path))
+    assert_advice(failure(lesson_00.check_0_1, tmp_path / "nothing"), "no such job file")
+
+
+# Exercise 0.2
+def expand(nodelist, zeros=True, last=1, ranges=True, prefix=True, brackets=True):
+    name, bracket, inside = nodelist.rstrip("]").partition("[")
+    if not bracket:
+        return [nodelist]
+    names = []
+    for part in inside.split(","):
+        first, dash, end = part.partition("-")
+        numbers = range(int(first), int(end) + last) if dash and ranges else [part]
+        for number in numbers:
+            text = str(number).zfill(len(first)) if zeros else str(int(number))
+            names.append((name if prefix else "") + (bracket if not brackets else "") + text)
+    return names
+
+
+def read_squeue(line):
+    job, _, _, _, state, _, nodes, short = line.split(maxsplit=7)
+    return {"job_id": job, "state": state, "nodes": int(nodes), "hosts": expand(short)}
+
+
+NODE_LISTS = [
+    (lambda text: expand(text, zeros=False), "leading zeros"),
+    (lambda text: expand(text, last=0), "range(first, last + 1)"),
+    (lambda text: expand(text, ranges=False), "01-03 is a range"),
+    (lambda text: expand(text, prefix=False), "in front of each number"),
+    (lambda text: expand(text, brackets=False), "brackets are still there"),
+    (lambda text: text, "list of names"),
+    (lambda text: print("nothing") if "[" in text else [text], "return"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "advice"), NODE_LISTS)
+def test_node_lists(wrong, advice):
+    lesson_00.check_0_2(expand, read_squeue)
+    assert_advice(failure(lesson_00.check_0_2, wrong, read_squeue), advice)
+
+
+SQUEUES = [
+    (lambda line: line.split(), "dictionary"),
+    (lambda line: read_squeue(line) | {"state": "username"}, "fifth column"),
+    (lambda line: read_squeue(line) | {"nodes": "2"}, "int()"),
+    (lambda line: read_squeue(line) | {"hosts": "jwc09n[006,009]"}, "expand()"),
+    (lambda line: read_squeue(line) | {"job_id": "develgpus"}, "first word"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "advice"), SQUEUES)
+def test_lines_of_squeue(wrong, advice):
+    assert_advice(failure(lesson_00.check_0_2, expand, wrong), advice)
+
+
+# Exercise 0.3
+NAMES = {
+    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID"),
+    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"),
+    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"),
+}
+NOBODY = {"rank": 0, "size": 1, "local_rank": 0}
+
+
+def facts(environ, convert=int, order=1, default=NOBODY):
+    found = dict(default)
+    for fact, names in NAMES.items():
+        for name in names[::order]:
+            if name in environ:
+                found[fact] = convert(environ[name])
+                break
+    return found
+
+
+FACTS = [
+    (lambda environ: facts(environ, convert=str), "int()"),
+    (lambda environ: facts(os.environ), "os.environ"),
+    (lambda environ: facts(environ, order=-1), "SLURM_PROCID is 0 in every process"),
+    (lambda environ: dict(NOBODY), "store what you find"),
+    (lambda environ: facts(environ, default={"rank": None, "size": 1, "local_rank": 0}), "rank 0"),
+    (lambda environ: {"rank": int(environ["SLURM_PROCID"])}, "if name in environ"),
+    (lambda environ: None, "return found"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "advice"), FACTS)
+def test_facts_of_a_task(wrong, advice):
+    lesson_00.check_0_3(facts)
+    assert_advice(failure(lesson_00.check_0_3, wrong), advice)
+
+
+# Exercise 0.4: what a shell makes of the program's two streams
+PROGRAM = f"""
+import sys
+from lessons.toolkit.record import Record
+record = Record("00", source="facts")
+print("{lesson_00.WARNING}: it belongs to the error stream.", file=sys.stderr)
+record.end()
+"""
+REDIRECTIONS = [
+    ("> out.txt 2> err.txt", None),
+    ("> out.txt 2>&1; touch err.txt", "2>&1"),
+    ("&> out.txt; touch err.txt", "2>&1"),
+    ("> err.txt 2> out.txt", "exchanged"),
+    ("> out.txt; touch err.txt", "elsewhere"),
+    ("> out.txt", "none"),
+    ("> /dev/null; touch out.txt err.txt", "both are empty"),
+    ("--crash > out.txt 2> err.txt", "program that runs"),
+]
+
+
+@pytest.mark.parametrize(("redirection", "advice"), REDIRECTIONS)
+def test_streams(redirection, advice, tmp_path):
+    crash = "import sys\nif '--crash' in sys.argv: raise ValueError('seconds')\n"
+    (tmp_path / "train.py").write_text(crash + PROGRAM)
+    command = f"{sys.executable} -u train.py {redirection}"
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    arguments = (tmp_path / "out.txt", tmp_path / "err.txt")
+    if advice is None:
+        lesson_00.check_0_4(*arguments)
+    else:
+        assert_advice(failure(lesson_00.check_0_4, *arguments), advice)
+
+
+# Exercise 0.5
+GOOD = {
+    "python": "/env/bin/python",
+    "prefix": "/env",
+    "course": True,
+    "own": True,
+    "kernels": ["dl-course"],
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        ({"course": False}, "environment.yml"),
+        ({"own": False}, "base installation"),
+        ({"kernels": []}, "cluster kernel install"),
+    ],
+)
+def test_environments(wrong, advice):
+    lesson_00.check_0_5(GOOD)
+    assert_advice(failure(lesson_00.check_0_5, GOOD | wrong), advice)
+
+
+def test_this_environment_is_the_courses():
+    lesson_00.check_0_5()
