@@ -102,6 +102,8 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=1000)
     parser.add_argument("--scratch", type=Path)
     args = parser.parse_args()
+    if args.scratch:
+        args.scratch.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(dir=args.scratch))
     took = []
     try:
