@@ -28,7 +28,7 @@ def to_records(images, labels):
 def write_packs(records, folder, packs):
     """The records, in their order, in `packs` files pack_0000.bin, pack_0001.bin, …"""
     raise NotImplementedError(
-        "Exercise 4.1: packs of equal size, to within one record; row.tofile(path)"
+        "Exercise 4.1: packs that differ by at most one record; rows.tofile(path)"
     )
 
 

@@ -139,7 +139,7 @@ check.check_3_2(train.prepare)
 #
 # *Keras Applications* holds some forty well-known networks, ready to build: depth, the number of
 # layers with weights, is in their names. AlexNet won the ImageNet competition in 2012; GoogLeNet needed
-# 15 times fewer parameters; VGG showed that depth matters; ResNet (2015) made 50, 101, 152 layers
+# 15 times fewer parameters (as BSC's article counts); VGG showed that depth matters; ResNet (2015) made 50, 101, 152 layers
 # trainable by adding a block's input to its output, and V2 (2016) put the normalisation first.
 # They are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
 # is the first, or among the first five, of the network's guesses.

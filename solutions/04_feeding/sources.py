@@ -27,7 +27,7 @@ def to_records(images, labels):
 
 def write_packs(records, folder, packs):
     """The records, in their order, in `packs` files pack_0000.bin, pack_0001.bin, …"""
-    ### BEGIN SOLUTION Exercise 4.1: packs of equal size, to within one record; row.tofile(path)
+    ### BEGIN SOLUTION Exercise 4.1: packs that differ by at most one record; rows.tofile(path)
     for number, rows in enumerate(np.array_split(records, packs)):
         rows.tofile(Path(folder) / f"pack_{number:04d}.bin")
     ### END SOLUTION

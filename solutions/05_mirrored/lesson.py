@@ -75,7 +75,8 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # *Tuning*: many settings at once. *Model*: one that fits no device.
 #
 # **Exercise 5.6.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
-# returns two lists, the layers and the images of a device, each device with its neighbours' next.
+# returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
+# the first layers or images, device 1 the next.
 # For the hybrid: devices 0 and 1 form one network and take the first half of the batch, 2 and 3
 # another one.
 
@@ -122,7 +123,7 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # |---|---|
 # | a list of devices, `--n_gpus` of them | the strategy takes **all** GPUs that it sees |
 # | `MirroredStrategy(devices)` | one device works, the others are only allocated |
-# | build and compile inside `strategy.scope()` | compile outside: `ValueError`; both outside: one device, no error |
+# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error |
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have |
 # | rate × N | N times fewer steps of the old length |
 #

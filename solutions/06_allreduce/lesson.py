@@ -68,7 +68,7 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # few doors; many: everyone talks to everyone). *Between peers*: nobody is special. Which is better
 # depends on topology, bandwidth, latency, how often you exchange, and what happens if one fails.
 # TensorFlow's first MPI option moved messages point to point for its servers; CNTK and Caffe's
-# relatives went for collectives, and so has everyone since.
+# relatives went for collectives, and so have most frameworks since.
 #
 # ## A parameter server
 #
@@ -192,7 +192,9 @@ check.check_6_3(model, fit)
 #
 # with `mc.get_rank()` and `mc.get_nranks()`; every rank saved into a folder `rankN` of its own. (It
 # could serve several *thread teams* at once, for two networks as in a GAN.) `ml_comm.py` beside this
-# notebook is such a plugin in forty lines of mpi4py with the same names and arguments. Read it.
+# notebook is such a plugin in forty lines of mpi4py with the same names and arguments. Read it:
+# `broadcast` and `gradients` *return* new arrays. In `train.py` these are called `params` and
+# `gradients`.
 #
 # **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`: how many updates, when nranks
 # ranks share the work of E epochs of n samples and each takes a batch. The demo computed
@@ -346,7 +348,7 @@ answers.note(aprun=aprun, straggler_growth_ms=growth)
 # |---|---|
 # | runs with 1,000 floats, hangs with a million | blocking sends around the ring |
 # | loss explodes, the sooner the more ranks | gradients summed and not divided: a rate N times too large |
-# | loss falls, but `param_spread` is not 0 | no broadcast, and unlike seeds |
+# | loss falls, but `param_spread` is not 0 | no broadcast, and unlike seeds; or what `mc.gradients` returns was not assigned |
 # | twice the bytes that you computed | float64 gradients: NumPy's default |
 # | times too good for a job with a slow node | rank 0's own clock; take the slowest rank's |
 # | one rank ends, the others wait for ever | not all ranks called the collective equally often |

@@ -236,8 +236,8 @@ plots_ranks.time_and_accuracy(
 #   over MPI, 20 s over Gloo. Two *independent* programs side by side on that machine were only 1.9
 #   times as productive as one, so 1.9 and not 2 is the most that two ranks can reach there.
 #   In `smoke` you train on 1,600 images; starting and testing are most of your seconds, whatever trains.
-# - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four. A larger network
-#   on 8 tasks reached .9911 after 12 epochs.
+# - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four. Jülich's larger
+#   network on 8 tasks reached .9911 after 12 epochs.
 # - All times here are from start to end, not of an epoch: an epoch of this program is as long
 #   on 8 ranks as on one. Only there are fewer of them.
 #

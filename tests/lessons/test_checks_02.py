@@ -53,7 +53,7 @@ WRONG = [
     ("interval", lambda a, b: ((a + 0.5) / (b - 0.5), (a - 0.5) / (b + 0.5)), "exchanged"),
     ("interval", lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
     ("interval", lambda a, b: (a / (b + 1), (a + 1) / b), "cutting off"),
-    ("interval", lambda a, b: a / b, "both ends"),
+    ("interval", lambda a, b: a / b, "Return both"),
     ("interval", lambda a, b: None, "return"),
     ("throughput_interval", lambda n, s: (n / (s - 0.5), n / (s + 0.5)), "exchanged"),
     ("throughput_interval", lambda n, s: (n / (s + 1), n / (s - 1)), "half a second"),

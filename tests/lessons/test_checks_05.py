@@ -112,7 +112,7 @@ FOR_ALL = [
     (lambda batch, lr, n: (batch * n, lr), "N times fewer steps"),
     (lambda batch, lr, n: (batch * n, lr / n), "Multiply"),
     (lambda batch, lr, n: (batch * n, lr * n**0.5), "square root rule"),
-    (lambda batch, lr, n: batch * n, "both ends"),
+    (lambda batch, lr, n: batch * n, "Return both"),
     (lambda batch, lr, n: None, "return"),
 ]
 STEPS = [
@@ -146,7 +146,7 @@ SAME_WORK = [
     (lambda n: (128 // n, 0.02), "multiplies by n"),
     (lambda n: (128 // n, 0.02 * n), "divide here"),
     (lambda n: (128 // n, 0.02 / n**0.5), "not by its root"),
-    (lambda n: 128 // n, "both ends"),
+    (lambda n: 128 // n, "Return both"),
     (lambda n: None, "return"),
 ]
 
@@ -174,7 +174,7 @@ INTERVALS = [
     (lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
     (lambda a, b: interval(a, b)[::-1], "exchanged"),
     (lambda a, b: (a / b, a / b), "smallest when"),
-    (lambda a, b: a / b, "both ends"),
+    (lambda a, b: a / b, "Return both"),
 ]
 OVERLAPS = [
     (lambda one, other: one[1] >= other[0], "order does not matter"),

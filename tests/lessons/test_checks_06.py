@@ -205,7 +205,7 @@ def test_models_that_are_wrong(wrong, advice):
     [
         (lambda sizes, seconds, p: fit(sizes, seconds, p, relative=False), "count alike"),
         (lambda sizes, seconds, p: fit(sizes, seconds, p)[::-1], "within 30 %"),
-        (lambda sizes, seconds, p: fit(sizes, seconds, p)[0], "both ends"),
+        (lambda sizes, seconds, p: fit(sizes, seconds, p)[0], "Return both"),
     ],
 )
 def test_fits_that_are_wrong(wrong, advice):
@@ -233,6 +233,8 @@ MEAN = "gradients = mc.gradients(gradients, 0)"
         ([(CONFIG, "    pass")], "mc.config_team(…) is missing"),
         ([(CAST, "pass")], "mc.broadcast(…) is missing"),
         ([(MEAN, "pass")], "mc.gradients(…) is missing"),
+        ([(MEAN, "grads = mc.gradients(gradients, 0)")], "return new arrays"),
+        ([(CAST, "mc.broadcast(params, 0)")], "return new arrays"),
         ([(LAST, "    pass")], "mc.finalize(…) is missing"),
         ([("totsize, \"numpy\"", "len(params), \"numpy\"")], "all parameters together"),
         ([("100, max_steps, 2, 200", "100, 200, 2, max_steps")], "a report every 200"),

@@ -55,6 +55,8 @@ PROGRAM_MISTAKES = [
     ("7.2", "return hvd.Dist", "hvd.Dist", "return"),
     ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
     ("7.3", "root_rank=0", "root_rank=hvd.rank()", "the same sender"),
+    ("7.3", "    broadcast_variables(", "    hvd.broadcast_variables(", "by its own name"),
+    ("7.3", "model.variables,", "model.get_weights(),", "makes copies"),
     ("7.3", "model.variables,", "model.trainable_variables,", "averages that are not trained"),
     ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "leave a broken one"),
     ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "not local_rank"),

@@ -124,18 +124,17 @@ def number(value: Any, name: str) -> float:
     raise CheckFailed(f"{name} is a number", shown(value), "Return one number, not text or a list.")
 
 
-def pair(value: Any, name: str) -> tuple[float, float]:
-    """The value as two numbers, low and high."""
+def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
+    """The value as two numbers, which are called `parts`."""
     if value is None:
         raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
-    if not isinstance(value, tuple | list) or len(value) != 2:
-        advice = "Return both ends: `return low, high`."
-        raise CheckFailed(f"{name} are two numbers, low and high", shown(value), advice)
-    low, high = (
-        number(value[0], f"the low end of {name}"),
-        number(value[1], f"the high end of {name}"),
-    )
-    return low, high
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        advice = f"Return both: `return {', '.join(parts)}`."
+        wanted = f"{name} are two numbers, {' and '.join(parts)}"
+        raise CheckFailed(wanted, shown(value), advice) from None
+    return number(first, f"{parts[0]} of {name}"), number(second, f"{parts[1]} of {name}")
 
 
 def compare(

@@ -22,7 +22,7 @@ def check_4_1(write_packs: Function) -> str:
     for count, packs in ((103, 8), (40, 13), (7, 7)):
         records = np.random.default_rng(count).integers(0, 256, (count, width)).astype(np.uint8)
         with TemporaryDirectory() as folder:
-            write_packs(records.copy(), folder, packs)
+            write_packs(records.copy(), Path(folder), packs)
             names = sorted(path.name for path in Path(folder).iterdir())
             sizes = [(Path(folder) / name).stat().st_size for name in names]
             together = b"".join((Path(folder) / name).read_bytes() for name in names)

@@ -67,7 +67,11 @@ def check_5_1(program: Any) -> str:
 def check_5_2(for_all: Function, steps: Function) -> str:
     """Batch and rate times N; 25, 13 and 7 steps at batch 2,048 on 1, 2 and 4 replicas."""
     for replicas in (1, 2, 4):
-        batch, rate = pair(for_all(128, 0.01, replicas), f"for_all(128, 0.01, {replicas})")
+        batch, rate = pair(
+            for_all(128, 0.01, replicas),
+            f"for_all(128, 0.01, {replicas})",
+            ("global_batch", "rate"),
+        )
         what = f"for_all(128, 0.01, {replicas})"
         compare(
             batch,
@@ -109,7 +113,7 @@ def check_5_2(for_all: Function, steps: Function) -> str:
 def check_5_3(same_work: Function) -> str:
     """n replicas together have batch 128 and rate 0.02."""
     for n in (1, 2, 4):
-        batch, rate = pair(same_work(n), f"same_work({n})")
+        batch, rate = pair(same_work(n), f"same_work({n})", ("batch", "rate"))
         compare(
             batch,
             128 / n,

@@ -120,7 +120,7 @@ def check_6_3(model: Function, fit: Function) -> str:
         sizes = np.array([1e3, 1e4, 1e6, 1e7])
         noise = np.array([1.05, 0.95, 1.05, 0.95])
         seconds = [true_ring(4, n, alpha, beta) for n in sizes] * noise
-        fitted = pair(fit(sizes, seconds, 4), "alpha and beta")
+        fitted = pair(fit(sizes, seconds, 4), "fit(sizes, seconds, 4)", ("alpha", "beta"))
         for unseen in (1e4, 1e5, 1e8):
             real = true_ring(4, unseen, alpha, beta)
             foretold = true_ring(4, unseen, *fitted)
@@ -162,7 +162,7 @@ def check_6_4(train: Any) -> str:
         }
         mistakes.pop(float(right), None)
         compare(found, right, f"steps{numbers}", mistakes)
-    calls = calls_of(train)
+    calls, results_used = calls_of(train)
     names = [name for name, _ in calls]
     expected = "init, config_team, broadcast, gradients × 4, finalize"
     found_names = ", ".join(names) or "no call"
@@ -188,6 +188,13 @@ def check_6_4(train: Any) -> str:
             raise CheckFailed(f"{name}{arguments}", f"{name}{given[name]}", advice)
     if not given["gradients"][0][0].shape == (784, 64) or len(given["gradients"][0]) != 4:
         raise CheckFailed("gradients(list of four arrays, 0)", shown(given["gradients"]), "All.")
+    if not results_used:
+        raise CheckFailed(
+            "rank 0's parameters, moved by the mean gradients",
+            "this rank's own",
+            "Both calls return new arrays: params = mc.broadcast(params, 0) and "
+            "gradients = mc.gradients(gradients, 0).",
+        )
     return "Five calls in the right order, totsize 50,890, and no rank without a step."
 
 

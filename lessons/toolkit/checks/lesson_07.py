@@ -19,7 +19,7 @@ from lessons.toolkit.checks.check import (
     number,
     shown,
 )
-from lessons.toolkit.checks.pretended_horovod import Pretend, pretending
+from lessons.toolkit.checks.pretended_horovod import pretending
 
 Function = Callable[..., Any]
 
@@ -138,10 +138,7 @@ def check_7_3(program: Any) -> str:
             program.keras.layers.BatchNormalization(),
         ]
     )
-    with (
-        pretending(program, 1, 2, 1, broadcast_variables=broadcast) as horovod,
-        mock.patch.object(Pretend, "broadcast_variables", staticmethod(broadcast), create=True),
-    ):
+    with pretending(program, 1, 2, 1, broadcast_variables=broadcast) as horovod:
         horovod.calls.append("init")
         program.start_alike(model)
     if not roots:
@@ -155,6 +152,12 @@ def check_7_3(program: Any) -> str:
             "root_rank=0 on every rank",
             f"root_rank={shown(roots[-1])}",
             "All ranks have to name the same sender, and 0 always exists.",
+        )
+    if not all(hasattr(variable, "assign") for variable in given):
+        raise CheckFailed(
+            "variables, into which rank 0's values can be written",
+            "copies of their values",
+            "model.get_weights() makes copies: pass model.variables.",
         )
     missing = len(model.variables) - len({id(variable) for variable in given})
     if missing:
@@ -243,7 +246,11 @@ def check_7_6(job: str) -> str:
     """The job exports HOROVOD_TIMELINE before the launch, with the number of tasks in the name."""
     lines = Path(job).read_text(encoding="utf-8").splitlines()
     if any("Exercise 7.6:" in line and line.startswith("echo") for line in lines):
-        raise StillAGap(f"export HOROVOD_TIMELINE in {job}", None, "Write it above the launch.")
+        raise StillAGap(
+            f"export HOROVOD_TIMELINE in {job}",
+            None,
+            "Write the export in place of the lines `echo …` and `exit 1`.",
+        )
     right = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
     found = [
         (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))
