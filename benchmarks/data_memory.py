@@ -36,6 +36,7 @@ def train(way: str, net: str, batch: int, size: int, steps: int) -> dict[str, fl
         return result
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as in every job
     import tensorflow as tf
 
     model = build(tf, net, size)

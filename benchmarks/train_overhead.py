@@ -105,6 +105,7 @@ def epoch_seconds(program: str, words: str, bare: bool, folder: str) -> float:
         str(SOLUTIONS / program),
     ]
     quiet = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    quiet["TF_ENABLE_ONEDNN_OPTS"] = "1"  # as in every job
     done = subprocess.run(
         [*command, *(["--bare"] if bare else []), "--", *words.split()],
         env=os.environ | quiet, cwd=folder, capture_output=True, text=True, timeout=600,
