@@ -16,7 +16,7 @@ import click
 from autograder import measure
 from autograder.harmless import printable
 from autograder.records import Run, Where
-from autograder.verdict import Finding
+from autograder.verdict import Finding, counted
 
 # The order that docs/grading.md asks for when the dump has no header line.
 FORMAT = (
@@ -196,7 +196,7 @@ def compare(run: Run, jobs: Mapping[str, Job], login: str | None) -> Iterator[Fi
     gpus = "CPU" not in str(run.header.get("device", "CPU"))
     if gpus and size and job.gpus is not None and size > job.gpus:
         title = "More ranks on GPUs than the job had GPUs"
-        yield finding(title, f"at most {job.gpus}", f"{size} ranks")
+        yield finding(title, f"at most {job.gpus}", counted(size, "rank"))
     if login and job.user and login != job.user:
         title = "The job belongs to another account"
         yield finding(title, printable(login, 40), printable(job.user, 40), contradicts=False)

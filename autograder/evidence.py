@@ -17,7 +17,7 @@ from autograder.harmless import printable
 from autograder.measure import Measure, is_number
 from autograder.records import Run, Where
 from autograder.shards import shard_uncovered
-from autograder.verdict import TIERS, Finding
+from autograder.verdict import TIERS, Finding, counted
 
 # Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;
 # a part of the name that the record gives. Training takes at least 6 operations a parameter
@@ -109,7 +109,7 @@ def ranks_present(run: Run) -> Iterator[Finding]:
             yield contradiction(
                 "Not every rank took part",
                 f"ranks 0 to {size - 1:g}",
-                f"{len(present)} ranks reported",
+                f"{counted(len(present), 'rank')} reported",
                 rank_lines(run),
             )
         if any(not r.ended for r in run.ranks):
@@ -124,8 +124,8 @@ def ranks_present(run: Run) -> Iterator[Finding]:
     if is_number(asked) and is_number(size) and asked != size:
         yield odd(
             "Another number of ranks ran than was asked for",
-            f"{asked:g} ranks",
-            f"{size:g} ranks",
+            counted(asked, "rank"),
+            counted(size, "rank"),
             rank_lines(run),
             "start the program with `launch`, which uses the job's own launcher",
         )

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from autograder.rubric import Rubric
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
-from autograder.verdict import Check, Grade
+from autograder.verdict import Check, Grade, counted
 
 
 class LatePolicy(BaseModel):
@@ -263,10 +263,6 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
             less = f"{counted(lost, 'point')} less for {counted(charged, 'late day')}"
             lines.append(less)
     return replace(grade, score=score, adjustments=(*grade.adjustments, *lines)), left
-
-
-def counted(number: float, word: str) -> str:
-    return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
 
 
 def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:

@@ -124,3 +124,8 @@ class Grade:
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
+
+
+def counted(number: float, word: str) -> str:
+    """A number and its word, as findings and reasons say it: 1 rank, 2 ranks."""
+    return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"

@@ -10,13 +10,18 @@ running() {
 controller_running() { running slurmctld; }
 
 # start NAME COMMAND…: in the background, with a clean environment, detached from this terminal.
+# Nothing else that was open stays open: a daemon would hold a caller's lock (`flock FILE make
+# box-up`) or pipe for as long as it lives.
 start() {
-    local name=$1
+    local name=$1 open
     shift
     (
         cd /
+        for open in "/proc/$BASHPID/fd"/*; do
+            ((${open##*/} <= 2)) || eval "exec ${open##*/}>&-"
+        done
         exec env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$SLURM_CONF" MYSQL_UNIX_PORT="$RUN/mariadb/socket" \
-            setsid "$@" </dev/null >>"$LOG/$name.log" 2>&1 9>&-
+            setsid "$@" </dev/null >>"$LOG/$name.log" 2>&1
     ) &
     echo $! >"$RUN/$name.pid"
     for _ in {1..100}; do # until it has become the daemon, unless it has ended already

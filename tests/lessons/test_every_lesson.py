@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lessons.folders import lesson_folders
+from tests.cluster.box.test_lessons_on_box import LESSONS as ON_THE_BOX
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,8 @@ def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+# The others do so on a real Slurm, as an ordinary student, in the test imported above.
+@pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson not in ON_THE_BOX])
 def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
     done = course(f"lessons run {lesson} --site laptop --out {tmp_path}/run", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr

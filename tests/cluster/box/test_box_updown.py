@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slurm
 
+BOX = Path(__file__).parents[3] / "cluster/box/box"
 STATE = Path("/var/lib/dl-course-box")
 SLURM_LINK = Path("/etc/slurm/slurm.conf")
 PROFILE_LINK = Path("/etc/profile.d/zz-dl-course-box.sh")
@@ -47,7 +48,7 @@ def test_up_again_changes_nothing(box):
 
 
 def test_down_leaves_nothing_behind(box, student):
-    job = student.submit("--nodes=4 --ntasks=8", "srun sleep 300")
+    job = student.submit("--nodes=4 --ntasks=8", "srun sleep 4323")
     while student.do(f"squeue -h -j {job} -o %T").strip() != "RUNNING":
         time.sleep(0.2)
     known = set(jobs_on_record(box))
@@ -56,7 +57,7 @@ def test_down_leaves_nothing_behind(box, student):
         every = subprocess.run(["ps", "-eo", "stat,args"], capture_output=True, text=True).stdout
         seen = "\n".join(line for line in every.splitlines() if not line.startswith("Z"))
         daemons = ("slurmctld", "slurmd", "slurmdbd", "slurmstepd", "munged", "mariadbd")
-        for name in (*daemons, "node.sh", "sleep 300"):
+        for name in (*daemons, "node.sh", "sleep 4323"):
             assert name not in seen
         assert "dl-course-box" not in Path("/etc/hosts").read_text()
         assert "dl-course-box" not in Path("/proc/mounts").read_text()
@@ -71,6 +72,17 @@ def test_down_leaves_nothing_behind(box, student):
         assert time.monotonic() < end, after.get(job)
         time.sleep(0.3)
     assert known <= set(after)
+
+
+def test_no_daemon_keeps_what_its_caller_had_open(down):
+    ours, theirs = os.pipe()
+    words = ["timeout", "120", "bash", str(BOX), "up"]
+    done = subprocess.run(words, pass_fds=[theirs], capture_output=True, text=True)
+    os.close(theirs)
+    assert done.returncode == 0, done.stderr
+    os.set_blocking(ours, False)
+    assert os.read(ours, 1) == b"", "the other end is closed only if nobody else has it"
+    os.close(ours)
 
 
 def test_hosts_file_is_given_back_as_it_was(down):
