@@ -142,8 +142,9 @@ def main() -> None:
     rounds = []
     with tempfile.TemporaryDirectory() as folder:
         images, synthetic = save_images(folder)
-        for _ in range(args.rounds):
+        for number in range(1, args.rounds + 1):
             found = {name: rate(name, images, args.steps) for name in WAYS}
+            print(f"round {number} of {args.rounds}", file=sys.stderr, flush=True)
             rounds.append({name: images_a_second for name, (images_a_second, _) in found.items()})
     parameters = found["one process"][1]
     print(
