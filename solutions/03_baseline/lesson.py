@@ -260,31 +260,47 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # ## Your own task: ResNet152V2
 #
-# The same program with one changed word. Its numbers are compared with ResNet50V2's in
-# lessons 05, 07 and 12: does the larger network scale better?
+# The same program with another network. Its numbers are compared with ResNet50V2's in lessons 05, 07
+# and 12: does the larger network scale better? So all else stays as it was for the baseline. In `smoke`
+# that is `--size 32 --train-samples 512 --test-samples 512 --batch_size 64`: with the sizes that
+# `job.sbatch` has, two cores would need hours. `train_words`, at the top of this page, holds what
+# your profile takes.
 #
-# **Exercise 3.5.** The words behind `job.sbatch` for ResNet152V2. Then the cell counts its parameters, which
-# takes some seconds.
+# **Exercise 3.5.** `job_words` returns the words behind `job.sbatch`: ResNet152V2, at your profile's
+# sizes. The check then counts its parameters, which takes some seconds.
+
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Exercise 3.5: set words to a list, --model and its value, and what else you need
-words = ["--model", "ResNet152V2", "--batch_size", "256"]
-### END SOLUTION
+def job_words():
+    ### BEGIN SOLUTION Exercise 3.5: return a list: --model, its value, and all of train_words
+    return ["--model", "ResNet152V2", *train_words]
+    ### END SOLUTION
+
 
 # %% tags=["check"]
 importlib.reload(train)
-check.check_3_5(words, train.build_model)
+check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Try it first in an **interactive** allocation, where you see errors at once, then as a **job**, which
+# Now run it. First in an **interactive** allocation, where you see errors at once, then as a **job**, which
 # needs nobody to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
+#
+# For `full`:
+#
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     srun python -u train.py --model ResNet152V2 --epochs 2
 #     exit
 #
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
+#
+# For `smoke`, with or without Slurm:
+#
+#     small="--size 32 --train-samples 512 --test-samples 512 --batch_size 64"
+#     python -u train.py --model ResNet152V2 $small --epochs 2
+#
+#     cluster submit job.sbatch --model ResNet152V2 $small --epochs 3
 #
 # (`salloc` wants account, partition and GPUs of your site like `sbatch`; the variables of `site.sh`
 # begin with `SBATCH_`, so name them again: `--account=…`.) Both print the same record; the interactive
@@ -303,15 +319,18 @@ check.check_3_5(words, train.build_model)
 # | c | `input_shape=(128, 128, 3), include_top=False, pooling="avg"` |
 # | d | `input_shape=(32, 32, 3), include_top=False` |
 
+
 # %% tags=["exercise"]
-### BEGIN SOLUTION Exercise 3.6: set shapes to a dictionary with a tuple for each letter
-shapes = {
-    "a": (None, 10),
-    "b": (None, 4, 4, 2048),
-    "c": (None, 2048),
-    "d": (None, 1, 1, 2048),
-}
-### END SOLUTION
+def shapes():
+    ### BEGIN SOLUTION Exercise 3.6: return a dictionary with a tuple for each letter
+    return {
+        "a": (None, 10),
+        "b": (None, 4, 4, 2048),
+        "c": (None, 2048),
+        "d": (None, 1, 1, 2048),
+    }
+    ### END SOLUTION
+
 
 # %% tags=["check"]
 check.check_3_6(shapes)

@@ -343,5 +343,6 @@ answers.note(
 #
 # **Hand in**: in a terminal, `lessons submit 04` packs this folder and says what is in it.
 #
-# Next: 05 takes this pipeline to several devices. Further reading: TensorFlow's guide *Better performance with
-# the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file systems.
+# Next: 05 takes the parallel `map` and `prefetch` to several devices. Further reading: TensorFlow's guide
+# *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file
+# systems.

@@ -74,6 +74,9 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
 # *Tuning*: many settings at once. *Model*: one that fits no device.
 #
+# Before a program can divide anything, you have to be able to say which device holds what. So the exercise
+# with the last number comes first.
+#
 # **Exercise 5.6.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
 # returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
 # the first layers or images, device 1 the next.
@@ -103,8 +106,11 @@ check.check_5_6(holds)
 #
 # ## The diff
 #
-# `train.py` is lesson 03's program with lesson 04's pipeline (pictures are made in parallel, and
-# ahead of time). The rest of the `+` lines is MirroredStrategy.
+# `train.py` is lesson 03's program. From lesson 04 it takes two stages, a parallel `map` (TensorFlow
+# chooses how many at once) and `prefetch`, because several devices want more pictures than one. It does
+# without packs and `cache`: the bytes of CIFAR-10 lie in memory. The other `+` lines are MirroredStrategy,
+# `--steps` for the ten steps of 5.3, and what the record says of the replicas; and, if you left a gap of
+# lesson 03 open, what belongs there.
 
 # %%
 import difflib
@@ -129,6 +135,10 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 #
 # Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
 # same, only nothing gets faster.
+#
+# Why you write this part yourself: each device has to hold the whole network, as you said in 5.6, and all
+# copies have to stay equal. The strategy sees to both for what is created in its scope, and for nothing
+# else; a network built and compiled elsewhere trains on one device, without any error.
 #
 # **Exercise 5.1.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
 # once on every device; the optimizer has variables, too.

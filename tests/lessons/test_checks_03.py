@@ -1,5 +1,6 @@
 """The public checks of lesson 03: right solutions pass, each usual mistake gets its advice."""
 
+import ast
 import math
 import os
 import subprocess
@@ -7,23 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
+from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_03
-from lessons.toolkit.checks.check import CheckFailed, checks_of
+from lessons.toolkit.checks.check import checks_of
 
 ROOT = Path(__file__).parents[2]
 
 
-def failure(check, *students):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
+def gap(*_):
+    raise NotImplementedError("Exercise 3.5: return a list")
 
 
 def test_every_check_has_a_number_and_says_what_it_wants():
@@ -31,6 +26,12 @@ def test_every_check_has_a_number_and_says_what_it_wants():
     assert sorted(checks) == ["3.1", "3.2", "3.3", "3.4", "3.5", "3.6"]
     for check in checks.values():
         assert len(check.__doc__) > 40
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.4", "3.5", "3.6"])
+def test_a_gap_is_called_a_gap(number):
+    students = [gap, gap] if number == "3.5" else [gap]
+    assert "still a gap: return a list" in str(failure(checks_of(lesson_03)[number], *students))
 
 
 # Exercise 3.1
@@ -79,6 +80,8 @@ PROGRAM_MISTAKES = [
      ".map(pixels)", "9.8 GB"),
     ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
     ("3.2", RESIZED, f"1 - {RESIZED}", "keeps each image whole"),
+    ("3.2", RESIZED, RESIZED.replace("(size, size)", "size"), "found     ValueError: 'size' must"),
+    ("3.2", MADE, "dataset.map(pixels).batch(batch + 0.5)", "found     TypeError"),
     ("3.3", ", classes=10", "", "1,000 classes"),
     ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
     ("3.3", "weights=None", 'weights="imagenet"', "weights"),
@@ -89,6 +92,7 @@ PROGRAM_MISTAKES = [
     ("3.3", "classes=10)", "classes=10, classifier_activation=None)", "leave classifier"),
     ("3.3", f"return {NETWORK}", NETWORK, "return"),
     ("3.3", f"return {NETWORK}", "return network", "Call the network"),
+    ("3.3", "input_shape=(size, size, 3)", "input_shape=(size, size)", "found     ValueError: "),
 ]  # fmt: skip
 SCRIPT = f"""
 import os, re, sys, types
@@ -183,27 +187,96 @@ def build(name, size):
     return Built(58_352_138)
 
 
+NETWORK_WORDS = ["--model", "ResNet152V2"]
+SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "512", "--batch_size", "64"]
+RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
 WORDS = [
-    ("--model ResNet152V2", build, "a list of words"),
-    (["--model", "ResNet152"], build, "ResNet152V2"),
-    (["--model", "resnet152v2"], build, "as Keras Applications writes it"),
-    (["--batch_size", "256"], build, "ResNet152V2"),
-    (["--model", "ResNet152V2", "--batch_size", "many"], build, "whole number"),
-    (["--model", "ResNet152V2"], lambda name, size: Built(60_380_648), "classes=10"),
-    (["--model", "ResNet152V2"], lambda name, size: Built(58_391_434), "without V2"),
+    (None, "is there a `return`"),
+    ("--model ResNet152V2", "a list of words"),
+    ([*NETWORK_WORDS, SMALL], "put a * before its name"),
+    (["--model", "ResNet152", *SMALL], "--model ResNet152V2"),
+    (["--model", "resnet152v2", *SMALL], "as Keras Applications writes it"),
+    (SMALL, "--model ResNet152V2"),
+    ([*RIGHT_WORDS, "--batch_size", "many"], "whole number"),
+    ([*RIGHT_WORDS, "--batch_size"], "whole number"),
+    (NETWORK_WORDS, "--size 128"),
+    ([*RIGHT_WORDS, "--size", "128"], "Add the small sizes"),
+    ([*RIGHT_WORDS, "--batch_size=256"], "Add the small sizes"),
+    ([*NETWORK_WORDS, *SMALL[:2], *SMALL[4:]], "found     --train-samples 50000"),
+    ([*RIGHT_WORDS, "--train-samples", "128"], "found     --train-samples 128"),
+    ([*NETWORK_WORDS, *SMALL[:4], *SMALL[6:]], "found     --test-samples 10000"),
+]
+FULL_WORDS = [
+    ([*NETWORK_WORDS, "--size", "32"], "same size and all images"),
+    ([*NETWORK_WORDS, "--train-samples", "512"], "same size and all images"),
+    (RIGHT_WORDS, "same size and all images"),
 ]
 
 
 @pytest.mark.parametrize(
-    "words", [["--model", "ResNet152V2"], ["--epochs", 2, "--model=ResNet152V2"]]
+    ("profile", "words"),
+    [
+        ("smoke", RIGHT_WORDS),
+        ("smoke", ["--epochs", 2, *SMALL, "--model=ResNet152V2"]),
+        ("full", NETWORK_WORDS),
+        ("full", (*NETWORK_WORDS, "--size", 128, "--batch_size", "128", "--epochs", "5")),
+    ],
 )
-def test_words(words):
-    lesson_03.check_3_5(words, build)
+def test_words(profile, words, capsys):
+    lesson_03.check_3_5(lambda: words, build, profile)
+    typed = " ".join(map(str, words))
+    assert capsys.readouterr().out.endswith(f"cluster submit job.sbatch {typed}\n")
 
 
-@pytest.mark.parametrize(("words", "build_model", "advice"), WORDS)
-def test_wrong_words(words, build_model, advice):
-    assert_advice(failure(lesson_03.check_3_5, words, build_model), advice)
+@pytest.mark.parametrize(("words", "advice"), WORDS)
+def test_wrong_words(words, advice):
+    assert_advice(failure(lesson_03.check_3_5, lambda: words, build, "smoke"), advice)
+
+
+@pytest.mark.parametrize(("words", "advice"), FULL_WORDS)
+def test_wrong_words_in_full(words, advice):
+    assert_advice(failure(lesson_03.check_3_5, lambda: words, build, "full"), advice)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "advice"), [(60_380_648, "classes=10"), (58_391_434, "without V2")]
+)
+def test_another_network_of_that_name(parameters, advice):
+    def other(name, size):
+        return Built(parameters)
+
+    assert_advice(failure(lesson_03.check_3_5, lambda: RIGHT_WORDS, other), advice)
+
+
+def test_the_check_asks_for_what_the_rubric_wants():
+    rubric = yaml.safe_load((ROOT / "autograder" / "rubrics" / "03.yaml").read_text())
+    [own] = [check for check in rubric["checks"] if check["id"] == "resnet152"]
+    wanted = {part["metric"]: part["equal"] for part in own["require"]}
+    for profile in ("smoke", "full"):
+        asked = lesson_03.options(lesson_03.ASKED[profile].split())
+        assert int(asked["--size"]) == wanted["image_size"][profile]
+        assert int(asked["--train-samples"]) == wanted["unique_samples"][profile]
+        assert int(asked["--train-samples"]) == rubric["train_samples"][profile]
+    assert wanted["params"] == lesson_03.PARAMETERS["ResNet152V2"]
+
+
+def test_what_the_check_takes_for_unsaid_is_what_job_and_program_do():
+    folder = ROOT / "solutions" / "03_baseline"
+    launched = (folder / "job.sbatch").read_text().splitlines()[-1]
+    calls = [
+        node
+        for node in ast.walk(ast.parse((folder / "train.py").read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument"
+    ]
+    defaults = {
+        call.args[0].value: str(ast.literal_eval(word.value))
+        for call in calls
+        for word in call.keywords
+        if word.arg == "default"
+    }
+    defaults |= lesson_03.options(launched.split())
+    assumed = lesson_03.options(lesson_03.DEFAULTS.split())
+    assert assumed == {name: defaults[name] for name in assumed}  # fmt: skip
 
 
 # Exercise 3.6
@@ -217,17 +290,25 @@ SHAPES = [
     ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
     ({"d": None}, "A tuple"),
 ]
+NO_SHAPES = [
+    ((None, 10), "a dictionary"),
+    (None, "is there a `return`"),
+    ({letter.upper(): shape for letter, shape in RIGHT.items()}, "small letters"),
+    ({"A": (None, 10)} | {letter: RIGHT[letter] for letter in "bcd"}, "small letters"),
+    ({1: (None, 10)}, "A tuple"),
+]
 
 
 def test_shapes():
-    lesson_03.check_3_6(RIGHT)
-    lesson_03.check_3_6({letter: list(shape) for letter, shape in RIGHT.items()})
+    lesson_03.check_3_6(lambda: RIGHT)
+    lesson_03.check_3_6(lambda: {letter: list(shape) for letter, shape in RIGHT.items()})
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SHAPES)
 def test_wrong_shapes(wrong, advice):
-    assert_advice(failure(lesson_03.check_3_6, RIGHT | wrong), advice)
+    assert_advice(failure(lesson_03.check_3_6, lambda: RIGHT | wrong), advice)
 
 
-def test_shapes_are_a_dictionary():
-    assert_advice(failure(lesson_03.check_3_6, (None, 10)), "dictionary")
+@pytest.mark.parametrize(("wrong", "advice"), NO_SHAPES)
+def test_what_is_no_dictionary_of_shapes(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_6, lambda: wrong), advice)

@@ -5,21 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_04
-from lessons.toolkit.checks.check import CheckFailed, checks_of
-
-
-def failure(check, *students):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
+from lessons.toolkit.checks.check import checks_of
 
 
 def gap(*_):
@@ -71,7 +60,50 @@ def like_cards(records, folder, packs):
         records[number::packs].tofile(Path(folder) / f"pack_{number:04d}.bin")
 
 
+def row_by_row(records, folder, packs):
+    for number, rows in enumerate(np.array_split(records, packs)):
+        for row in rows:
+            row.tofile(Path(folder) / f"pack_{number:04d}.bin")
+
+
+def dealt_row_by_row(records, folder, packs):
+    for number, row in enumerate(records):
+        row.tofile(Path(folder) / f"pack_{number % packs:04d}.bin")
+
+
+def rest_to_the_same_path(records, folder, packs):
+    each = len(records) // packs
+    for number in range(packs):
+        path = Path(folder) / f"pack_{number:04d}.bin"
+        records[number * each : (number + 1) * each].tofile(path)
+        if each * packs + number < len(records):
+            records[each * packs + number].tofile(path)
+
+
+def all_to_one_path(records, folder, packs):
+    for rows in np.array_split(records, packs):
+        rows.tofile(Path(folder) / "pack_0000.bin")
+
+
+def two_to_one_path(records, folder, packs):
+    for number, rows in enumerate(np.array_split(records, packs)):
+        rows.tofile(Path(folder) / f"pack_{number // 2:04d}.bin")
+
+
+def appended(records, folder, packs):
+    """Right, if long: one open file takes row after row."""
+    for number, rows in enumerate(np.array_split(records, packs)):
+        with (Path(folder) / f"pack_{number:04d}.bin").open("wb") as file:
+            for row in rows:
+                row.tofile(file)
+
+
 PACKS = [
+    (row_by_row, "in one call"),
+    (dealt_row_by_row, "in one call"),
+    (rest_to_the_same_path, "begins the file anew"),
+    (all_to_one_path, "a path of its own"),
+    (two_to_one_path, "a path of its own"),
     (cut_off, "are missing"),
     (rest_in_the_last, "array_split"),
     (packs_of_so_many, "not of records in one"),
@@ -85,6 +117,7 @@ PACKS = [
 
 def test_write_packs():
     lesson_04.check_4_1(write_packs)
+    lesson_04.check_4_1(appended)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), PACKS)
@@ -149,6 +182,11 @@ def stages(words, always=()):
             "shuffle": lambda d: d.shuffle(args.buffer),
             "shuffle once": lambda d: d.shuffle(args.buffer, reshuffle_each_iteration=False),
             "prepare": lambda d: d.batch(args.batch_size).map(pixels),
+            "pixels": lambda d: d.map(pixels),
+            "batch": lambda d: d.batch(args.batch_size),
+            "wrong size": lambda d: d.map(lambda x, y: (tf.image.resize(x, args.size), y)),
+            "more labels": lambda d: d.map(lambda x, y: (x, tf.ensure_shape(y, [3]))),
+            "late fault": lambda d: d.map(lambda x, y: (x, tf.reshape(y, [tf.reduce_max(y), 9]))),
             "prefetch": lambda d: d.prefetch(2) if args.prefetch or "prefetch" in always else d,
             "take": lambda d: d.take(50),
             "repeat": lambda d: d.repeat(2),
@@ -163,8 +201,11 @@ def stages(words, always=()):
 RIGHT = "map, unbatch, cache, shuffle, prepare, prefetch"
 STAGES = [
     (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "cache first, then shuffle"),
-    (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "cache first, then shuffle"),
-    (stages("map, unbatch, shuffle, prepare, prefetch, cache"), "cache first, then shuffle"),
+    (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "stands behind prepare"),
+    (stages("map, unbatch, shuffle, prepare, prefetch, cache"), "stands behind prepare"),
+    (stages("map, unbatch, prepare, cache, shuffle, prefetch"), "stands behind prepare"),
+    (stages("map, unbatch, prepare, cache, prefetch"), "stands behind prepare"),
+    (stages("map, unbatch, pixels, cache, shuffle, batch, prefetch"), "stands behind prepare"),
     (stages("cache, map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
     (stages("map, unbatch, shuffle, prepare, prefetch"), "behind map(decode)"),
     (stages("map, unbatch, cache, prepare, prefetch"), "shuffle(args.buffer) is missing"),
@@ -178,6 +219,9 @@ STAGES = [
     (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
     (stages("map, unbatch, cache, shuffle, repeat, prepare, prefetch"), "drop or repeat"),
     (stages("map, cache, shuffle, prepare, prefetch"), "unbatch"),
+    (stages("map, unbatch, wrong size, cache"), "found     ValueError: 'size' must be"),
+    (stages("map, unbatch, cache, more labels"), "found     ValueError: "),
+    (stages("map, unbatch, late fault, cache"), "found     InvalidArgumentError: "),
     (stages(RIGHT, always=("cache",)), "if args.cache"),
     (stages(RIGHT, always=("prefetch",)), "if args.prefetch"),
     (lambda pieces, decode, args: None, "return"),

@@ -7,23 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_05
-from lessons.toolkit.checks.check import CheckFailed, checks_of
+from lessons.toolkit.checks.check import checks_of
 
 ROOT = Path(__file__).parents[2]
-
-
-def failure(check, *students):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
 
 
 def test_every_check_has_a_number_and_says_what_it_wants():
@@ -48,6 +37,7 @@ PROGRAM_MISTAKES = [
     ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "scales the rate already"),
     ("SGD(lr)", "SGD()", "rate lr"),
     ("    return model\n", "    return None\n", "a Keras model"),
+    ('loss="sparse_', 'loss="', "found     ValueError: Shapes"),
 ]
 SCRIPT = f"""
 import os, re, sys, types
@@ -237,31 +227,62 @@ def holds(kind, device):
     }.get(kind, ([device], range(8)))
 
 
-def swapped(kind, device):
-    return holds(kind, device)[::-1]
+def changed(kind, layers=None, images=None):
+    """Right but for one kind: other layers or other images, from (half, part, device)."""
+
+    def wrong(asked, device):
+        right, given = holds(asked, device), (*divmod(device, 2), device)
+        if asked != kind:
+            return right
+        return (layers(*given) if layers else right[0], images(*given) if images else right[1])
+
+    return wrong
 
 
-def every_fourth(kind, device):
-    return ([0, 1, 2, 3], [device, device + 4]) if kind == "data" else holds(kind, device)
-
-
-def other_pairs(kind, device):
-    return ([device // 2], range(8)) if kind == "hybrid" else holds(kind, device)
+def add_one(part):
+    return [n + 1 for n in part]
 
 
 HOLDS = [
-    (swapped, "a quarter of the batch"),
-    (every_fourth, "a quarter of the batch"),
+    (lambda kind, device: holds(kind, device)[::-1], "exchanged"),
+    (lambda kind, device: tuple(map(add_one, holds(kind, device))), "counted from 0"),
+    (changed("model", lambda half, part, device: [device + 1]), "counted from 0"),
+    (changed("data", images=lambda half, part, device: [device - 1, device]), "images 0 to 7"),
+    (changed("data", lambda half, part, device: range(5)), "layers 0 to 3"),
+    (changed("data", images=lambda half, part, device: [device, device + 4]), "Blocks in order"),
+    (changed("data", images=lambda half, part, device: [device]), "two for each"),
+    (changed("data", images=lambda half, part, device: range(8)), "takes its quarter"),
+    (changed("data", images=lambda half, part, device: [2 * device] * 2), "One is there twice"),
+    (changed("data", lambda half, part, device: [device]), "the whole network"),
+    (changed("data", lambda half, part, device: range(3)), "end before b"),
+    (changed("model", images=lambda half, part, device: range(7)), "end before b"),
+    (changed("model", lambda half, part, device: range(4)), "one layer"),
+    (changed("pipeline", images=lambda half, part, device: [2 * device, 2 * device + 1]),
+     "only the times differ"),
+    (changed("hybrid", lambda half, part, device: [device]), "two each"),
+    (changed("hybrid", lambda half, part, device: range(4)), "lies on two devices"),
+    (changed("hybrid", images=lambda half, part, device: range(8)), "there are two networks"),
+    (changed("hybrid", images=lambda half, part, device: [2 * device, 2 * device + 1]),
+     "the same half"),
+    (changed("hybrid", lambda half, part, device: [2 * half, 2 * half + 1],
+             lambda half, part, device: range(4 * part, 4 * part + 4)), "0 and 1 form one network"),
+    (changed("hybrid", lambda half, part, device: [part, part + 2]), "0 and 1 form one network"),
+    (changed("hybrid", lambda half, part, device: [half], lambda half, part, device: range(8)),
+     "two layers each"),
     (lambda kind, device: holds("data", device), "one layer"),
     (lambda kind, device: holds("pipeline", device), "the whole network"),
-    (other_pairs, "two layers each"),
-    (lambda kind, device: [device], "two lists"),
-    (lambda kind, device: None, "two lists"),
-]
+    (lambda kind, device: [device], "Return both"),
+    (lambda kind, device: (4, 2), "not how many"),
+    (lambda kind, device: ("0123", "01"), "not how many"),
+    (lambda kind, device: ([[0, 1, 2, 3]], [0, 1]), "each entry"),
+    (lambda kind, device: None, "`return`"),
+    (lambda kind, device: holds(kind, device) if kind != "hybrid" else None, 'for "hybrid", too'),
+]  # fmt: skip
 
 
 def test_holds():
     lesson_05.check_5_6(holds)
+    lesson_05.check_5_6(lambda kind, device: [set(part) for part in holds(kind, device)])
 
 
 @pytest.mark.parametrize(("wrong", "advice"), HOLDS)

@@ -1,11 +1,13 @@
 """Lesson 03's program: a small diff, one sentence to mistakes, and what the grader says of them."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 from real_runs import ROOT, changed, grade, lost
+from test_check import rows
 
 LESSON = ROOT / "solutions" / "03_baseline"
 SIZES = ("--size", "32", "--train-samples", "512", "--test-samples", "32", "--batch_size", "64")
@@ -13,6 +15,23 @@ SIZES = ("--size", "32", "--train-samples", "512", "--test-samples", "32", "--ba
 
 def test_the_lesson_is_a_small_diff():
     assert 20 < changed(ROOT / "solutions" / "02_serial" / "train.py", LESSON / "train.py") <= 75
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("lesson", "exercises"), [("03", 6), ("04", 5), ("05", 6)])
+def test_every_exercise_of_an_untouched_lesson_is_a_gap(lesson, exercises, lessons_command):
+    [folder] = (ROOT / "lessons").glob(f"{lesson}_*")
+    found = rows(lessons_command("check", lesson, "--in", folder).output)
+    assert [result for result, _ in found.values()] == ["still a gap"] * exercises
+
+
+@pytest.mark.parametrize("typed", ["3.2", "03.2", "3.4b"])
+@pytest.mark.parametrize("where", [[], ["--in", "."]])
+def test_an_exercise_instead_of_a_lesson_is_told_what_to_type(typed, where, lessons_command):
+    done = lessons_command("check", typed, *where)
+    assert done.exit_code == 2
+    assert f"{typed} is one exercise" in done.output
+    assert " ".join(["Type: lessons check 03", *where]) in done.output
 
 
 def train(program, *arguments, out, **env):
@@ -87,3 +106,26 @@ def test_the_grader_names_1000_classes(tmp_path):
     source = source.replace("classes=10", "classes=1000")
     assert wrong_checks(source, tmp_path / "you") == {"network"}
     assert "25,613,800" in (tmp_path / "grades" / "students" / "you.html").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), ()),
+        (("--train-samples", "128"), ("unique samples of resnet152 = 512",)),
+        (("--size", "40"), ("image size of resnet152 = 32",)),
+    ],
+)
+def test_the_own_task_is_asked_at_the_baselines_size(arguments, told, tmp_path):
+    source = (LESSON / "train.py").read_text().replace('if name == "cnn":', "if name:")
+    (tmp_path / "train.py").write_text(source)  # light, and so with other parameters than asked
+    (tmp_path / "you").mkdir()
+    words = ("--model", "ResNet152V2", *SIZES, "--epochs", "2", *arguments)
+    done = train(tmp_path / "train.py", *words, out=tmp_path / "you")
+    assert done.returncode == 0, done.stderr[-2000:]
+    grade(tmp_path / "you", "03")
+    [record] = (tmp_path / "grades" / "records").glob("*.json")
+    [own] = [c for c in json.loads(record.read_text())["grades"][0]["checks"]
+             if c["id"] == "resnet152"]  # fmt: skip
+    assert own["expected"].split("; ") == ["parameters of resnet152 = 58,352,138", *told]

@@ -1,11 +1,12 @@
 """Public checks of lesson 03: a baseline worth distributing."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 from unittest import mock
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.lesson_03_errors import last_line_of_errors
 
 Function = Callable[..., Any]
 
@@ -49,6 +50,7 @@ def check_3_1(decode: Function) -> str:
 
 
 @exercise("3.2")
+@last_line_of_errors
 def check_3_2(prepare: Function) -> str:
     """Batches of float32 images in 0...1 of the asked size, made while they are read."""
     import numpy as np
@@ -143,6 +145,7 @@ def no_download(*_: Any, **__: Any) -> None:
 
 
 @exercise("3.3")
+@last_line_of_errors
 def check_3_3(program: Any) -> str:
     """ResNet50V2 with 10 classes has 23,585,290 parameters, at any size of image."""
     for name, size in (("MobileNet", 32), ("ResNet50V2", 40)):
@@ -207,22 +210,45 @@ def check_3_4(steps: Function) -> str:
     return "196 steps at batch 256, 25 at 2,048."
 
 
+# What job.sbatch and train.py take when the words say nothing, and what is asked, as in the rubric.
+DEFAULTS = "--size 128 --batch_size 256 --train-samples 50000 --test-samples 10000"
+ASKED = {
+    "smoke": "--size 32 --batch_size 64 --train-samples 512 --test-samples 512",
+    "full": "--size 128 --train-samples 50000",
+}
+WHY_ASKED = {
+    "smoke": "Add the small sizes, *train_words: else the job ends at its time limit.",
+    "full": "It is compared with ResNet50V2, so the same size and all images: *train_words.",
+}
+
+
 @exercise("3.5")
-def check_3_5(words: Sequence[str], build_model: Function) -> str:
+@last_line_of_errors
+def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke") -> str:
     """The job's words train ResNet152V2, which has 58,352,138 parameters."""
-    if isinstance(words, str):
+    words = job_words()
+    if words is None:
+        raise CheckFailed("a list of words", "None", "Is there a `return` in front of it?")
+    if not isinstance(words, list | tuple):
         advice = 'One string for each word: ["--model", "ResNet152V2", …].'
         raise CheckFailed("a list of words", shown(words), advice)
-    said = options([str(word) for word in words])
+    if inside := [word for word in words if not isinstance(word, str | int)]:
+        advice = "A list within the list: put a * before its name, as in [*train_words]."
+        raise CheckFailed("a list of single words", shown(inside[0]), advice)
+    said = options([*DEFAULTS.split(), *map(str, words)])
     model = said.get("--model")
     if model != "ResNet152V2":
         advice = "--model takes the name as Keras Applications writes it: ResNet152V2."
         raise CheckFailed("--model ResNet152V2", f"--model {model}", advice)
-    batch = said.get("--batch_size", "256")
+    batch = said["--batch_size"]
     if not batch.isdigit() or not 1 <= int(batch) <= 4096:
         raise CheckFailed("a batch size", f"--batch_size {batch}", "A whole number, such as 256.")
+    for name, value in options(ASKED[profile].split()).items():
+        if said[name] != value:
+            raise CheckFailed(f"{name} {value}", f"{name} {said[name]}", WHY_ASKED[profile])
     count_is(model, build_model(model, 32).count_params())
-    return "58,352,138 parameters, two and a half times ResNet50V2, with one changed word."
+    behind = " ".join(map(str, words))
+    return f"58,352,138 parameters. To run it: cluster submit job.sbatch {behind}"
 
 
 def options(words: list[str]) -> dict[str, str]:
@@ -251,12 +277,18 @@ WHY_SHAPES = {
 
 
 @exercise("3.6")
-def check_3_6(shapes: Mapping[str, Any]) -> str:
+def check_3_6(shapes: Function) -> str:
     """Four settings of the constructor, four shapes; the first entry is None, for the batch."""
-    if not isinstance(shapes, Mapping):
-        raise CheckFailed("a dictionary a to d", shown(shapes), 'shapes = {"a": (None, …), …}')
+    found = shapes()
+    if found is None:
+        raise CheckFailed("a dictionary a to d", "None", "Is there a `return` in front of it?")
+    if not isinstance(found, Mapping):
+        raise CheckFailed("a dictionary a to d", shown(found), 'return {"a": (None, …), …}')
+    if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
+        advice = 'The keys are the small letters of the table: "a", not "A".'
+        raise CheckFailed("the keys a, b, c and d", shown(capitals), advice)
     for letter, right in SHAPES.items():
-        given = shapes.get(letter)
+        given = found.get(letter)
         if not isinstance(given, tuple | list):
             advice = "A tuple, with None for the batch: (None, …)."
             raise CheckFailed(f"{letter}: a shape", shown(given), advice)

@@ -5,14 +5,18 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from lessons.toolkit.checks.check import CheckFailed, close, compare, exercise, number, shown
+from lessons.toolkit.checks.lesson_03_errors import last_line_of_errors
+from lessons.toolkit.checks.lesson_04_watched import EACH, PIECES, Watched
 
 Function = Callable[..., Any]
+
+
+ANEW = "A second .tofile(path) to the same path begins the file anew: only what it writes remains."
 
 
 @exercise("4.1")
@@ -28,10 +32,18 @@ def check_4_1(write_packs: Function) -> str:
             together = b"".join((Path(folder) / name).read_bytes() for name in names)
         what = f"{count} records of {width} bytes in {packs} packs"
         if len(names) != packs:
-            advice = {0: "Nothing was written. Is `folder` part of the path?"}.get(
-                len(names), "`packs` is the number of files, not of records in one."
-            )
+            advice = "`packs` is the number of files, not of records in one."
+            if len(names) < packs:
+                advice = f"Each pack needs a path of its own, with its number in it. {ANEW}"
+            if not names:
+                advice = "Nothing was written. Is `folder` part of the path?"
             raise CheckFailed(f"{what}: {packs} files", f"{len(names)} files", advice)
+        if min(sizes) < count // packs * width and sum(sizes) < records.size:
+            raise CheckFailed(
+                f"{what}: {count // packs} or more in each",
+                f"{min(sizes) / width:g} in one",
+                f"{ANEW} Write all rows of a pack in one call.",
+            )
         if sum(sizes) != records.size:
             times = sum(sizes) / records.size
             advice = "The last records, which do not fill a pack, are missing."
@@ -128,76 +140,8 @@ def as_names(value: Any, epoch: int) -> list[str]:
     return found
 
 
-PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8
-
-
-class Watched:
-    """Pieces of five samples, and a decoder that counts how often it is called."""
-
-    def __init__(self, stages: Function, **changed: Any) -> None:
-        import tensorflow as tf
-
-        self.calls = 0
-        options = {"workers": 2, "cache": True, "buffer": 60, "size": SIZE} | changed
-        self.args = SimpleNamespace(batch_size=BATCH, prefetch=changed.get("prefetch", True))
-        vars(self.args).update(options)
-        try:
-            self.batches = stages(tf.data.Dataset.range(PIECES), self.decode, self.args)
-        except ValueError as error:
-            if "dimensions" not in str(error):
-                raise
-            raise CheckFailed(
-                "prepare gets single images",
-                "all images of a piece as one",
-                "decode returns the samples of a piece together: unbatch() takes them apart.",
-            ) from None
-        if not isinstance(self.batches, tf.data.Dataset):
-            advice = "Is there a `return` in front of it?" if self.batches is None else ""
-            raise CheckFailed(
-                "stages returns a tf.data.Dataset",
-                shown(self.batches),
-                advice or "Each stage is a method of the one before: dataset.map(…).unbatch()….",
-            )
-
-    def decode(self, piece: Any) -> Any:
-        import tensorflow as tf
-
-        def counted(value: Any) -> Any:
-            self.calls += 1
-            return value
-
-        piece = tf.numpy_function(counted, [piece], tf.int64)
-        piece.set_shape([])
-        numbers = piece * EACH + tf.range(EACH, dtype=tf.int64)
-        images = tf.cast(tf.broadcast_to(numbers[:, None, None, None], (EACH, 32, 32, 3)), tf.uint8)
-        return images, tf.stack([numbers % 10, numbers], axis=1)
-
-    def epoch(self) -> list[list[int]]:
-        """The samples' numbers, batch by batch."""
-        found = []
-        for batch in self.batches:
-            images, marks = batch
-            if images.shape[1:] != (SIZE, SIZE, 3) or len(images) > BATCH:
-                raise CheckFailed(
-                    f"batches of {BATCH} images, {SIZE} × {SIZE} × 3",
-                    f"{tuple(images.shape)}",
-                    "unbatch() makes samples of what decode returns; prepare(…, args.size, "
-                    "args.batch_size) makes batches of samples.",
-                )
-            found.append([int(number) for number in marks[:, 1]])
-        return found
-
-    def stage_names(self) -> list[str]:
-        """The stages from the last to the first, by TensorFlow's names."""
-        names, dataset = [], self.batches
-        while dataset is not None:
-            names.append(type(dataset).__name__)
-            inputs = dataset._inputs()
-            dataset = inputs[0] if inputs else None
-        return names
-
-
 @exercise("4.3")
+@last_line_of_errors
 def check_4_3(stages: Function) -> str:
     """Every sample once an epoch, decoded once in all, in a new order, ahead of time."""
     everything = list(range(PIECES * EACH))
@@ -217,6 +161,13 @@ def check_4_3(stages: Function) -> str:
             "with --cache the decoder is not called in epoch 2",
             f"called {watched.calls - decoded} times more",
             "cache() keeps what comes out of the stage before it: put it behind map(decode).",
+        )
+    if watched.caches_floats():
+        raise CheckFailed(
+            "a cache of single images, as bytes",
+            "a cache of what prepare() makes: finished batches of floats",
+            "cache() stands behind prepare(): the same batches for ever, and 9.8 GB of them at "
+            "128 × 128. Move it between unbatch() and shuffle().",
         )
     if flat == everything:
         raise CheckFailed(
