@@ -81,7 +81,7 @@ PROGRAM_MISTAKES = [
     ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
     ("3.2", RESIZED, f"1 - {RESIZED}", "keeps each image whole"),
     ("3.2", RESIZED, RESIZED.replace("(size, size)", "size"), "found     ValueError: 'size' must"),
-    ("3.2", MADE, "dataset.map(pixels).batch(batch + 0.5)", "found     TypeError"),
+    ("3.2", "tf.cast(images, tf.float32) / 255", "images * (1 / 255)", "found     TypeError: "),
     ("3.3", ", classes=10", "", "1,000 classes"),
     ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
     ("3.3", "weights=None", 'weights="imagenet"', "weights"),

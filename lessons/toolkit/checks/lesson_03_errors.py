@@ -7,6 +7,7 @@ tells the whole way through the graph, and says in its last line what is wrong.
 import functools
 import re
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 from lessons.toolkit.checks.check import CheckFailed
@@ -28,9 +29,18 @@ def last_line_of_errors(check: Callable[..., str]) -> Callable[..., str]:
             name, said = what_is_wrong(error)
             # Not of TensorFlow's own type: that one needs a graph to be made. Its name is shown.
             one_line = type(name, (Exception,), {})(said)
+            leave_out_generated_code(error.__traceback__)
             raise one_line.with_traceback(error.__traceback__) from None
 
     return shorter
+
+
+def leave_out_generated_code(trace: TracebackType | None) -> None:
+    """End a traceback at the student's line, before TensorFlow's own version of what it calls."""
+    while trace and trace.tb_next:
+        if "__autograph_generated_file" in trace.tb_next.tb_frame.f_code.co_filename:
+            trace.tb_next = None
+        trace = trace.tb_next
 
 
 def what_is_wrong(error: Exception) -> tuple[str, str]:
