@@ -20,14 +20,19 @@ NO_NETWORK = (
 CAUSES = (
     (r"No space left on device|Disk quota exceeded|not enough space", DISK_FULL),
     (
+        r"CERTIFICATE_VERIFY_FAILED|invalid peer certificate",
+        "the package index's certificate is not trusted; set PIP_CERT to your site's certificates",
+    ),
+    (
+        r"ResolutionImpossible|conflicting dependencies",
+        "two packages want different versions of a third; that is a mistake in the course's pins "
+        "(or in a PIP_CONSTRAINT of yours), and the log names the packages",
+    ),
+    (
         r"name resolution|Name or service not known|[Ff]ailed to resolve|Network is unreachable"
         r"|Connection refused|[Cc]onnection timed out|ConnectTimeout|Read timed out|dns error"
         r"|[Cc]annot connect to proxy|Failed to fetch|error sending request|Max retries exceeded",
         NO_NETWORK,
-    ),
-    (
-        r"CERTIFICATE_VERIFY_FAILED|invalid peer certificate",
-        "the package index's certificate is not trusted; set PIP_CERT to your site's certificates",
     ),
     (
         # So pip speaks of an index that does not answer, when it was told not to try again.

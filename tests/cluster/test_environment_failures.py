@@ -158,7 +158,16 @@ def test_a_quota_is_a_full_disk():
             "(from versions: 0.9, 1.1)\nERROR: No matching distribution found for uv==1",
             "uv==1 is not to be had",
         ),
-        ("SSL: CERTIFICATE_VERIFY_FAILED", "PIP_CERT"),
+        (
+            "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x "
+            "(Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]')))",
+            "PIP_CERT",
+        ),
+        (
+            "ERROR: Cannot install a==1 and b==2 because these package versions have conflicting "
+            "dependencies.\nERROR: ResolutionImpossible: for help visit https://some.where/x",
+            "different versions of a third",
+        ),
         ("g++: fatal error: Killed signal terminated program cc1plus", "out of memory"),
         ("x.cc:3:10: fatal error: Python.h: No such file or directory", "header file Python.h"),
     ],
