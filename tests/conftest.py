@@ -8,6 +8,7 @@ import pytest
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(items):
     """`make test` runs on two cores: there is one box, and a file's fixtures are made once."""
     for item in items:
