@@ -16,8 +16,10 @@ NAME = "01_small"
 
 
 @pytest.fixture
-def student(course, lessons_command):
+def student(course, lessons_command, monkeypatch):
+    """The folder of a student, who stands in it."""
     lessons_command("build")
+    monkeypatch.chdir(course / "lessons" / NAME)
     return course / "lessons" / NAME
 
 
@@ -136,6 +138,44 @@ def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_comman
     lessons_command("check", "01")
     after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
     assert before == after
+
+
+@pytest.fixture
+def other(tmp_path):
+    """The same lesson in another clone, whose environment is not the active one."""
+    for inside in ("lessons/toolkit", f"lessons/{NAME}"):
+        (tmp_path / "other" / inside).mkdir(parents=True)
+    return tmp_path / "other"
+
+
+@pytest.mark.parametrize("command", ["check", "submit"])
+@pytest.mark.parametrize("place", [".", "lessons", f"lessons/{NAME}"])
+def test_another_clones_folder_is_not_taken_in_silence(
+    student, other, lessons_command, monkeypatch, command, place
+):
+    monkeypatch.chdir(other / place)
+    done = lessons_command(command, "01")
+    assert done.exit_code == 1
+    assert f"You are in the course {other}," in done.output
+    assert f"would take {student}: activate its environment first" in done.output
+    assert len(done.output.splitlines()) == 1
+    activate = other / ".venv" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.touch()
+    assert f"{student}: `source {activate}` first" in lessons_command(command, "01").output
+
+
+def test_the_checked_folder_is_named_unless_it_is_the_current_one(
+    student, other, lessons_command, monkeypatch, tmp_path
+):
+    assert "Checking" not in lessons_command("check", "01").output
+    for place in (student.parent, other / "lessons"):  # it may be named from anywhere
+        monkeypatch.chdir(place)
+        done = lessons_command("check", "01", "--in", student)
+        assert done.output.startswith(f"Checking {student}\n")
+        assert "0 of 3 exercises passed" in done.output
+    monkeypatch.chdir(tmp_path)  # no course at all
+    assert lessons_command("check", "01").output.startswith(f"Checking {student}\n")
 
 
 def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_path):
