@@ -130,7 +130,7 @@ def read_command(files: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(runs, indent=1, allow_nan=False))
         return
-    click.echo("\n\n".join(describe(run) for run in runs))
+    click.echo("\n\n".join(describe(run) + beside(run, files) for run in runs))
 
 
 def describe(run: dict[str, Any]) -> str:
@@ -144,6 +144,22 @@ def describe(run: dict[str, Any]) -> str:
         for problem in run["problems"]
     )
     return ", ".join(run["files"]) + "\n" + text + problems
+
+
+def beside(run: dict[str, Any], read: Sequence[Path]) -> str:
+    """A sentence on the error output, not given, of a job that did not end well: it may say why."""
+    if run["outcome"] == "completed":
+        return ""
+    given = {path.absolute() for path in read}
+    jobs = {filenames.stem(name)[0] for name in run["files"]}
+    folders = dict.fromkeys(Path(name).parent for name in run["files"])
+    for path in (path for folder in folders for path in sorted(folder.glob("*"))):
+        job, is_error, _ = filenames.stem(str(path))
+        unread = path.absolute() not in given and path.is_file() and path.stat().st_size > 0
+        if job in jobs and is_error and unread:
+            files = " ".join([*run["files"], str(path)])
+            return f"\n  {path} was not read and may say why: autograder read {files}"
+    return ""
 
 
 SHOWN = (

@@ -58,6 +58,28 @@ def test_command_prints_for_people(tmp_path):
     assert "final val accuracy" not in result.output
 
 
+@pytest.mark.parametrize(
+    ("output", "error"),
+    [("a_4711.out", "a_4711.err"), ("job.o17", "job.e17"), ("slurm-9.out", "slurm-9.err")],
+)
+def test_error_output_that_was_not_read_is_named_after_a_failure(tmp_path, output, error):
+    out, err = tmp_path / output, tmp_path / error
+    (tmp_path / "b_4712.err").write_text(TRACEBACK)  # of another job
+    (tmp_path / "folder_4711.err").mkdir()
+    out.write_text(UNFINISHED)
+    assert "was not read" not in command(out).output  # there is none
+    err.touch()
+    assert "was not read" not in command(out).output  # it is empty
+    err.write_text(TRACEBACK)
+    said = command(out).output.splitlines()[-1]
+    assert said == f"  {err} was not read and may say why: autograder read {out} {err}"
+    both = command(out, err).output
+    assert "ValueError: the shapes do not match" in both
+    assert "was not read" not in both
+    out.write_text("\n".join(make_record()))
+    assert "was not read" not in command(out).output  # it ended well
+
+
 def test_command_says_what_is_wrong_with_its_files(tmp_path):
     missing = command(tmp_path / "none.out")
     assert missing.exit_code == 2
