@@ -21,6 +21,10 @@ class Hang(Exception):  # noqa: N818 - what it is, not that it is an error
     """Every rank waits for another one."""
 
 
+class SameArray(Exception):  # noqa: N818
+    """An array is to be sent and written to at the same time, which MPI forbids."""
+
+
 class Stopped(Exception):  # noqa: N818
     """Another rank failed, so this one ends."""
 
@@ -134,13 +138,16 @@ class Rank:
         self, sendbuf: Any, dest: int, sendtag: int = 0, recvbuf: Any = None,
         source: int = ANY, recvtag: int = ANY, status: Any = None,
     ) -> None:  # fmt: skip
+        forbid_same_array(plain(sendbuf), plain(recvbuf))
         sent = self.Isend(plain(sendbuf).copy(), dest, sendtag)
         self.Irecv(recvbuf, source, recvtag).Wait()
         sent.Wait()
 
     def Iallreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> "Request":  # noqa: N802
         total = plain(recvbuf)
-        own = total.copy() if not isinstance(sendbuf, np.ndarray | list) else plain(sendbuf).copy()
+        own = total.copy() if is_in_place(sendbuf) else plain(sendbuf).copy()
+        if not is_in_place(sendbuf):
+            forbid_same_array(plain(sendbuf), total)
         number, self.collectives = self.collectives, self.collectives + 1
         with self.world.changed:
             while len(self.world.rounds) <= number:
@@ -192,6 +199,16 @@ def plain(buffer: Any) -> np.ndarray:
     if not array.flags.c_contiguous:
         raise ValueError("Send and Recv need arrays whose numbers lie one behind the other")
     return array
+
+
+def is_in_place(buffer: Any) -> bool:
+    """MPI.IN_PLACE, or None, which mpi4py takes for the same; known without starting MPI."""
+    return buffer is None or type(buffer).__name__ == "InPlaceType"
+
+
+def forbid_same_array(sent: np.ndarray, written: np.ndarray) -> None:
+    if np.may_share_memory(sent, written):
+        raise SameArray("MPI forbids one array both for what is sent and for what comes")
 
 
 def run_on_ranks(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> Outcome:

@@ -252,7 +252,8 @@ print("largest difference to the serial run:", two.measures[0]["value"])
 #
 # Part of the exchange can be hidden. The gradient of the last layer is ready first, and can
 # travel while the layers before it are still being computed. `comm.Iallreduce(gradient, total)`
-# starts a sum and returns a request; `request.Wait()` waits for it.
+# starts a sum and returns a request; `request.Wait()` waits for it. `total` has to be another array:
+# MPI forbids one for both, unless you say `MPI.IN_PLACE` for the first.
 #
 # **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
 

@@ -1,16 +1,18 @@
 """Lesson 06's public checks and the simulated ranks that they use."""
 
 import importlib.util
+import linecache
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mpi4py import MPI
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_06 as check
 from lessons.toolkit.checks.check import checks_of
-from lessons.toolkit.simulated_ranks import Hang, run_on_ranks
+from lessons.toolkit.simulated_ranks import Hang, SameArray, run_on_ranks
 
 LESSON = Path(__file__).parents[2] / "solutions" / "06_allreduce"
 
@@ -24,6 +26,8 @@ def program(name, change=()):
     spec = importlib.util.spec_from_loader(f"{name}_06", loader=None)
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(LESSON))
+    # A student's program lies in a file; some advice is about its text.
+    linecache.cache[f"{name}.py"] = (len(text), None, text.splitlines(True), f"{name}.py")
     try:
         exec(compile(text, f"{name}.py", "exec"), vars(module))
     finally:
@@ -62,6 +66,26 @@ def test_an_error_on_one_rank_ends_all():
 
     with pytest.raises(ZeroDivisionError, match="here"):
         run_on_ranks(broken, [np.ones(3), np.ones(3), np.ones(3)])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda comm, values: comm.Iallreduce(values, values),
+        lambda comm, values: comm.Iallreduce(values[1:], values[:-1]),
+        lambda comm, values: comm.Sendrecv(values, dest=0, recvbuf=values, source=0),
+    ],
+)
+def test_one_array_is_not_sent_and_written_at_once(call):
+    with pytest.raises(SameArray, match="MPI forbids"):
+        run_on_ranks(call, [np.ones(3), np.ones(3)])
+
+
+@pytest.mark.parametrize("in_place", [MPI.IN_PLACE, None])
+def test_in_place_is_said_as_in_mpi4py(in_place):
+    values = [np.ones(3), 2 * np.ones(3)]
+    run_on_ranks(lambda comm, own: comm.Iallreduce(in_place, own).Wait(), values)
+    assert [own.tolist() for own in values] == [[3, 3, 3], [3, 3, 3]]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8])
@@ -120,6 +144,10 @@ def test_the_lessons_own_functions_pass():
         ("ps_allreduce", [("comm.Recv(values, source=0)", "comm.Recv(values * 1, source=0)")],
          "sent back"),
         ("ps_allreduce", [("values += received", "values[:] = received")], "own array is missing"),
+        ("ps_allreduce", [("for source in range(1, size)", "for source in range(size)")],
+         "rank 0 talks to `range(1, size)`"),
+        ("ps_allreduce", [("for dest in range(1, size)", "for dest in range(size)")],
+         "leave the own rank out"),
         ("ps_allreduce", [("received = np.empty_like(values)", "received = np.empty_like(values)\n"
          "        values *= 0")], "own array is missing"),
         ("ring_allreduce", [("for number in range(size - 1)", "for number in range(size)")],
@@ -132,6 +160,15 @@ def test_the_lessons_own_functions_pass():
         ("ring_allreduce", [("comm.Sendrecv(give, dest=right, recvbuf=take, source=left)",
          "comm.Send(give, dest=right); comm.Recv(take, source=left)")], "Sendrecv"),
         ("ring_allreduce", [("dest=right, recvbuf=take", "dest=left, recvbuf=take")], "hang"),
+        ("ring_allreduce", [("take += received[: take.size]",
+         "chunks[(rank - number - 1) % size] = take + received[: take.size]")],
+         "`chunks[k][:] = …` or `chunks[k] += …`"),
+        ("ring_allreduce", [("recvbuf=take, source=left)", "recvbuf=received, source=left)\n"
+         "        chunks[(rank - number) % size] = received.copy()")], "puts another array into"),
+        ("ring_allreduce", [("take += received[: take.size]", "take[:] = received[: take.size]\n"
+         "        chunks[0][:] = chunks[0]")], "belong into the sum exactly once"),
+        ("ring_allreduce", [("comm.Sendrecv(give, dest=right, recvbuf=take, source=left)",
+         "comm.Sendrecv(take, dest=right, recvbuf=take, source=left)")], "another array"),
     ],
 )  # fmt: skip
 def test_collectives_that_are_wrong(name, change, advice):
@@ -163,10 +200,17 @@ def returned(comm, values):
     return total
 
 
+def to_itself_if_alone(comm, values):
+    if comm.Get_size() == 1:
+        comm.Send(values, dest=0)
+    collectives.ring_allreduce(comm, values)
+
+
 @pytest.mark.parametrize(
     ("wrong", "advice"),
     [
         (whole_arrays, "one chunk"),
+        (to_itself_if_alone, "with one rank nothing"),
         (collectives.ps_allreduce, "one chunk"),
         (mean, "the caller divides"),
         (returned, "values[:] ="),
@@ -254,6 +298,8 @@ OVERLAP = [
     ([("return [total for _, total, _ in started]", "pass")], "return a list"),
     ([("comm.Iallreduce(gradient, total), total", "comm.Iallreduce(gradient, total * 1), total")],
      "other numbers"),
+    ([("comm.Iallreduce(gradient, total), total", "comm.Iallreduce(gradient, gradient), gradient")],
+     "iallreduce(mpi.in_place, gradient)"),
 ]  # fmt: skip
 
 
@@ -273,3 +319,13 @@ def test_waiting_inside_the_loop_is_no_overlap():
         return sums
 
     assert_advice(failure(check.check_6_5, eager), "only after the loop")
+
+
+def test_sums_in_place_are_right():
+    def in_place(comm, gradients):
+        started = [(comm.Iallreduce(MPI.IN_PLACE, gradient), gradient) for gradient in gradients]
+        for request, _ in started:
+            request.Wait()
+        return [total for _, total in started]
+
+    check.check_6_5(in_place)

@@ -1,6 +1,10 @@
 """Public checks of lesson 06: allreduce by hand."""
 
+import ast
+import inspect
 import math
+import re
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,7 +12,7 @@ import numpy as np
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair, shown
 from lessons.toolkit.checks.plugin_calls import calls_of
-from lessons.toolkit.simulated_ranks import Hang, run_on_ranks
+from lessons.toolkit.simulated_ranks import Hang, SameArray, run_on_ranks
 
 Function = Callable[..., Any]
 
@@ -25,19 +29,54 @@ def sum_up(allreduce: Function, ranks: int, length: int) -> int:
     try:
         outcome = run_on_ranks(allreduce, values)
     except Hang as hang:
-        advice = "All wait for all. Let one side receive first, or use Sendrecv, which does both."
-        if ranks > 1 and str(hang).count("sends") == 0:
-            advice = "Everybody receives and nobody sends: some rank has to begin."
-        elif str(hang).count("rank") < 2 * ranks:
-            advice = "A rank has ended while others wait for it: do sends and receives match?"
+        advice = hang_advice(str(hang), ranks)
         raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
+    except SameArray as same:
+        advice = "Give Sendrecv another array for what comes, such as np.empty_like(…)."
+        advice = ALONE if ranks == 1 else advice
+        raise CheckFailed(expected, str(same), advice) from None
     for rank, found in enumerate(values):
         if not np.allclose(found, right, rtol=1e-5, atol=1e-6):
             advice = sum_advice(values, starts, right, rank, outcome.results[rank])
+            if rebinds_chunks(allreduce):
+                advice = REBOUND
             numbers = f"rank {rank} has {np.round(found[:4], 3).tolist()}"
             said = f"{numbers}, not {np.round(right[:4], 3).tolist()}"
             raise CheckFailed(expected, said, advice)
     return outcome.busiest
+
+
+def hang_advice(hang: str, ranks: int) -> str:
+    if ranks == 1:
+        return ALONE
+    if re.search(r"rank (\d+) (?:sends to|receives from) rank \1\b", hang):
+        return (
+            "A rank that waits for itself waits for ever: leave the own rank out, rank 0 talks to "
+            "`range(1, size)`."
+        )
+    if "sends" not in hang:
+        return "Everybody receives and nobody sends: some rank has to begin."
+    if hang.count("rank") < 2 * ranks:
+        return "A rank has ended while others wait for it: do sends and receives match?"
+    return "All wait for all. Let one side receive first, or use Sendrecv, which does both."
+
+
+ALONE = "With one rank nothing has to travel: size - 1 rounds are none."
+REBOUND = (
+    "`chunks[k] = …` puts another array into the list, and `values` stays as it was: write into "
+    "the chunk, `chunks[k][:] = …` or `chunks[k] += …`."
+)
+
+
+def rebinds_chunks(allreduce: Function) -> bool:
+    """Whether an element of `chunks` is replaced, and nothing is written to `values` afterwards."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(allreduce)))
+    except (OSError, TypeError, SyntaxError):  # no source to be had: no advice from it
+        return False
+    assigned = [t for node in ast.walk(tree) if isinstance(node, ast.Assign) for t in node.targets]
+    written = {ast.unparse(t.value) for t in assigned if isinstance(t, ast.Subscript)}
+    return "chunks" in written and "values" not in written
 
 
 def sum_advice(
@@ -54,7 +93,7 @@ def sum_advice(
     if np.allclose(values[rank], right - starts[0], atol=1e-6):
         return "Rank 0's own array is missing in the sum."
     if len(values) == 1:
-        return "With one rank nothing has to travel: size - 1 rounds are none."
+        return ALONE
     good = np.isclose(values[rank], right, rtol=1e-5, atol=1e-6)
     if good.any() and good[: good.sum()].all():
         return "The end of the array is wrong: chunks differ in length when p does not divide it."
@@ -223,6 +262,12 @@ def check_6_5(overlapped_allreduce: Function) -> str:
         except Hang as hang:
             advice = "Call Iallreduce for every array on every rank, in the same order."
             raise CheckFailed(expected, f"it hangs: {hang}", advice) from None
+        except SameArray as same:
+            advice = (
+                "Iallreduce(gradient, total) with total = np.empty_like(gradient); or "
+                "Iallreduce(MPI.IN_PLACE, gradient), where the sum replaces the gradient."
+            )
+            raise CheckFailed(expected, str(same), advice) from None
         for found in outcome.results:
             if found is None or len(found) != 3:
                 advice = "Return a list with the sum of every array."
