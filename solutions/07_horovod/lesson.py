@@ -118,7 +118,8 @@ importlib.reload(train)
 check.check_7_3(train)
 
 # %% [markdown]
-# **Exercise 7.4.** Fill `save_checkpoint`: one file, and the number of files this rank wrote.
+# **Exercise 7.4.** Fill `save_checkpoint`: rank 0 alone writes, and only the weights, for `--resume`
+# reads them with `model.load_weights`. It returns the number of files that this rank wrote: 1 or 0.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -289,18 +290,18 @@ plots_ranks.sample_map(reads, samples)
 # Which two of these can that program *not* print? (a) `1/4` for the epoch; (b) `60000` for the samples
 # of a rank; (c) a loss below 0.1; (d) each line only once. Two letters, such as `"bc"`.
 #
-# **Question.** 2018's lines and today's. Which line replaces `hooks = [hvd.BroadcastGlobalVariablesHook(0)]`
-# here? One letter.
+# **Question.** Lines of 2018, and today's in another order:
 #
 # | then | now |
 # |---|---|
-# | `config = tf.ConfigProto()`, `config.gpu_options.visible_device_list = str(hvd.local_rank())`, `K.set_session(…)` | (a) `tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")` |
-# | `tf.train.AdagradOptimizer(0.01 * hvd.size())` | (b) `keras.optimizers.Adagrad(0.01 * hvd.size())` |
-# | `hvd.DistributedOptimizer(opt)` | (c) the same |
-# | `hooks = [hvd.BroadcastGlobalVariablesHook(0)]` | ? |
-# | `checkpoint_dir = '/tmp/train_logs' if hvd.rank() == 0 else None` | (e) `if hvd.rank() == 0: model.save_weights(path)` |
+# | `config = tf.ConfigProto()`, `config.gpu_options.visible_device_list = str(hvd.local_rank())`, `K.set_session(…)` | (a) `if hvd.rank() == 0: model.save_weights(path)` |
+# | `hooks = [hvd.BroadcastGlobalVariablesHook(0)]` | (b) `keras.optimizers.Adagrad(0.01 * hvd.size())` |
+# | `checkpoint_dir = '/tmp/train_logs' if hvd.rank() == 0 else None` | (c) `tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")` |
+# | `tf.train.AdagradOptimizer(0.01 * hvd.size())` | (d) `broadcast_variables(model.variables, root_rank=0)` |
+# | | (e) `callbacks=[hvd.callbacks.BroadcastGlobalVariablesCallback(0)]` |
 #
-# (d) is `broadcast_variables(model.variables, root_rank=0)`.
+# (`hvd.DistributedOptimizer(opt)` has stayed.) The hook of 2018 acted *before* the first step. Which
+# line does so today? One letter.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set s4_impossible to two letters and hook_today to one
@@ -347,9 +348,13 @@ for measure in keras3.measures:
 # older name), and an image with this course in it, `course.sif`; your instructor has one, or
 # `docs/containers.md` tells how it is made.
 #
-# **Exercise 7.7.** `mpi_match(host, container)` compares what `mpirun --version` prints: same make, same
-# first two numbers. `pull(uri, file)` returns the command that fetches an image; a slide has its
-# two arguments reversed: `apptainer pull` takes the file first.
+# **Exercise 7.7.** `mpi_match(host, container)` compares what `mpirun --version` prints: is it the same
+# make, with the same first two numbers? `True` or `False`, whatever the text. Open MPI begins with
+# `mpirun (Open MPI) 4.1.5`; MPICH's launcher with `HYDRA build details:`, and without any MPI the
+# shell says `bash: mpirun: command not found`.
+#
+# `pull(uri, file)` returns the command that fetches an image, as one text or as a list of its words,
+# and does not run it. A slide has its two arguments reversed: `apptainer pull` takes the file first.
 
 # %% tags=["exercise"]
 import re

@@ -2,28 +2,18 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_07
-from lessons.toolkit.checks.check import CheckFailed, checks_of
+from lessons.toolkit.checks.check import checks_of
 
 ROOT = Path(__file__).parents[2]
-
-
-def failure(check, *students):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
 
 
 def test_every_check_has_a_number_and_says_what_it_wants():
@@ -34,6 +24,7 @@ def test_every_check_has_a_number_and_says_what_it_wants():
 
 
 # Exercises 7.1 to 7.4: mistakes in the program, in one process: TensorFlow is slow to import.
+GUARDED = "    if hvd.rank() != 0:\n        return 0\n    model.save_weights(path)\n"
 PROGRAM_MISTAKES = [
     ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
     ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "hvd.local_rank()"),
@@ -53,6 +44,10 @@ PROGRAM_MISTAKES = [
      "rate = lr * hvd.size()\n    hvd.DistributedOptimizer(keras.optimizers.Adam(rate))\n"
      "    return keras.optimizers.Adam(rate)", "what hvd.DistributedOptimizer gives back"),
     ("7.2", "return hvd.Dist", "hvd.Dist", "return"),
+    ("7.2", "keras.optimizers.Adam(lr * hvd.size())", "'adam'", 'found     the word "adam"'),
+    ("7.2", "Adam(lr * hvd.size())", "Adam", "found     a class, not called"),
+    ("7.2", "(keras.optimizers.Adam(lr * hvd.size()))", "(keras.optimizers.Adam)(lr * hvd.size())",
+     "Make it first: keras.optimizers.Adam(lr * hvd.size())"),
     ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
     ("7.3", "root_rank=0", "root_rank=hvd.rank()", "the same sender"),
     ("7.3", "    broadcast_variables(", "    hvd.broadcast_variables(", "by its own name"),
@@ -61,10 +56,28 @@ PROGRAM_MISTAKES = [
     ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "leave a broken one"),
     ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "not local_rank"),
     ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank() == 0:", "rank 0 is the one"),
-    ("7.4", "    return 1\n", "    return\n", "how many files"),
+    ("7.4", "    return 1\n", "    return\n", "1 where the file was written"),
+    ("7.4", "    return 1\n", "    return True\n", "files that rank 0 wrote: 1\nfound     True"),
+    ("7.4", "    return 1\n", "    return '1'\n", "is a number"),
+    ("7.4", "    return 1\n", "    return 4\n", "1 where the file was written"),
+    ("7.4", "        return 0\n", "        return\n", "files that rank 1 wrote: 0\nfound     None"),
+    ("7.4", "        return 0\n", "        return False\n", "found     False\ntry       Return a"),
+    ("7.4", "        return 0\n", "        return 1\n", "0 on all other ranks"),
     ("7.4", "    model.save_weights(path)\n", "", "saves nothing"),
     ("7.4", "model.save_weights(path)", "model.save_weights('other.h5')", "save_weights(path)"),
-    ("7.4", "        return 0\n", "        return 1\n", "files of rank 1"),
+    ("7.4", "model.save_weights(path)", "model.save_weights()", "save_weights(path)"),
+    ("7.4", "model.save_weights(path)", "model.save(path)", "model.save writes another kind"),
+    ("7.4", "model.save_weights(path)", "model.save_weights(path); model.save(path)",
+     "Save once"),
+    ("7.4", GUARDED, "    model.save(path)\n", "another kind of file"),
+    ("7.4", GUARDED, "    model.save_weights(path)\n    if hvd.rank() != 0:\n        return 0\n",
+     "rank 1 calls model.save_weights"),
+]  # fmt: skip
+RIGHT_AS_WELL = [
+    ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "adam = keras.optimizers.Adam(learning_rate=hvd.size() * lr)\n"
+     "    return hvd.DistributedOptimizer(adam)"),
+    ("7.4", "model.save_weights(path)", "model.save_weights(filepath=path, overwrite=True)"),
 ]  # fmt: skip
 SCRIPT = f"""
 import os, re, sys, types
@@ -102,6 +115,9 @@ for number in ("7.1", "7.2", "7.3", "7.4"):
 for number, old, new, advice in {PROGRAM_MISTAKES!r}:
     assert source.count(old) >= 1, old
     expect((number, old, new), said(number, source.replace(old, new)), advice)
+for number, old, new in {RIGHT_AS_WELL!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), None)
 sys.exit(failures)
 """
 
@@ -212,7 +228,11 @@ MATCHES = [
     (lambda host, container: True, "major versions"),
     (lambda host, container: host[:19] == container[:19], "second number"),
     (lambda host, container: host[:21] == container[:21], "4.10 is not 4.1"),
-    (lambda host, container: None, "mpi_match"),
+    (lambda host, container: None, "returns True or False, in every case"),
+    (
+        lambda host, container: host.split()[3][:3] == re.search(r"\) (\S{3})", container).group(1),
+        "expected  mpi_match('mpirun (Open MPI) 4.1.5', 'HYDRA build details:')",
+    ),
 ]
 
 
@@ -230,8 +250,11 @@ def test_wrong_matches(wrong, advice):
     ("wrong", "advice"),
     [
         (lambda uri, file: f"apptainer pull {uri} {file}", "order is reversed"),
-        (lambda uri, file: f"apptainer pull {uri}", "apptainer pull"),
-        (lambda uri, file: None, "apptainer pull"),
+        (lambda uri, file: f"apptainer pull {uri}", "or a list of its four words"),
+        (lambda uri, file: None, "pull('docker://horovod/horovod:latest', 'horovod.sif') is"),
+        (lambda uri, file: ["apptainer pull", file, uri], "a list of its four words"),
+        (lambda uri, file: f"singularity pull {file} {uri}", "its older name"),
+        (lambda uri, file: f"apptainer pull {file} " + url, "pull('docker://"),  # noqa: F821
     ],
 )
 def test_pull(wrong, advice):

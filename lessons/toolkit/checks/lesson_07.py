@@ -2,23 +2,15 @@
 
 The five steps are checked without starting ranks: the student's functions are called with a
 Horovod that says it is one rank of several and notes what it was asked for. What real ranks make
-of them shows in the jobs' records.
+of them shows in the jobs' records. The checks of 7.6 and 7.7 need no Horovod and are imported.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.check import (
-    CheckFailed,
-    StillAGap,
-    compare,
-    exercise,
-    number,
-    shown,
-)
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.lesson_07_jobs import check_7_6, check_7_7  # noqa: F401
 from lessons.toolkit.checks.pretended_horovod import pretending
 
 Function = Callable[..., Any]
@@ -172,7 +164,7 @@ def check_7_3(program: Any) -> str:
 
 @exercise("7.4")
 def check_7_4(program: Any) -> str:
-    """Of four ranks one writes the file, and says so."""
+    """Of four ranks one saves the weights, into one file, and returns 1; the others return 0."""
     path = "checkpoints/network.weights.h5"
     model = mock.Mock(name="model")
     for rank in (0, 1, 2, 3):
@@ -181,24 +173,46 @@ def check_7_4(program: Any) -> str:
             horovod.calls.append("init")
             said = program.save_checkpoint(model, path)
         saved = [call for call in model.method_calls if "save" in call[0]]
-        if rank == 0 and not saved:
-            advice = "Rank 0 is the one that writes: `if hvd.rank() != 0: return 0` comes first."
-            raise CheckFailed("rank 0 saves the weights", "it saves nothing", advice)
-        if rank == 0 and saved[0][1][:1] != (path,):
-            raise CheckFailed(f"a file {path}", shown(saved[0][1]), "model.save_weights(path)")
-        if rank and saved:
+        if rank == 0:
+            only_the_weights(saved, path)
+        elif saved:
             raise CheckFailed(
                 f"rank {rank} writes nothing",
-                f"rank {rank} calls {saved[0][0]}",
+                f"rank {rank} calls model.{saved[0][0]}",
                 "Four ranks that write one file at a time leave a broken one: only hvd.rank() 0, "
                 "and not local_rank, which is 0 once on every node.",
             )
-        if said is None:
-            raise CheckFailed(
-                f"rank {rank} returns how many files it wrote", "None", "Return 1 or 0."
-            )
-        compare(number(said, "save_checkpoint(…)"), float(rank == 0), f"files of rank {rank}")
-    return "Rank 0 writes one file, the others none."
+        if said is None or isinstance(said, bool):
+            advice = "Return a number: 1 where the file was written, 0 on all other ranks."
+            raise CheckFailed(f"files that rank {rank} wrote: {int(not rank)}", str(said), advice)
+        compare(
+            number(said, "save_checkpoint(…)"),
+            float(not rank),
+            f"files that rank {rank} wrote",
+            otherwise="1 where the file was written, 0 on all other ranks.",
+        )
+    return "Rank 0 writes the weights into one file, the others write none."
+
+
+def only_the_weights(saved: Sequence[Any], path: str) -> None:
+    """One file, of the kind that `--resume` can read, under the name that the caller gave."""
+    if not saved:
+        advice = "Rank 0 is the one that writes: `if hvd.rank() != 0: return 0` comes first."
+        raise CheckFailed("rank 0 saves the weights", "it saves nothing", advice)
+    calls = ", ".join(f"model.{name}(…)" for name, _, _ in saved)
+    if len(saved) > 1:
+        raise CheckFailed("one file: model.save_weights(path)", calls, "Save once.")
+    name, given, by_name = saved[0]
+    if name != "save_weights":
+        raise CheckFailed(
+            "model.save_weights(path)",
+            calls,
+            "model.save writes another kind of file, which model.load_weights cannot read when "
+            "the run goes on with --resume.",
+        )
+    if (*given, by_name.get("filepath"))[0] != path:
+        found = f"model.save_weights({', '.join(map(repr, (*given, *by_name.values())))})"
+        raise CheckFailed(f"a file {path}", found, "The caller names the file: save_weights(path).")
 
 
 ASKED = 10  # other numbers than the lesson's question has
@@ -236,95 +250,3 @@ def check_7_5(epochs: Function, passes: Function) -> str:
             "Every rank makes epochs(asked, size) passes; there are size ranks.",
         )
     return "10, 5, 4, 3, 2, 1 epochs; together 10, 10, 12, 12, 14, 16 passes over the data."
-
-
-TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)(\S*)")
-
-
-@exercise("7.6")
-def check_7_6(job: str) -> str:
-    """The job exports HOROVOD_TIMELINE before the launch, with the number of tasks in the name."""
-    lines = Path(job).read_text(encoding="utf-8").splitlines()
-    if any("Exercise 7.6:" in line and line.startswith("echo") for line in lines):
-        raise StillAGap(
-            f"export HOROVOD_TIMELINE in {job}",
-            None,
-            "Write the export in place of the lines `echo …` and `exit 1`.",
-        )
-    right = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
-    found = [
-        (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))
-    ]
-    launch = [number for number, line in enumerate(lines) if line.startswith("launch ")]
-    if not found:
-        advice = (
-            "An option of horovodrun reaches only what horovodrun starts; a variable all ranks."
-        )
-        raise CheckFailed(right, f"no line of {job} sets HOROVOD_TIMELINE", advice)
-    place, match = found[-1]
-    exported, before, behind, value = match.groups()
-    line = lines[place].strip()
-    if before or behind:
-        raise CheckFailed(right, line, "The shell wants no space around the `=`.")
-    if not exported:
-        advice = "Without `export` the variable stays in this script, and no rank sees it."
-        raise CheckFailed(right, line, advice)
-    if not launch or place > launch[-1]:
-        raise CheckFailed(right, f"{line}, behind the launch", "It has to stand above the launch.")
-    if not re.search(r"\$\{?SLURM_NTASKS\b", value):
-        advice = "The job runs on one rank and on several: one run would write over the other's."
-        raise CheckFailed(right, line, advice)
-    if "'" in value:
-        raise CheckFailed(right, line, "Between '…' the shell leaves $SLURM_NTASKS as it stands.")
-    name = re.sub(r"\$\{?SLURM_NTASKS\}?", "2", value).strip('"')
-    if name != "timeline_2.json":
-        raise CheckFailed("timeline_2.json on two ranks", name, "The notebook looks for that name.")
-    return "On two ranks Horovod writes timeline_2.json."
-
-
-OUTSIDE = "mpirun (Open MPI) 4.1.5\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
-MPI_CASES = [
-    (OUTSIDE, OUTSIDE, True, ""),
-    (OUTSIDE, "mpirun (Open MPI) 4.1.2\n", True, "4.1.5 and 4.1.2 differ in the third number only"),
-    (OUTSIDE, "mpirun (Open MPI) 5.0.11\n", False, "4 and 5 are different major versions"),
-    (OUTSIDE, "mpirun (Open MPI) 4.0.7\n", False, "4.1 and 4.0 differ in the second number"),
-    (
-        OUTSIDE,
-        "HYDRA build details:\n    Version:                                 4.1.5\n",
-        False,
-        "Hydra is MPICH's launcher: another MPI, though its number is the same",
-    ),
-    (
-        "mpirun (Open MPI) 4.10.1\n",
-        "mpirun (Open MPI) 4.1.0\n",
-        False,
-        "4.10 is not 4.1: compare numbers and not the first letters of the text",
-    ),
-    ("bash: mpirun: command not found\n", OUTSIDE, False, "there is no MPI on the host"),
-]
-
-
-@exercise("7.7")
-def check_7_7(mpi_match: Function, pull: Function) -> str:
-    """MPI outside and inside are of one make, with equal first and second numbers."""
-    for host, container, right, why in MPI_CASES:
-        found = mpi_match(host, container)
-        if found is None or bool(found) != right:
-            raise CheckFailed(
-                f"mpi_match({first_line(host)!r}, {first_line(container)!r}) is {right}",
-                shown(found),
-                f"{why[:1].upper()}{why[1:]}." if why else "The two texts are the same.",
-            )
-    uri, file = "docker://horovod/horovod:latest", "horovod.sif"
-    command = pull(uri, file)
-    words = command.split() if isinstance(command, str) else command
-    if not isinstance(words, Sequence) or list(words) != ["apptainer", "pull", file, uri]:
-        advice = "apptainer pull, then the file to be made, then where it comes from."
-        if isinstance(words, Sequence) and list(words)[2:] == [uri, file]:
-            advice = "The slide's order is reversed: the file to be made comes first."
-        raise CheckFailed(f"apptainer pull {file} {uri}", shown(command), advice)
-    return "Same make, same first two numbers; pull FILE URI."
-
-
-def first_line(text: str) -> str:
-    return text.splitlines()[0]

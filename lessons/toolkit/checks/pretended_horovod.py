@@ -35,6 +35,12 @@ class Pretend:
         return self.told(2, "local_rank")
 
     def DistributedOptimizer(self, optimizer: Any, *_: Any, **__: Any) -> Any:  # noqa: N802
+        if isinstance(optimizer, str | type):
+            raise CheckFailed(
+                "an optimizer, made with the rate of all ranks",
+                f'the word "{optimizer}"' if isinstance(optimizer, str) else "a class, not called",
+                "Make it first: keras.optimizers.Adam(lr * hvd.size()), then wrap that.",
+            )
         self.calls.append("DistributedOptimizer")
         return optimizer
 
