@@ -144,9 +144,10 @@ def distribute(comm, load):
 #
 #     @DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
 #     def get_filenames(path):
-#         return os.listdir(path)
+#         return sorted(os.listdir(path))
 #
-# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`.
+# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`; what
+# is to be decorated there is `list_parts`, which sorts, so that every run shares out alike.
 # If it went wrong on 64 nodes, would you rather read a message or wait for the time limit?
 
 # %% tags=["check"]
@@ -161,7 +162,8 @@ check.check_8_2(distribute, train)
 # An allreduce needs every rank. A rank with one file less has no batch left at the end of the epoch,
 # and the others wait for its gradient: no error, no output, until the time limit.
 #
-# **Exercise 8.3.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make.
+# **Exercise 8.3.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make. What
+# remains of a rank's images behind its last full batch is a batch, too, only smaller: it counts.
 
 # %% tags=["check"]
 importlib.reload(train)

@@ -73,7 +73,7 @@ def my_files(folder):
 
 
 def common_steps(counts, batch):
-    """Steps of an epoch that every rank can make; counts: how many images each rank has."""
+    """Steps that every rank can make, the last one perhaps smaller; counts: images of each rank."""
     ### BEGIN SOLUTION Exercise 8.3: the fewest batches that any rank has
     return min(math.ceil(count / batch) for count in counts)
     ### END SOLUTION

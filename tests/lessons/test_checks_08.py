@@ -2,28 +2,19 @@
 
 import math
 import os
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from mpi4py import MPI
+from test_checks import assert_advice, failure
 
 from lessons.toolkit import distribution
 from lessons.toolkit.checks import lesson_08
-from lessons.toolkit.checks.check import CheckFailed, checks_of
+from lessons.toolkit.checks.check import checks_of
 from lessons.toolkit.distribution import DataDistributionError, DataDistributor
-
-
-def failure(check, *students):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
 
 
 def gap(*_):
@@ -148,7 +139,40 @@ def raises_another(comm, load):
         raise ValueError(str(error)) from None
 
 
+def exits(comm, load):
+    """The error of rank 0 ends rank 0."""
+    if comm.Get_rank() == 0:
+        try:
+            shares = round_robin(load(), comm.Get_size())
+        except FileNotFoundError as error:
+            sys.exit(str(error))
+        return comm.scatter(shares)
+    return comm.scatter(None)
+
+
+def all_exit(comm, load):
+    try:
+        return distribute(comm, load)
+    except DataDistributionError as error:
+        sys.exit(str(error))
+
+
+def says_nothing(comm, load):
+    try:
+        return distribute(comm, load)
+    except DataDistributionError:
+        return None
+
+
+def exits_always(comm, load):
+    sys.exit("done")
+
+
 RANKS = [
+    (exits, "sys.exit() ends one rank"),
+    (all_exit, "raise DataDistributionError on every rank"),
+    (exits_always, "every rank gets its share\nfound     sys.exit()"),
+    (says_nothing, "`return None` tells nobody"),
     (everybody_looks, "only rank 0 looks"),
     (no_care_for_errors, "rank 0 left with its error"),
     (only_rank_0_raises, "DataDistributionError on every rank"),
@@ -162,7 +186,7 @@ RANKS = [
 
 
 def list_parts(folder):
-    return sorted(os.listdir(folder))
+    return sorted(path.name for path in Path(folder).iterdir())
 
 
 def program_of(my_files=None):
@@ -196,11 +220,56 @@ def test_programs_that_do_not_share_files():
     assert_advice(failure(lesson_08.check_8_2, distribute, program), "Call the decorated function")
 
 
+def listing(function):
+    """A program that decorates another function than list_parts."""
+    program = program_of()
+    program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD, True)(function)(
+        folder
+    )
+    return program
+
+
+LOADERS = [
+    (lambda folder: os.listdir(folder), "os.listdir promises no order"),
+    (lambda folder: os.listdir(path=folder), "return sorted(os.listdir(folder))"),
+    (lambda folder: None, "Is there a `return` at the end of the function that is decorated?"),
+    (lambda folder: sys.exit("no files here"), "found     the program ends: sys.exit('no files"),
+    (lambda folder: sys.exit(1), "Raise an error instead of sys.exit"),
+    (lambda folder: list_parts(folder)[:0], "0 items for 1 rank"),
+    (lambda folder: list_parts("nowhere"), "list it, and return their names"),
+    (lambda folder: list_parts(folder)[:3], "return what it gives"),
+]
+
+
+@pytest.mark.parametrize(("function", "advice"), LOADERS)
+def test_functions_that_list_the_folder_otherwise(function, advice, capsys):
+    assert_advice(failure(lesson_08.check_8_2, distribute, listing(function)), advice)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_sorted_folder_is_right_however_it_is_listed():
+    lesson_08.check_8_2(distribute, listing(lambda folder: sorted(os.listdir(folder))))
+
+
+def test_my_files_without_return():
+    program = program_of()
+    program.my_files = lambda folder: [
+        program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)(folder),
+        None,
+    ][1]
+    assert_advice(failure(lesson_08.check_8_2, distribute, program), "Is there a `return` in front")
+
+
 # Exercise 8.3
 STEPS = [
     (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
     (lambda counts, batch: math.ceil(sum(counts) / batch), "all ranks together"),
-    (lambda counts, batch: min(counts) // batch, "round up"),
+    (lambda counts, batch: sum(counts) // batch, "all ranks together"),
+    (lambda counts, batch: sum(counts) / batch, "all ranks together"),
+    (lambda counts, batch: sum(counts) // len(counts) // batch, "the mean"),
+    (lambda counts, batch: math.ceil(sum(counts) / len(counts) / batch), "the mean"),
+    (lambda counts, batch: min(counts) // batch, "A smaller last batch is a step, too: round up"),
+    (lambda counts, batch: min(n // batch for n in counts), "A smaller last batch is a step"),
     (lambda counts, batch: min(counts) / batch, "round up"),
     (lambda counts, batch: min(counts), "images"),
     (lambda counts, batch: None, "return"),

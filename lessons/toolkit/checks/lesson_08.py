@@ -6,12 +6,10 @@ What several ranks do is checked with ranks that are threads of this process.
 import threading
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from unittest import mock
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.lesson_08_program import check_program
 from lessons.toolkit.checks.ranks_as_threads import Hangs, on_ranks
 from lessons.toolkit.distribution import DataDistributionError
 
@@ -124,6 +122,8 @@ def raise_what_went_wrong(found: list[Any], what: str) -> None:
             raise result
     hanging = [result for result in found if isinstance(result, Hangs)]
     errors = [result for result in found if isinstance(result, Exception)]
+    if any(isinstance(result, SystemExit) for result in found):
+        raise CheckFailed(f"{what}: every rank gets its share", "sys.exit()", ENDS_ONE_RANK)
     if errors and errors != hanging:
         raise next(error for error in errors if not isinstance(error, Hangs))
     if hanging:
@@ -134,8 +134,17 @@ def raise_what_went_wrong(found: list[Any], what: str) -> None:
         )
 
 
+ENDS_ONE_RANK = (
+    "sys.exit() ends one rank, and the others wait for it. Send the problem to all (comm.bcast), "
+    "then raise DataDistributionError on every rank."
+)
+
+
 def everywhere(found: list[Any], what: str) -> None:
     expected = f"{what}: DataDistributionError on every rank"
+    for rank, result in enumerate(found):
+        if isinstance(result, SystemExit):
+            raise CheckFailed(expected, f"rank {rank}: sys.exit()", ENDS_ONE_RANK)
     if hanging := [result for result in found if isinstance(result, Hangs)]:
         raise CheckFailed(
             expected,
@@ -146,54 +155,25 @@ def everywhere(found: list[Any], what: str) -> None:
     for rank, result in enumerate(found):
         if not isinstance(result, DataDistributionError):
             advice = "Fewer files than ranks is an error: someone would have nothing to do."
-            if isinstance(result, Exception):
+            if result is None:
+                advice = "`return None` tells nobody why: raise DataDistributionError(problem)."
+            elif isinstance(result, Exception):
                 advice = "Raise DataDistributionError with the message that rank 0 sent."
             shown_result = type(result).__name__ if isinstance(result, Exception) else shown(result)
             raise CheckFailed(expected, f"rank {rank}: {shown_result}", advice)
 
 
-def check_program(program: Any) -> None:
-    made: list[tuple[Any, Any]] = []
-    real = program.DataDistributor
-
-    def watched(comm: Any, shutdown_on_error: bool = False, **more: Any) -> Any:
-        made.append((comm, shutdown_on_error))
-        return real(comm, shutdown_on_error, **more)
-
-    with TemporaryDirectory() as folder, mock.patch.object(program, "DataDistributor", watched):
-        names = [f"part_{n:02d}.npz" for n in range(5)]
-        for name in names:
-            (Path(folder) / name).touch()
-        mine = program.my_files(folder)
-    if not made:
-        raise CheckFailed(
-            "my_files uses DataDistributor",
-            "it does not",
-            "DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts) is the decorated "
-            "function; call it with the folder.",
-        )
-    if mine != names:
-        raise CheckFailed(
-            f"my_files on one rank returns all {len(names)} names",
-            shown(mine),
-            "Call the decorated function and return what it gives.",
-        )
-    if not made[-1][1]:
-        raise CheckFailed(
-            "shutdown_on_error=True",
-            "False",
-            "The program has no better idea than to end all ranks with the message.",
-        )
-
-
+MEAN = "The mean: the rank with fewer images runs out before."
+TOGETHER = "These are the steps of all ranks together; they step at once."
 COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), ([129, 96], 32, 3)]
 
 
 @exercise("8.3")
 def check_8_3(common_steps: Function) -> str:
-    """All ranks make the same number of steps: as many as the one with fewest images can."""
+    """As many steps as the rank with fewest images has batches; a smaller last one counts."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
+        together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch
         compare(
             number(common_steps(list(counts), batch), f"common_steps({counts}, {batch})"),
             right,
@@ -201,11 +181,9 @@ def check_8_3(common_steps: Function) -> str:
             {
                 most: "A rank with fewer images has no batch left, and the others wait for it: "
                 "the minimum over the ranks.",
-                min(counts) // batch: "The last batch may be smaller than the others: round up.",
-                sum(counts)
-                / batch: "These are the steps of all ranks together; they step at once.",
-                -(-sum(counts) // batch): "These are the steps of all ranks together.",
-                sum(counts) / len(counts) / batch: "The mean: the smaller rank runs out before.",
+                **dict.fromkeys((mean, mean // 1, -(-mean // 1)), MEAN),
+                **dict.fromkeys((together, together // 1, -(-together // 1)), TOGETHER),
+                min(counts) // batch: "A smaller last batch is a step, too: round up.",
                 min(counts) / batch: "Steps are whole: round up with math.ceil.",
                 min(counts): "These are images. A step takes `batch` of them.",
             },

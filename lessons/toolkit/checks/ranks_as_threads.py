@@ -80,10 +80,10 @@ def on_ranks(size: int, function: Callable[..., Any]) -> list[Any]:
     def run(rank: int) -> None:
         try:
             results[rank] = function(Comm(meeting, rank))
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # sys.exit() ends a rank, and only that one
             results[rank] = error
         finally:
-            if isinstance(results[rank], Exception) and not isinstance(results[rank], Hangs):
+            if isinstance(results[rank], BaseException) and not isinstance(results[rank], Hangs):
                 # This rank has left. Who still waits for it will wait for ever: no need to.
                 leave_later.append(rank)
 
