@@ -23,6 +23,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 EXERCISE_SECONDS = 30
 IMPORT_SECONDS = 120  # of cells that import: TensorFlow takes up to 20 s on a slow machine
 IMPORTS = re.compile(r"^\s*(import|from)\b|\breload\(", re.M)
+ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, which somebody types for 03
 EXERCISE_NAME = re.compile(r"(?:exercise|check)-(\d+)-(\d+[a-z]?)")
 TOO_LONG = "TooLong"
 NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
@@ -228,6 +229,11 @@ def check_command(lesson: str, inside: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    if one := ONE_EXERCISE.fullmatch(lesson):
+        command = f"lessons check {one[1].zfill(2)}" + (f" --in {inside}" if inside else "")
+        raise click.UsageError(
+            f"{lesson} is one exercise, and a lesson is checked as a whole. Type: {command}"
+        )
     folder = find_folder(lesson, inside)
     if folder != Path.cwd():
         click.echo(f"Checking {folder}")
