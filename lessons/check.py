@@ -192,10 +192,10 @@ def refuse_other_checkout(folder: Path) -> None:
     if here is None or here == course_root():
         return
     activate = here / ".venv" / "bin" / "activate"
-    first = f"`source {activate}`" if activate.is_file() else "activate its environment"
+    cure = f"`source {activate}`" if activate.is_file() else f"activate {here.name}'s environment"
     raise click.ClickException(
         f"You are in the course {here}, but this command belongs to another one and would take "
-        f"{folder}: {first} first, or name the folder that you mean with --in."
+        f"{folder}: {cure} first, or name the folder that you mean with --in."
     )
 
 

@@ -157,7 +157,7 @@ def test_another_clones_folder_is_not_taken_in_silence(
     done = lessons_command(command, "01")
     assert done.exit_code == 1
     assert f"You are in the course {other}," in done.output
-    assert f"would take {student}: activate its environment first" in done.output
+    assert f"would take {student}: activate other's environment first" in done.output
     assert len(done.output.splitlines()) == 1
     activate = other / ".venv" / "bin" / "activate"
     activate.parent.mkdir(parents=True)
