@@ -20,7 +20,7 @@
 # expects, without ever holding them all in that form; you build it, count it, train it on one
 # device, and lay your numbers beside published ones.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128

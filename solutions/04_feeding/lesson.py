@@ -20,7 +20,7 @@
 # lesson is about the last one. You read the same images from single files, from packs and from memory,
 # replace the network by a wait to see the input alone, and build the pipeline that hides it.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, a GPU

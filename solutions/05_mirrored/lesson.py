@@ -21,7 +21,7 @@
 # the means over its parts. TensorFlow does this for the GPUs of one node with
 # `tf.distribute.MirroredStrategy`.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
+# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = (

@@ -20,7 +20,7 @@
 # asks for five steps. You fill them in, run on one and on two ranks, and look for the traps in which
 # a program trains happily and does not do what you think.
 #
-# Allow 60 minutes. On two CPU cores all the runs of this page together take three quarters of a minute.
+# Allow 60 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs

@@ -20,7 +20,7 @@
 # wrong without an error message: images nobody reads, images everybody reads, ranks that wait for
 # ever. The tool is a decorator after Jülich's `hpc4neuro`: you write its heart yourself.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take about half a minute.
+# Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs

@@ -7,10 +7,11 @@ returned) the same three lines.
 
 import functools
 import math
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from lessons.toolkit.checks.tensorflow_errors import what_is_wrong, written_lines
 
 
 class CheckFailed(Exception):  # noqa: N818 - students read this name
@@ -70,12 +71,12 @@ def named(failed: CheckFailed, number: str) -> CheckFailed:
 
 def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
     """An error in the student's code, with the line where it happened."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = written_lines(error)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
     not_theirs = ("site-packages", str(Path(checks).parent))
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
-    said = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+    said = what_is_wrong(error)[:200]
     if not inside:
         return CheckFailed(
             summary(check),

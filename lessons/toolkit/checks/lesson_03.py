@@ -6,7 +6,6 @@ from typing import Any
 from unittest import mock
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
-from lessons.toolkit.checks.lesson_03_errors import last_line_of_errors
 
 Function = Callable[..., Any]
 
@@ -50,7 +49,6 @@ def check_3_1(decode: Function) -> str:
 
 
 @exercise("3.2")
-@last_line_of_errors
 def check_3_2(prepare: Function) -> str:
     """Batches of float32 images in 0...1 of the asked size, made while they are read."""
     import numpy as np
@@ -145,7 +143,6 @@ def no_download(*_: Any, **__: Any) -> None:
 
 
 @exercise("3.3")
-@last_line_of_errors
 def check_3_3(program: Any) -> str:
     """ResNet50V2 with 10 classes has 23,585,290 parameters, at any size of image."""
     for name, size in (("MobileNet", 32), ("ResNet50V2", 40)):
@@ -223,7 +220,6 @@ WHY_ASKED = {
 
 
 @exercise("3.5")
-@last_line_of_errors
 def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke") -> str:
     """The job's words train ResNet152V2, which has 58,352,138 parameters."""
     words = job_words()

@@ -1,0 +1,31 @@
+"""What TensorFlow's long errors say is wrong, and which lines of the way there are the student's.
+
+An error inside of `.map` or of a graph begins with "in user code:" or with the name of a node,
+tells the whole way through the graph, and says in its last line what is wrong.
+"""
+
+import re
+import traceback
+
+SIGNS = ("in user code:", "Call arguments received by", "Graph execution error", "{{")
+NAMED_ERROR = re.compile(r"(\w+(?:Error|Exception)): (.+)")
+NODE = re.compile(r"\{\{\w+ [^}]*\}\}\s*|\s*\[Op:\w+\]( name: ?)?")
+
+
+def what_is_wrong(error: Exception) -> str:
+    """The error's name, and of its text the line that says what is wrong."""
+    text = str(error)
+    if not any(sign in text for sign in SIGNS):
+        return f"{type(error).__name__}: {text}".splitlines()[0]
+    text = text.partition("Call arguments received by")[0]  # Keras lists them at the end
+    lines = [NODE.sub("", line).strip() for line in text.splitlines()]
+    lines = [line for line in lines if line.strip("[] ")]  # "[[{{node Sum}}]]": where, not what
+    last = lines[-1] if lines else ""
+    return last if NAMED_ERROR.fullmatch(last) else f"{type(error).__name__}: {last}"
+
+
+def written_lines(error: Exception) -> list[traceback.FrameSummary]:
+    """The way to the error, up to where TensorFlow's own version of the student's code begins."""
+    frames = list(traceback.extract_tb(error.__traceback__))
+    generated = (i for i, f in enumerate(frames) if "__autograph_generated_file" in f.filename)
+    return frames[: next(generated, len(frames))]
