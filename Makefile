@@ -1,7 +1,7 @@
 # Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
 PYTHON ?= python3
 # Two tests at a time, those of one file one after another (tests/conftest.py).
-PYTEST = .venv/bin/pytest --numprocesses 2 --dist loadgroup -m
+PYTEST = .venv/bin/pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m
 
 .DEFAULT_GOAL := help
 .PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv

@@ -7,10 +7,19 @@ import pytest
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
+ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/ondemand/")
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups in the same hook
-def pytest_collection_modifyitems(items):
-    """`make test` runs on two cores: there is one box, and a file's fixtures are made once."""
-    for item in items:
-        group = "box" if item.get_closest_marker("slurm") else item.path.stem
-        item.add_marker(pytest.mark.xdist_group(group))
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """`make test` runs on two cores: there is one box, and a file's fixtures are made once.
+
+    (pytest-xdist's own groups, `--dist loadgroup`, have no effect with pytest 9.2.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFileAndOneBox(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return "box" if nodeid.startswith(ON_THE_BOX) else nodeid.partition("::")[0]
+
+    return ByFileAndOneBox(config, log)
