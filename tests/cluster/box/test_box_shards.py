@@ -37,6 +37,6 @@ def test_the_documented_array_gives_the_same_bytes(course, student):
     assert merged.returncode in (0, 1), merged.stdout + merged.stderr
     whole = student.try_to(f"{load} && autograder grade CLASS --out WHOLE {options}")
     assert whole.returncode == merged.returncode, whole.stdout + whole.stderr
-    assert "11 graded" in whole.stdout
+    assert "11 graded" in whole.stderr
     assert student.do("diff -r --exclude='.*' GRADES WHOLE") == ""
     assert "student08" in student.do("grep -h student03 GRADES/index.html")
