@@ -1,5 +1,6 @@
 """A student's `answers.txt`: one `id = value` line for each answer, beside the job's outputs."""
 
+import textwrap
 from pathlib import Path
 
 
@@ -15,7 +16,8 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
     kept |= {name: _written(value) for name, value in values.items()}
     text = "".join(f"{name} = {value}\n" for name, value in sorted(kept.items()))
     path.write_text(text, encoding="utf-8")
-    print(f"{path} now holds {len(kept)} answers: {', '.join(sorted(kept))}")
+    said = f"{path} now holds {len(kept)} answers: {', '.join(sorted(kept))}"
+    print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would break words
 
 
 def _written(value: object) -> str:

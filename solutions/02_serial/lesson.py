@@ -333,5 +333,5 @@ answers.note(
 #
 # **Hand in**: in a terminal, `lessons submit 02` packs this folder and says what is in it.
 #
-# Next: 06 shows what travels between two workers, 07 uses a network for which it pays. Further reading: F. Chollet, *Deep Learning with
+# Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further reading: F. Chollet, *Deep Learning with
 # Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.

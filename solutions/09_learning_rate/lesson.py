@@ -389,5 +389,5 @@ answers.note(curve_1=curve_1, curve_2=curve_2, curve_3=curve_3, curve_4=curve_4)
 #
 # **Hand in**: in a terminal, `lessons submit 09` packs this folder and says what is in it.
 #
-# Next: 10, the frameworks' own ways. Further reading: P. Goyal and others on ImageNet in one hour
+# This is the last lesson of the main line. Further reading: P. Goyal and others on ImageNet in one hour
 # (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and others (the gap).
