@@ -9,6 +9,7 @@
 Nothing is followed out of the folder and nothing but regular files is opened.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -133,8 +134,27 @@ def opened(student: Student) -> Iterator[list[Folder]]:
             collector.add(place)
         folders = [collector.folders[key] for key in sorted(collector.folders, key=str)]
         for folder in folders:
+            count_copies_once(folder)
             shorten_names(folder)
         yield folders
+
+
+def count_copies_once(folder: Folder) -> None:
+    """A file in the folder and again in its package, which `lessons submit` leaves there."""
+    by_name: dict[str, list[Path]] = {}
+    for path in sorted(folder.outputs, key=lambda path: len(PurePath(folder.outputs[path]).parts)):
+        by_name.setdefault(path.name, []).append(path)
+    for same_name in by_name.values():
+        seen: set[bytes] = set()
+        for path in same_name if len(same_name) > 1 else ():
+            try:
+                with path.open("rb") as file:
+                    content = hashlib.file_digest(file, "blake2b").digest()
+            except OSError:
+                continue  # whoever reads it will say so
+            if content in seen:
+                del folder.outputs[path]
+            seen.add(content)
 
 
 def shorten_names(folder: Folder) -> None:
@@ -206,7 +226,8 @@ class _Collector:
                 self.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
             elif archives.is_archive(entry.name):
                 if unpacked:
-                    self.odd(lesson, inner, "an archive in an archive", "pack only once")
+                    found = "an archive in an archive, which is not opened"
+                    self.odd(lesson, inner, found, "unpack it, and pack only once")
                 else:
                     self.unpack(Path(entry.path), inner, lesson)
             else:
@@ -216,7 +237,13 @@ class _Collector:
         target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
         lesson = lesson or lesson_of(archive_stem(archive.name))
         shown = printable(name)
-        findings = archives.unpack(archive, shown, target, lambda path: is_wanted(path.name))
+        findings = archives.unpack(
+            archive,
+            shown,
+            target,
+            # An archive within is not opened, but walk() has to see it, to say so.
+            lambda path: is_wanted(path.name) or archives.is_archive(path.name),
+        )
         if findings:
             self.folder(lesson).findings += findings
         self.walk(target, PurePath(name), lesson, unpacked=True)
