@@ -75,7 +75,11 @@ def chosen(given: Case, name: str) -> Run | Missing:
         if problem:
             reason += f" ({problem.reason}: {printable(problem.text, 120)})"
         where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
-        return Missing(reason, "look at the last lines of the error file", where, absent=True)
+        try_ = "look at the last lines of the error file"
+        if last.outcome == "incomplete" and not problem:
+            reason += ", its output ends before the run does"
+            try_ = "hand in the whole output; if the job itself ended there, " + try_
+        return Missing(reason, try_, where, absent=True)
     asked = [run for run in done if size_shortfall(given, run) is None] or done
     order = given.rubric.runs[name]
     for metric, pick in ((order.smallest, min), (order.largest, max)):
