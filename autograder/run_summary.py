@@ -29,7 +29,8 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
     for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
         name = names.get(id(run), run.format)
         base = smallest.get(program_of(run))
-        base = base if base is not run else None
+        if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
+            base = None  # another run of the same size is no speedup
         dataset = run.header.get("dataset")
         accuracy = run.test_accuracy.value if run.test_accuracy else None
         found.append(

@@ -302,3 +302,16 @@ def test_the_zips_own_grader_runs(tmp_path):
     done = subprocess.run(words, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "r.json").read_text())["score"] == 10
+
+
+def test_only_more_workers_have_a_speedup(tmp_path):
+    folder = hand_in(tmp_path / "class" / "ada" / "02")
+    again = make_record(run="c" * 8, job_id="3", seconds=(2.0, 0.5, 0.5), started="2026-03-03")
+    write_lines(folder / "02_serial_3.out", again)
+    two = make_record(run="d" * 8, job_id="4", size=2, seconds=(2.0, 0.5, 0.5))
+    write_lines(folder / "02_two_4.out", two)
+    CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "g")])
+    [record] = json.loads((tmp_path / "g" / "records" / "ada.json").read_text())["grades"]
+    speedups = {run["job_id"]: run["speedup"] for run in record["runs"]}
+    assert speedups.pop("4")["value"] > 1
+    assert set(speedups.values()) == {None}
