@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from autograder import class_part, class_run, collect, whole_class
+from autograder import class_part, class_run, collect, roster, whole_class
 from autograder.class_part import Part
 from autograder.options import FOLDER, ClassOptions, class_options, load
 
@@ -45,6 +45,8 @@ def grade_command(
         raise click.UsageError("no submissions found: expected folders <student>/<lesson>/…")
     if gradescope and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; give one submission")
+    # Of all that every shard sees: a part knows the others' students.
+    roster.check_students(settings.policy, {one.name for one in students}, people)
     settings = replace(settings, gradescope=gradescope)
     processes = processes or cores()
     if shard is not None and out is not None:

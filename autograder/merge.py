@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from autograder import class_run, whole_class
+from autograder import class_run, roster, whole_class
 from autograder.class_part import Graded, Part, digest_of, read_part
 from autograder.options import FOLDER, ClassOptions, class_options, fingerprints, load
 from autograder.report.files import write_bytes_if_new
@@ -30,6 +30,7 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     check_alike(found, fingerprints(options))
     settings, people = load(options)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
+    roster.check_students(settings.policy, {one.student for one in done}, people)
     for part in found:
         copy_pages(part, out, options.junit)
     class_run.write_index(out / class_run.INDEX, done)

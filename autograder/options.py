@@ -88,12 +88,13 @@ def class_options(command: Callable) -> Callable:
 def load(options: ClassOptions) -> tuple[Settings, dict[str, Person]]:
     """All files read and checked against each other, before anything is graded."""
     people = rosters.read_roster(options.roster)
-    rules = policy.read_policy(options.policy, options.extensions, options.overrides, options.times)
     files = sorted(options.rubrics.glob("[0-9]*.yaml"))
     if not files:
         raise SettingsError(f"{options.rubrics} holds no rubric NN.yaml")
     loaded = {path.stem: rubric.load_rubric(path) for path in files}
-    policy.check_names(rules, loaded)
+    rules = policy.read_policy(
+        loaded, options.policy, options.extensions, options.overrides, options.times
+    )
     folder = options.expected_folder
     known = calibrate.read_calibration(options.calibration)
     settings = Settings(

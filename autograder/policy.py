@@ -12,9 +12,13 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from autograder.collect import lesson_of
 from autograder.rubric import Rubric
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
 from autograder.verdict import Check, Grade, counted
+
+Key = tuple[str, str]  # student, lesson
+TIME_UNKNOWN = "time of handing in unknown, taken as on time"
 
 
 class LatePolicy(BaseModel):
@@ -40,9 +44,10 @@ class Override:
 @dataclass(frozen=True, slots=True)
 class Policy:
     late: LatePolicy = field(default_factory=LatePolicy)
-    extensions: dict[tuple[str, str], tuple[float, str]] = field(default_factory=dict)  # days
-    overrides: dict[tuple[str, str], tuple[Override, ...]] = field(default_factory=dict)
-    times: dict[tuple[str, str], str] = field(default_factory=dict)  # handed in
+    extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
+    overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
+    times: dict[Key, str] = field(default_factory=dict)  # handed in
+    named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
 
     def of_student(self, student: str) -> list:
         """All that concerns one student, for the cache's key."""
@@ -55,45 +60,63 @@ class Policy:
 
 
 def read_policy(
+    rubrics: Mapping[str, Rubric],
     late: Path | None = None,
     extensions: Path | None = None,
     overrides: Path | None = None,
     times: Path | None = None,
 ) -> Policy:
+    """All of it checked against the rubrics: a slip is found before anything is graded."""
+    named: dict[str, str] = {}
+
+    def rows(path: Path | None, *columns: str) -> Iterator[tuple[str, Key, dict[str, str]]]:
+        for where, row in read_csv(path, ("student", "lesson", *columns)):
+            named.setdefault(row["student"], where)
+            yield where, (row["student"], _lesson(row["lesson"], rubrics, where)), row
+
     longer = {}
-    for where, row in read_csv(extensions, ("student", "lesson", "days")):
-        longer[row["student"], row["lesson"]] = (_number(row["days"], where), row.get("reason", ""))
-    changes: dict[tuple[str, str], tuple[Override, ...]] = {}
-    for where, row in read_csv(overrides, ("student", "lesson", "points", "reason")):
-        excused = row["points"].casefold() == "excused"
-        points = None if excused else _number(row["points"], where)
-        if excused and row.get("check"):
-            raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
-        change = Override(points, row["reason"], row.get("check", ""), where)
-        key = (row["student"], row["lesson"])
+    for where, key, row in rows(extensions, "days"):
+        longer[key] = (_number(row["days"], where), row.get("reason", ""))
+    changes: dict[Key, tuple[Override, ...]] = {}
+    for where, key, row in rows(overrides, "points", "reason"):
+        change = _override(row, rubrics[key[1]], where)
         changes[key] = (*changes.get(key, ()), change)
     handed_in = {}
-    for where, row in read_csv(times, ("student", "lesson", "time")):
+    for where, key, row in rows(times, "time"):
         _moment(row["time"], where)
-        handed_in[row["student"], row["lesson"]] = row["time"]
-    return Policy(_read_late(late), longer, changes, handed_in)
-
-
-def check_names(policy: Policy, rubrics: Mapping[str, Rubric]) -> None:
-    """A lesson or check that does not exist is a slip, found before anything is graded."""
-    for (_, lesson), changes in policy.overrides.items():
-        for change in changes:
-            if lesson not in rubrics:
-                raise SettingsError(f"{change.where}: there is no rubric for lesson {lesson!r}")
-            ids = [check.id for check in rubrics[lesson].checks]
-            if change.check and change.check not in ids:
-                raise SettingsError(
-                    f"{change.where}: lesson {lesson} has no check {change.check!r}; "
-                    f"there are {', '.join(ids)}"
-                )
-    for lesson in policy.late.due:
+        handed_in[key] = row["time"]
+    rules = _read_late(late)
+    for lesson in rules.due:
         if lesson not in rubrics:
             raise SettingsError(f"policy: due names lesson {lesson!r}, which has no rubric")
+    return Policy(rules, longer, changes, handed_in, named)
+
+
+def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
+    """02, 2 and 02_serial are one lesson, as they are for `lessons check`."""
+    name = text if text in rubrics else lesson_of(text.zfill(2))
+    if name is None or name not in rubrics:
+        there = ", ".join(rubrics)
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}; there are {there}")
+    return name
+
+
+def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
+    name = row.get("check", "")
+    excused = row["points"].casefold() == "excused"
+    points = None if excused else _number(row["points"], where)
+    if excused and name:
+        raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
+    most = {check.id: check.points for check in rubric.checks}
+    if name and name not in most:
+        raise SettingsError(
+            f"{where}: lesson {rubric.lesson} has no check {name!r}; there are {', '.join(most)}"
+        )
+    limit = most[name] if name else rubric.points
+    if points is not None and points > limit:
+        most_of = f"{counted(limit, 'point')} for check {name}" if name else counted(limit, "point")
+        raise SettingsError(f"{where}: lesson {rubric.lesson} has {most_of}, not {points:g}")
+    return Override(points, row["reason"], name, where)
 
 
 def _read_late(path: Path | None) -> LatePolicy:
@@ -201,7 +224,13 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
                 grade = _override_total(grade, change)
         adjusted.append(grade)
     missing = set(policy.late.due) - {g.lesson for g in adjusted}  # these are the lowest of all
-    return _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
+    dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
+    return [replace(g, adjustments=_unknown_last(g.adjustments)) for g in dropped]
+
+
+def _unknown_last(lines: tuple[str, ...]) -> tuple[str, ...]:
+    """In the order applied, but last what changed nothing, so that it hides nothing else."""
+    return tuple(sorted(lines, key=lambda line: line == TIME_UNKNOWN))
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
@@ -246,7 +275,7 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
     text = policy.times.get((student, grade.lesson)) or grade.handed_in
     moment = handed_in_at(text)
     if moment is None:
-        lines.append("time of handing in unknown, taken as on time")
+        lines.append(TIME_UNKNOWN)
     score = grade.score
     late = 0 if moment is None else math.ceil((moment - due) / timedelta(days=1))
     if late > 0:

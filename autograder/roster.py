@@ -1,10 +1,16 @@
 """Who is in the class: names and the ids that other systems know students by."""
 
+import difflib
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.policy import read_csv
+import click
+
+from autograder.harmless import printable
+from autograder.policy import Policy, read_csv
 from autograder.strict_yaml import SettingsError
+from autograder.verdict import counted
 
 # Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.
 COLUMNS = {
@@ -53,3 +59,24 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             raise SettingsError(f"{where}: {values['student']!r} stands twice in the roster")
         people[values["student"]] = Person(**values)
     return people
+
+
+def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
+    """A row for nobody in the class is a slip, found before anything is graded. Of one student
+    alone we cannot know who else is in the class, so there it is only a warning."""
+    known = {name.casefold(): name for name in (*roster, *handed_in)}
+    strange = []
+    for student, where in policy.named.items():
+        if student not in known.values():
+            near = difflib.get_close_matches(student.casefold(), known, 1)
+            hint = f" (did you mean {printable(known[near[0]])}?)" if near else ""
+            text = f"{where}: there is no student {printable(student)} in this class{hint}"
+            strange.append((not near, text))
+    if not strange:
+        return
+    strange.sort(key=lambda found: found[0])  # the likely slips first
+    others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
+    text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."
+    if len(handed_in) > 1:
+        raise SettingsError(text)
+    click.echo(f"Warning: {text}", err=True)

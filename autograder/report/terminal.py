@@ -27,12 +27,14 @@ def marks(row: Row) -> str:
 
 
 def notice(row: Row) -> str:
+    """What to look at, or where points went if nothing else took any; then what was adjusted."""
+    first = ""
     if row.look:
-        return row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
-    if row.adjustments:
-        return row.adjustments[-1]
-    missed = [name for name, score, most, _ in row.checks if most and score < most]
-    return ("lost points: " + ", ".join(missed)) if missed else ""
+        first = row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
+    elif row.score == row.raw_score:
+        missed = [name for name, score, most, _ in row.checks if most and score < most]
+        first = ("lost points: " + ", ".join(missed)) if missed else ""
+    return "; ".join(filter(None, (first, *row.adjustments)))
 
 
 def cells(row: Row) -> tuple[str, ...]:

@@ -2,9 +2,13 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 
+from autograder.policy import TIME_UNKNOWN
+from autograder.report.terminal import notice
+from autograder.rows import Row
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
 
 DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
@@ -82,7 +86,17 @@ def test_overrides_and_the_order_of_things(graded):
         ({"overrides": "student,lesson,points,reason\nada,02,5,\n"}, "`reason` is empty"),
         ({"overrides": "student,lesson,points\nada,02,5\n"}, "no column `reason`"),
         ({"overrides": "student,lesson,check,points,reason\nada,02,nets,5,x\n"}, "no check 'nets'"),
-        ({"overrides": "student,lesson,points,reason\nada,99,5,x\n"}, "no rubric"),
+        ({"overrides": "student,lesson,points,reason\nada,99,5,x\n"}, "file:2: there is no rubric"),
+        ({"extensions": "student,lesson,days\nada,99,5\n"}, "file:2: there is no rubric"),
+        ({"times": "student,lesson,time\nada,x,2026-03-01T20:00Z\n"}, "file:2: there is no rubric"),
+        (
+            {"overrides": "student,lesson,check,points,reason\nada,02,answers,30,x\n"},
+            "file:2: lesson 02 has 2 points for check answers, not 30",
+        ),
+        (
+            {"overrides": "student,lesson,points,reason\nada,02,10.5,x\n"},
+            "file:2: lesson 02 has 10 points, not 10.5",
+        ),
         ({"policy": "due: {'02': tomorrow}\n"}, "is no time like"),
         ({"policy": "due: {'02': '2026-03-01T23:59'}\n"}, "needs its offset"),
         ({"policy": "due: {'99': '2026-03-01T23:59Z'}\n"}, "has no rubric"),
@@ -94,6 +108,17 @@ def test_overrides_and_the_order_of_things(graded):
 )
 def test_mistakes_in_these_files_grade_nobody(graded, files, words):
     assert words in graded(**files)
+
+
+@pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
+def test_one_lesson_by_any_of_its_names(graded, lesson):
+    late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
+    longer = f"student,lesson,days\nada,{lesson},3\n"
+    assert graded(late, policy=rules, extensions=longer)[0] == "9.67"
+    times = f"student,lesson,time\nada,{lesson},2026-03-01T20:00Z\n"
+    assert graded(late, policy=rules, times=times)[0] == "9.67"
+    changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
+    assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
 
 
 def test_an_override_survives_grading_again(tmp_path, grade):
@@ -113,3 +138,108 @@ def test_the_lowest_result_is_dropped(tmp_path, grade):
     lines = grade(tmp_path / "class", "--policy", policy).table
     states = {line[1]: line[3] for line in lines}
     assert states == {"00": "excused", "02": "graded"}
+
+
+# --- who is in the class ----------------------------------------------------------------------
+
+FILES = {
+    "overrides": "student,lesson,points,reason\n{},02,7,talked\n",
+    "extensions": "student,lesson,days\n{},02,3\n",
+    "times": "student,lesson,time\n{},02,2026-03-01T20:00Z\n",
+}
+STRANGER = "there is no student davd in this class (did you mean david?)"
+
+
+@pytest.fixture
+def one_row(tmp_path, grade):
+    """Grade a class of ada and david, or what is named of it, with one row on a student."""
+    for student in ("ada", "david"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+
+    def run(student, *words, file="overrides", of=""):
+        path = tmp_path / f"{file}.csv"
+        path.write_text(FILES[file].format(student))
+        return grade(tmp_path / "class" / of, f"--{file}", path, *words)
+
+    return run
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_row_on_nobody_in_the_class_grades_nobody(one_row, file):
+    result = one_row("davd", file=file)
+    assert result.exit_code == 2
+    assert f"{file}.csv:2: {STRANGER}" in result.stderr
+    assert not result.folder.exists()
+    assert one_row("david", file=file).exit_code < 2
+
+
+def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student\nada\nDAVE\n")
+    assert one_row("DAVE", "--roster", roster).exit_code < 2
+    refused = one_row("dave", "--roster", roster)
+    assert "no student dave in this class (did you mean DAVE?)" in refused.stderr
+    assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr
+
+
+@pytest.mark.parametrize(
+    ("student", "roster", "warned"),
+    [("davd", "", True), ("ada", "", True), ("ada", "ada", False), ("david", "", False)],
+)
+def test_one_student_alone_is_graded_whoever_the_rows_are_on(
+    one_row, tmp_path, student, roster, warned
+):
+    (tmp_path / "roster.csv").write_text(f"student\n{roster}\n")
+    words = ("--roster", tmp_path / "roster.csv") if roster else ()
+    result = one_row(student, *words, of="david")
+    assert result.exit_code < 2
+    assert ("Warning: " in result.stderr) == warned
+    assert (STRANGER in result.stderr) == (student == "davd")
+
+
+def test_a_shard_knows_the_students_of_the_others(one_row):
+    for shard in ("1/2", "2/2"):
+        for student in ("ada", "david"):
+            assert one_row(student, "--shard", shard).exit_code < 2
+        refused = one_row("davd", "--shard", shard)
+        assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)
+
+
+# --- what the class's table says of it --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"adjustments": ()}, "lost points: b"),
+        ({"adjustments": (TIME_UNKNOWN,)}, f"lost points: b; {TIME_UNKNOWN}"),
+        ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
+        (
+            {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},
+            "shared; 2 points less",
+        ),
+        ({"adjustments": ("excused",), "score": None, "look": ()}, "excused"),
+        ({"look": ("shared", "other")}, "shared (+1)"),
+    ],
+)
+def test_no_notice_hides_another(row, said):
+    marks = (("a", 2, 2, "passed"), ("b", 1, 2, "failed"))
+    plain = Row("ada", "02", "T", "graded", 3, 3, 4, "unverified", (), marks, "ada.html")
+    assert notice(replace(plain, **row)) == said
+
+
+def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tmp_path, grade):
+    for student in ("finn", "gina"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
+    (tmp_path / "times.csv").write_text("student,lesson,time\nfinn,2,2026-03-25T20:00Z\n")
+    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
+    files = {"policy": "policy.yaml", "times": "times.csv", "overrides": "changes.csv"}
+    words = [word for name, file in files.items() for word in (f"--{name}", tmp_path / file)]
+    result = grade(tmp_path / "class", *words)
+    finn, gina = (line[-1] for line in result.table)
+    page = (result.folder / "index.html").read_text()
+    for text in (finn, page):
+        assert "also handed in by gina" in text
+        assert "points less for 24 late days" in text
+    assert gina.endswith(f"7 points by the instructor: talked; {TIME_UNKNOWN}")
