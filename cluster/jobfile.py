@@ -59,6 +59,9 @@ def parse(text: str, path: Path = Path("job.sbatch")) -> JobFile:
     if not text.strip():
         raise JobFileError(f"{path}: the file is empty")
     if not text.startswith("#!"):
+        if path.suffix in (".py", ".ipynb"):
+            said = "this is a program; submit the job file that starts it, such as job.sbatch"
+            raise JobFileError(f"{path}: {said}")
         raise JobFileError(f"{path} line 1: a job file begins with an interpreter: #!/bin/bash")
     if "\r\n" in text:
         raise JobFileError(f"{path}: lines end as on Windows; convert: sed -i 's/\\r$//' {path}")

@@ -70,6 +70,11 @@ def test_a_file_that_sbatch_refuses_is_refused_with_its_line(text, message):
         jobfile.parse(text)
 
 
+def test_a_program_is_no_job_file():
+    with pytest.raises(JobFileError, match="submit the job file that starts it"):
+        jobfile.parse('"""Train."""\n', Path("train.py"))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
