@@ -235,8 +235,7 @@ def _unknown_last(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 def _override_check(grade: Grade, change: Override) -> Grade:
     if change.check not in [c.id for c in grade.checks]:
-        text = f"{change.check}: not judged here, so nothing to change: {change.reason}"
-        return replace(grade, adjustments=(*grade.adjustments, text))
+        return replace(grade, adjustments=(*grade.adjustments, nothing_to_change(change)))
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
     given = counted(change.points or 0, "point")
     text = f"{change.check}: {given} by the instructor: {change.reason}"
@@ -244,6 +243,10 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     return replace(
         grade, checks=checks, score=score, adjustments=(*grade.adjustments, text), status="graded"
     )
+
+
+def nothing_to_change(change: Override) -> str:
+    return f"{change.check}: not judged here, so nothing to change: {change.reason}"
 
 
 def _changed(check: Check, change: Override) -> Check:

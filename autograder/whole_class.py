@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
+from autograder import policy
 from autograder.class_run import Done
 from autograder.harmless import printable
 from autograder.mark import Settings
@@ -51,10 +52,9 @@ def with_class_findings(
         for row in rows
     ]
     there = {(row.student, row.lesson): row for row in rows}
-    lessons = sorted({row.lesson for row in rows if row.lesson in settings.rubrics})
-    for person in people:
+    for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)
-        absent = [lesson for lesson in lessons if (name, lesson) not in there]
+        absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
         # A folder with nothing to grade in it is said with each lesson that is missing instead.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         if empty and absent and empty.status != GRADER_ERROR:
@@ -65,6 +65,19 @@ def with_class_findings(
                 row = replace(row, look=empty.look, page=empty.page)
             found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
+
+
+def asked_for(
+    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+) -> dict[str, set[str]]:
+    """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all."""
+    lessons = {row.lesson for row in rows if row.lesson in settings.rubrics}
+    asked = {person: set(lessons) for person in people}
+    students = {row.student for row in rows}
+    for student, lesson in settings.policy.overrides:
+        if student in people or printable(student) in students:
+            asked.setdefault(student, set()).add(lesson)
+    return asked
 
 
 def missing(student: str, lesson: str, settings: Settings) -> Row:
@@ -85,8 +98,10 @@ def missing(student: str, lesson: str, settings: Settings) -> Row:
     )
     for change in settings.policy.overrides.get((student, lesson), ()):
         if change.check:
+            text = policy.nothing_to_change(change)
+            row = replace(row, adjustments=(*row.adjustments, text))
             continue
         status = "excused" if change.points is None else "graded"
         text = f"{status} by the instructor: {change.reason}"
-        row = replace(row, status=status, score=change.points, adjustments=(text,))
+        row = replace(row, status=status, score=change.points, adjustments=(*row.adjustments, text))
     return row

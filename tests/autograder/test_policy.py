@@ -9,6 +9,7 @@ import pytest
 from autograder.policy import TIME_UNKNOWN
 from autograder.report.terminal import notice
 from autograder.rows import Row
+from autograder.rubric import FOLDER, load_rubric
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
 
 DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
@@ -203,6 +204,27 @@ def test_a_shard_knows_the_students_of_the_others(one_row):
             assert one_row(student, "--shard", shard).exit_code < 2
         refused = one_row("davd", "--shard", shard)
         assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("ada,00,,4,oral", ["00", "4/", "graded", "graded by the instructor: oral"]),
+        ("ada,0,,excused,ill", ["00", "–/", "excused", "excused by the instructor: ill"]),
+        ("ada,00,CHECK,0,x", ["00", "–/", "missing", "CHECK: not judged here, so nothing to"]),
+    ],
+)
+def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
+    check = load_rubric(FOLDER / "00.yaml").checks[0].id
+    row, *cells = (text.replace("CHECK", check) for text in (row, *cells))
+    for student in ("ada", "ben"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+    changes = tmp_path / "changes.csv"
+    changes.write_text(f"student,lesson,check,points,reason\n{row}\n")
+    lines = grade(tmp_path / "class", "--overrides", changes).table
+    assert [line[:2] for line in lines] == [["ada", "00"], ["ada", "02"], ["ben", "02"]]
+    found = [*lines[0][1:4], lines[0][-1]]
+    assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
 
 
 # --- what the class's table says of it --------------------------------------------------------
