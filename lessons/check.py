@@ -8,23 +8,32 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lessons.check_errors import (
+    ESCAPES,
+    NO_NOTEBOOK,
+    SYNTAX_ERRORS,
+    error_of,
+    explained,
+    missing_file,
+    name_of,
+    number_of,
+)
 from lessons.folders import choose_lessons, course_root
 from lessons.notebook_pages import CHECK_CALL, checked_exercises
 from lessons.processes import MARK, stop_marked
 
 NEEDED = {"parameters", "setup", "exercise", "check"}
-ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 EXERCISE_SECONDS = 30
 IMPORT_SECONDS = 120  # of cells that import: TensorFlow takes up to 20 s on a slow machine
 IMPORTS = re.compile(r"^\s*(import|from)\b|\breload\(", re.M)
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, which somebody types for 03
-EXERCISE_NAME = re.compile(r"(?:exercise|check)-(\d+)-(\d+[a-z]?)")
 TOO_LONG = "TooLong"
 NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
 
@@ -37,13 +46,8 @@ class Result:
 
 
 def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str]]:
-    """Results in the order of the notebook, and what went wrong with setup cells."""
-    import nbformat
-
-    try:
-        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
-    except Exception as error:
-        raise click.ClickException(f"{folder / 'lesson.ipynb'}: not a notebook: {error}") from error
+    """Results in the order of the notebook, and what went wrong in other cells than checks."""
+    notebook = read_notebook(folder / "lesson.ipynb")
     notebook.cells = [
         cell
         for cell in notebook.cells
@@ -52,21 +56,24 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str
     if not checked_exercises(notebook):
         raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
     execute(notebook, folder)
-    faults = [
-        f"setup cell `{cell.source.strip().splitlines()[0]} …`: {error_of(cell)}"
+    said_of = {id(cell): said for cell, said in explained(notebook.cells, folder)}
+    broken = {
+        number_of(cell): said_of[id(cell)]
         for cell in notebook.cells
-        if "setup" in cell.metadata.tags and error_of(cell)
-    ]
-    faults += [
-        f"{name_of(cell)}: {error_of(cell).removeprefix(f'{TOO_LONG}: ')}"
-        for cell in notebook.cells
-        if not {"setup", "check"} & set(cell.metadata.tags) and error_of(cell).startswith(TOO_LONG)
-    ]
+        if "check" not in cell.metadata.tags and error_of(cell).startswith(SYNTAX_ERRORS)
+    }
     results = []
     for cell in notebook.cells:
         if "check" in cell.metadata.tags:
             numbers = {f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)}
-            results += [judge(number, cell) for number in sorted(numbers)]
+            for number in sorted(numbers):
+                result = judge(number, cell, said_of.get(id(cell), ""))
+                if number in broken and result.status != "passed":
+                    result = Result(number, "not yet", broken[number])
+                results.append(result)
+    told = {result.said for result in results}
+    faults = [fault for cell in notebook.cells for fault in fault_of(cell, said_of.get(id(cell)))]
+    faults = [fault for fault in faults if fault not in told]
     missing = sorted(wanted - {result.exercise for result in results})
     results += [
         Result(number, "not yet", "its check cell is gone; take a fresh copy") for number in missing
@@ -74,17 +81,29 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[Result], list[str
     return results, faults
 
 
-def name_of(cell: Any) -> str:
-    """Which exercise a cell belongs to, as the student knows it."""
-    called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
-    named = EXERCISE_NAME.match(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
-    if called:
-        return f"exercise {', '.join(called)}"
-    if named:
-        return f"exercise {named[1]}.{named[2]}"
-    tags = cell.metadata.get("tags", [])
-    lines = cell.source.strip().splitlines() or [""]
-    return "setup" if "setup" in tags else f"the cell `{lines[0]} …`"
+def read_notebook(path: Path) -> Any:
+    import nbformat
+
+    try:
+        return nbformat.read(path, as_version=4)
+    except FileNotFoundError as error:
+        raise click.ClickException(f"{missing_file(path.name, path.parent)}.") from error
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}.") from error
+    except Exception as error:
+        raise click.ClickException(f"{path} {NO_NOTEBOOK}.") from error
+
+
+def fault_of(cell: Any, said: str | None) -> Iterator[str]:
+    """A cell that is no check may need what only a job's output gives; not so for these."""
+    if not said or "check" in cell.metadata.tags:
+        return
+    if "setup" in cell.metadata.tags:
+        yield f"setup cell `{cell.source.strip().splitlines()[0]} …`: {said}"
+    elif error_of(cell).startswith(TOO_LONG):
+        yield f"{name_of(cell)}: {said.removeprefix(f'{TOO_LONG}: ')}"
+    elif error_of(cell).startswith(SYNTAX_ERRORS):
+        yield said
 
 
 def seconds_for(cell: Any) -> int:
@@ -149,14 +168,7 @@ def execute(notebook: Any, folder: Path) -> None:
             stop_marked(mark)
 
 
-def error_of(cell: Any) -> str:
-    for output in cell.outputs:
-        if output.output_type == "error":
-            return ESCAPES.sub("", f"{output.ename}: {output.evalue}")
-    return ""
-
-
-def judge(exercise: str, cell: Any) -> Result:
+def judge(exercise: str, cell: Any, explanation: str) -> Result:
     """From what the check cell shows, as the student would see it."""
     printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
     error = error_of(cell)
@@ -170,7 +182,7 @@ def judge(exercise: str, cell: Any) -> Result:
         return Result(exercise, "not yet", words)
     if name == "CheckFailed":
         return Result(exercise, "not yet", words.removeprefix(f"Exercise {exercise}\n"))
-    return Result(exercise, "not yet", error)
+    return Result(exercise, "not yet", explanation)
 
 
 def find_folder(number: str, inside: Path | None) -> Path:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lessons.check import find_folder
+from lessons.check_errors import NO_NOTEBOOK
 from lessons.folders import LESSON_NAME
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
 JOB_GAP = re.compile(
     rf"^(?:# {NAME}: .*\n(?:#SBATCH .*\n)*?#SBATCH --[a-z-]+=\s*$|echo .{NAME}: )", re.M
 )
+PROGRAM = re.compile(r"^\s*launch\b.*?\s(\w+\.py)\b", re.M)
+SOURCE = re.compile(r"\bsource *= *(.*)")  # of a program's record
+WORD = re.compile(r"\"([\w-]+)\"")
 COPIED = 2.0  # seconds between the times of files that were copied together
 KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
 
@@ -42,9 +46,11 @@ class Bundle:
         return [path for paths in self.files.values() for path in paths]
 
 
-def choose_files(folder: Path) -> Bundle:
+def choose_files(folder: Path, target: Path) -> Bundle:
     bundle = Bundle(folder)
     for relative, reason in walk(folder, Path()):
+        if (folder / relative).absolute() == target.absolute():
+            continue  # the package that this one replaces
         kind = kind_of(relative)
         if kind is None or reason:
             bundle.left_out.append(f"{relative}{reason}")
@@ -102,7 +108,8 @@ def missing(bundle: Bundle, lesson: str, runs: "list[Run]") -> Iterator[str]:
         for name in sorted(needed_runs(asked)):
             if not matching(ended, asked, name):
                 facts = ", ".join(f"{key} {value}" for key, value in asked.runs[name].where.items())
-                yield f"no completed run of `{name}` ({facts})"
+                job = job_of(bundle, asked.runs[name].where.get("source"))
+                yield f"no completed run of `{name}` ({facts}){job}"
     yield from older_than_program(ended, bundle.folder)
     yield from missing_answers(bundle, set(asked.answers) if asked else set())
     for path in bundle.everything():
@@ -111,10 +118,31 @@ def missing(bundle: Bundle, lesson: str, runs: "list[Run]") -> Iterator[str]:
         yield "no notebook"
 
 
+def job_of(bundle: Bundle, source: object) -> str:
+    """Words on the job file whose program names this source, if there is just one."""
+    makers = set()
+    for path in bundle.files.get("job files", []):
+        for program in PROGRAM.findall(text_of(bundle.folder / path)):
+            written = text_of(bundle.folder / program)
+            sources = {word for line in SOURCE.findall(written) for word in WORD.findall(line)}
+            if source in sources:
+                makers.add(str(path))
+    return f"; its job file is {makers.pop()}" if len(makers) == 1 else ""
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
 def not_counted(bundle: Bundle, runs: "list[Run]") -> Iterator[str]:
-    """Runs that did not end well, where a run of the same program did."""
+    """Runs that did not end well, where a run of the same program did, and jobs without any run."""
     good = {source_of(run) for run in runs if run.outcome == "completed"}
     for run in runs:
+        output = next((Path(file).name for file in run.files if file.endswith(".out")), None)
+        if run.format == "unknown" and output:
+            error = next((Path(file).name for file in run.files if file.endswith(".err")), None)
+            why = f"; {error} may say why" if error else ""
+            yield f"{output}: there is no run in it ({run.outcome}){why}"
         if run.format != "unknown" and run.outcome != "completed" and source_of(run) in good:
             yield said(run, bundle)
 
@@ -164,7 +192,7 @@ def gaps_in(folder: Path, path: Path) -> Iterator[str]:
             cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
             text = "\n".join("".join(cell["source"]) for cell in cells)
         except (ValueError, LookupError, TypeError, RecursionError):
-            yield f"{path} is not a notebook (cut short, or not saved): open it and save it again"
+            yield f"{path} {NO_NOTEBOOK}"
             return
     if path.suffix in (".sbatch", ".sh"):
         names = ["".join(found) for found in JOB_GAP.findall(text)]
@@ -236,7 +264,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     target = out or Path(f"{folder.name}.zip")
     if target.suffix != ".zip":
         raise click.UsageError(f"--out {target}: name a file that ends in .zip.")
-    bundle = choose_files(folder)
+    bundle = choose_files(folder, target)
     contents = read_bundle(bundle, number)
     runs = read_files(folder / path for path in bundle.files.get("outputs", []))
     problems = list(dict.fromkeys(missing(bundle, number, runs)))

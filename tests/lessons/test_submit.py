@@ -112,7 +112,8 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
     (folder / "02_keras_7.out").write_text("hello\n")
     (folder / "answers.txt").write_text("predict_gpu = no\n")
     done = lessons_command("submit", "02", "--in", folder)
-    assert "no completed run of `keras` (source keras)" in done.output
+    assert "no completed run of `keras` (source keras); its job file is job.sbatch" in done.output
+    assert "(source torch); its job file is job_torch.sbatch\n" in done.output
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
     assert "predict_gpu" not in line
@@ -282,6 +283,44 @@ def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lesson
 def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
     notebook = folder / "lesson.ipynb"
     notebook.write_bytes(notebook.read_bytes()[:cut])
-    assert (
-        "lesson.ipynb is not a notebook" in lessons_command("submit", "02", "--in", folder).output
-    )
+    for command in ("submit", "check"):
+        output = lessons_command(command, "02", "--in", folder).output
+        assert "lesson.ipynb is not a notebook (cut short, or not saved): open it and" in output
+        assert "{" not in output  # nothing of its JSON
+
+
+def test_several_job_files_for_one_source_are_not_guessed_at(folder, lessons_command):
+    (folder / "02_keras_7.out").write_text("hello\n")
+    (folder / "job_again.sbatch").write_text((folder / "job.sbatch").read_text())
+    (folder / "job_torch.sbatch").unlink()
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert "no completed run of `keras` (source keras)\n" in output
+    assert "no completed run of `torch` (source torch)\n" in output
+
+
+FAILED = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'torch'\n"
+
+
+def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "02_torch_8.out").write_text("hello\n")
+    (folder / "02_torch_8.err").write_text(FAILED)
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra.splitlines() == [
+        "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
+        "  - 02_torch_9.out: there is no run in it (failed)",
+    ]
+
+
+def test_only_the_package_that_is_replaced_goes_without_a_word(
+    folder, lessons_command, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    lessons_command("submit", "02", "--in", ".")
+    again = lessons_command("submit", "02", "--in", ".").output
+    assert "02_serial.zip: " in again
+    assert "left out" not in again
+    other = lessons_command("submit", "02", "--in", ".", "--out", "other.zip").output
+    assert "left out:  02_serial.zip\n" in other
