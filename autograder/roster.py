@@ -64,16 +64,18 @@ def read_roster(path: Path | None) -> dict[str, Person]:
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
     """A row for nobody in the class is a slip, found before anything is graded. Of one student
     alone we cannot know who else is in the class, so there it is only a warning."""
-    known = {name.casefold(): name for name in (*roster, *handed_in)}
-    strange = []
-    for student, where in policy.named.items():
-        if student not in known.values():
-            near = difflib.get_close_matches(student.casefold(), known, 1)
-            hint = f" (did you mean {printable(known[near[0]])}?)" if near else ""
-            text = f"{where}: there is no student {printable(student)} in this class{hint}"
-            strange.append((not near, text))
-    if not strange:
+    known = {*roster, *handed_in}
+    unknown = {name: where for name, where in policy.named.items() if name not in known}
+    if not unknown:
         return
+    spelt = {name.casefold(): name for name in known}
+    strange = []
+    for number, (student, where) in enumerate(unknown.items()):
+        # Comparing takes long in a large class, and nobody reads more than some.
+        near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
+        hint = f" (did you mean {printable(spelt[near[0]])}?)" if near else ""
+        text = f"{where}: there is no student {printable(student)} in this class{hint}"
+        strange.append((not near, text))
     strange.sort(key=lambda found: found[0])  # the likely slips first
     others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
     text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."

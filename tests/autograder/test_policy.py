@@ -174,6 +174,12 @@ def test_a_row_on_nobody_in_the_class_grades_nobody(one_row, file):
     assert one_row("david", file=file).exit_code < 2
 
 
+def test_names_that_differ_in_case_are_two_students(one_row, tmp_path):
+    hand_in(tmp_path / "class" / "Ada" / "02", answers={})
+    assert one_row("ada").exit_code < 2
+    assert one_row("Ada").exit_code < 2
+
+
 def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("student\nada\nDAVE\n")
