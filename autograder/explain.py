@@ -1,5 +1,6 @@
 """`autograder explain STUDENT LESSON`: everything behind one grade, on the terminal."""
 
+import difflib
 import json
 from pathlib import Path
 from typing import Any
@@ -28,10 +29,9 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     """
     record = grades / "records" / f"{file_name(student)}.json"
     if not record.exists():
-        records = sorted((grades / "records").glob("*.json"))
-        names = [json.loads(path.read_bytes())["student"] for path in records[:8]]
-        some = ", ".join(names) + (" …" if len(records) > 8 else "")
-        raise click.ClickException(f"{grades} holds no record of {student!r}. There are: {some}")
+        raise click.ClickException(
+            f"{grades} holds no record of {student!r}. {others(grades, student)}"
+        )
     data = json.loads(record.read_bytes())
     wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
     found = [g for g in data["grades"] if g["lesson"] == wanted]
@@ -46,13 +46,25 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
             click.echo(f"\nFor the instructor, from the whole class: {reason}")
 
 
+def others(grades: Path, student: str) -> str:
+    """The nearest names of those that are there, else the first."""
+    names = sorted({row["student"] for row in table(grades)})
+    spelt = {name.casefold(): name for name in names}
+    near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"There are: {', '.join(names[:8])}" + (" …" if len(names) > 8 else "")
+
+
+def table(grades: Path) -> list[dict[str, Any]]:
+    path = grades / "grades.json"
+    return json.loads(path.read_bytes())["grades"] if path.exists() else []
+
+
 def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
     """What the class's table says of a grade and its own record cannot know."""
-    table = grades / "grades.json"
-    if not table.exists():
-        return []
-    rows = json.loads(table.read_bytes())["grades"]
-    same = [r for r in rows if (r["student"], r["lesson"]) == (grade["student"], grade["lesson"])]
+    mine = (grade["student"], grade["lesson"])
+    same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
     return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
 
 

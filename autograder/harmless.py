@@ -4,6 +4,7 @@ HTML is escaped by the templates; this is for what escaping does not catch: term
 line breaks in names, marks that turn the reading direction, formulas in spreadsheets.
 """
 
+from functools import lru_cache
 from hashlib import blake2b
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -36,6 +37,11 @@ def csv_cell(text: object) -> str:
     """A cell that no spreadsheet takes for a formula; numbers stay numbers."""
     if isinstance(text, int | float) and not isinstance(text, bool):
         return str(text)
+    return _text_cell(str(text))
+
+
+@lru_cache(10_000)  # names and checks come again and again
+def _text_cell(text: str) -> str:
     line = printable(text, limit=1000)
     return "'" + line if line.lstrip().startswith(FORMULA_STARTS) else line
 

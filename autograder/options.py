@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from autograder import accounting, calibrate, class_run, policy, rubric
+from autograder import accounting, calibrate, class_run, policy_files, rubric
 from autograder import roster as rosters
 from autograder.mark import Settings
 from autograder.roster import Person
@@ -92,7 +92,7 @@ def load(options: ClassOptions) -> tuple[Settings, dict[str, Person]]:
     if not files:
         raise SettingsError(f"{options.rubrics} holds no rubric NN.yaml")
     loaded = {path.stem: rubric.load_rubric(path) for path in files}
-    rules = policy.read_policy(
+    rules = policy_files.read_policy(
         loaded, options.policy, options.extensions, options.overrides, options.times
     )
     folder = options.expected_folder

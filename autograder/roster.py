@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from autograder.harmless import printable
-from autograder.policy import Policy, read_csv
+from autograder.policy import Policy
+from autograder.policy_files import read_csv
 from autograder.strict_yaml import SettingsError
 from autograder.verdict import counted
 

@@ -28,6 +28,7 @@ class Row:
     speedup: float | None = None
     fingerprints: tuple[Print, ...] = ()
     adjustments: tuple[str, ...] = ()
+    late_points: float = 0.0
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
 
@@ -58,6 +59,7 @@ def row_of(grade: Grade, page: str) -> Row:
             )
         ),
         adjustments=grade.adjustments,
+        late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
     )

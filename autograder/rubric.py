@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from autograder.metrics import METRICS, PAIRS, POINTS
 from autograder.readers import custom
 from autograder.scan import READERS
-from autograder.strict_yaml import SettingsError, line_of, read_yaml
+from autograder.strict_yaml import SettingsError, line_of, read_yaml, sentence
 from autograder.study import AT, STUDIES
 
 FOLDER = Path(__file__).parent / "rubrics"
@@ -263,7 +263,7 @@ def load_rubric(path: Path) -> Rubric:
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        found = [(tuple(e["loc"]), _sentence(e)) for e in error.errors(include_url=False)]
+        found = [(tuple(e["loc"]), sentence(e, Rubric)) for e in error.errors(include_url=False)]
     else:
         found = list(mistakes(rubric))
         if not found:
@@ -292,14 +292,6 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     for key in sorted(needed - set(data)):
         raise SettingsError(f"{path}:1: no value for {key!r}, which the rubric asks")
     return data
-
-
-def _sentence(mistake: Any) -> str:
-    name = ".".join(str(part) for part in mistake["loc"]) or "rubric"
-    text = mistake["msg"].removeprefix("Value error, ")
-    if mistake["type"] == "extra_forbidden":
-        text = "no such field; check the spelling"
-    return f"{name}: {text}"
 
 
 # --- the command ----------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 `no` stays a word, `02` a name, and a key that stands twice is an error.
 """
 
+import difflib
 import re
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
+from pydantic import BaseModel
 
 
 class SettingsError(click.ClickException):
@@ -20,6 +22,37 @@ class SettingsError(click.ClickException):
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
     """The line of a place, or of the smallest part around it that has one."""
     return next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
+
+
+KINDS = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "dict_type": "`name: value` lines",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "model_type": "`name: value` lines",
+}
+
+
+def sentence(mistake: Any, model: type[BaseModel]) -> str:
+    """What pydantic found, in the words of somebody who writes the file."""
+    place = [str(part) for part in mistake["loc"]]
+    name, kind = ".".join(place) or "the file", mistake["type"]
+    given, limits = mistake.get("input"), mistake.get("ctx", {})
+    if kind == "extra_forbidden":
+        there = list(model.model_fields) if len(place) == 1 else []
+        near = difflib.get_close_matches(place[-1], there, 1)
+        hint = f"did you mean {near[0]}?" if near else "check the spelling"
+        return f"{name}: no such field; {hint}"
+    if kind in KINDS:
+        return f"{name} has to be {KINDS[kind]}, not {given!r}"
+    if kind == "greater_than_equal":
+        return f"{name} has to be at least {limits['ge']:g}, not {given!r}"
+    if kind == "missing":
+        return f"{name}: this field is needed"
+    return f"{name}: {mistake['msg'].removeprefix('Value error, ')}"
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:

@@ -123,6 +123,7 @@ class Grade:
     look: tuple[str, ...] = ()  # why an instructor should look at it
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
+    late_points: float = 0.0  # taken off for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
 
 

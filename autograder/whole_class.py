@@ -43,7 +43,7 @@ def exit_code(rows: Sequence[Row]) -> int:
 def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: Settings
 ) -> list[Row]:
-    """Runs handed in twice, and who handed in nothing; in the students' order."""
+    """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     shared = shared_runs(rows)
     found = [
         replace(row, look=(*row.look, shared[row.student, row.lesson]))
@@ -51,6 +51,12 @@ def with_class_findings(
         else row
         for row in rows
     ]
+    if people:
+        names = {printable(person) for person in people}
+        found = [
+            row if row.student in names else replace(row, look=("not in the roster", *row.look))
+            for row in found
+        ]
     there = {(row.student, row.lesson): row for row in rows}
     for person, lessons in asked_for(rows, people, settings).items():
         name = printable(person)

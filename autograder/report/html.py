@@ -35,6 +35,7 @@ def environment() -> Environment:
         signs=SIGNS,
         legend=LEGEND,
         curves=curves,
+        met=met,
         reasons=reasons,
         epoch_bars=pictures.epoch_bars,
         speedup_curve=pictures.speedup_curve,
@@ -54,6 +55,16 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
             sizes = [(workers, p) for workers, p in line if workers is not None]
             found.append((name, [(1, Point(1.0, 1.0, 1.0)), *sizes]))
     return found
+
+
+def met(check: Check) -> list[tuple[str, str]]:
+    """What was found and what was asked, of a check that passed; of answers only how many."""
+    parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
+    return (
+        list(parts)
+        if check.found == "; ".join(found for found, _ in parts)
+        else [(check.found, "")]
+    )
 
 
 def reasons(check: Check) -> list[Part]:

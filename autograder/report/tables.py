@@ -2,11 +2,15 @@
 
 import csv
 import io
+import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 from pydantic_core import to_json
 
+from autograder.class_run import code_key
 from autograder.harmless import csv_cell
 from autograder.policy import handed_in_at
 from autograder.report import canvas, html, moodle
@@ -24,15 +28,40 @@ def write_all(
     canvas_export: Path | None = None,
     moodle_worksheets: Iterable[Path] = (),
 ) -> None:
-    write_if_new(out / "index.html", html.class_page(rows, people))
-    write_if_new(out / "grades.csv", grades_csv(rows, people))
-    write_if_new(out / "checks.csv", checks_csv(rows))
-    write_if_new(out / "grades.json", as_json(rows, profile))
-    write_if_new(out / "nbgrader.csv", nbgrader_csv(rows, people))
-    write_if_new(out / "canvas.csv", canvas.document(rows, people, canvas_export))
+    text = as_json(rows, profile)
+    key = blake2b(f"{code_key()} {canvas_export} {people}".encode("utf-8", "replace"))
+    key.update(text.encode("utf-8", "replace"))
+    made_before = _as_left(out, key.hexdigest())
+    if canvas_export or not made_before:
+        write_if_new(out / "canvas.csv", canvas.document(rows, people, canvas_export))
+    if not made_before:
+        write_if_new(out / "index.html", html.class_page(rows, people))
+        write_if_new(out / "grades.csv", grades_csv(rows, people))
+        write_if_new(out / "checks.csv", checks_csv(rows))
+        write_if_new(out / "grades.json", text)
+        write_if_new(out / "nbgrader.csv", nbgrader_csv(rows, people))
+        write_if_new(out / STATE, _state(out, key.hexdigest()))
     for worksheet in moodle_worksheets:
         name = f"moodle-{worksheet.stem}.csv"
         write_if_new(out / name, moodle.document(rows, people, worksheet, out))
+
+
+# A class in which nothing changed keeps its tables; making them takes longer than all the rest.
+STATE = ".tables"
+TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv", "canvas.csv")
+
+
+def _state(out: Path, key: str) -> str:
+    """What the tables were made of, and what tells whether somebody changed them since."""
+    seen = [os.stat(out / name) for name in TABLES]
+    return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in seen]]) + "\n"
+
+
+def _as_left(out: Path, key: str) -> bool:
+    try:
+        return (out / STATE).read_text() == _state(out, key)
+    except OSError:
+        return False
 
 
 def to_csv(lines: Iterable[Sequence[object]]) -> str:
@@ -94,9 +123,6 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
             continue
         person = people.get(row.student, Person(row.student))
         moment = handed_in_at(row.handed_in)
-        raw = row.raw_score if row.raw_score is not None else row.score
-        penalty = max(0.0, round((raw or 0) - (row.score or 0), 2))
-        raised = max(raw or 0, row.score or 0)
         lines.append(
             (
                 f"{row.lesson} {row.title}".strip(),
@@ -106,8 +132,9 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
                 person.last_name,
                 person.first_name,
                 person.email,
-                None if row.score is None else raised,
-                None if row.score is None else penalty,
+                # What an override changed is no matter of time: nbgrader's own score minus penalty.
+                None if row.score is None else round(row.score + row.late_points, 2),
+                None if row.score is None else row.late_points,
                 row.score,
                 row.max_score,
             )

@@ -73,7 +73,7 @@ def test_only_what_changed_is_graded_again(tmp_path, grade, marked):
     assert marked == ["s01"]
 
 
-@pytest.mark.parametrize("lost", [".index", "students/s01.html"])
+@pytest.mark.parametrize("lost", [".index", ".tables", "checks.csv", "students/s01.html"])
 def test_lost_files_of_ours_are_made_again(tmp_path, grade, marked, lost):
     handed_in = make_class(tmp_path / "class", 3)
     grade(handed_in)
@@ -82,7 +82,27 @@ def test_lost_files_of_ours_are_made_again(tmp_path, grade, marked, lost):
     (tmp_path / "grades" / lost).unlink()
     grade(handed_in)
     assert contents(tmp_path / "grades") == before
-    assert marked == ([] if lost == ".index" else ["s01"])
+    assert marked == (["s01"] if "s01" in lost else [])
+
+
+@pytest.mark.parametrize("table", ["index.html", "grades.csv", "canvas.csv"])
+def test_a_table_that_somebody_edited_is_made_again(tmp_path, grade, table):
+    handed_in = make_class(tmp_path / "class", 2)
+    path = grade(handed_in).folder / table
+    before = path.read_bytes()
+    path.write_bytes(before + b" ")
+    grade(handed_in)
+    assert path.read_bytes() == before
+
+
+def test_a_corrected_name_reaches_the_tables(tmp_path, grade):
+    handed_in = make_class(tmp_path / "class", 2)
+    roster = tmp_path / "roster.csv"
+    for name in ("Ada", "Ida"):
+        roster.write_text(f"student,name,email\ns00,{name},{name}@example.org\ns01,Ben,\n")
+        out = grade(handed_in, "--roster", roster).folder
+        assert f"{name}@example.org" in (out / "grades.csv").read_text()
+        assert f"{name}@example.org" in (out / "nbgrader.csv").read_text()
 
 
 def test_another_profile_or_policy_grades_again(tmp_path, grade, marked):

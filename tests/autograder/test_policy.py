@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from dataclasses import replace
 
 import pytest
@@ -101,8 +102,23 @@ def test_overrides_and_the_order_of_things(graded):
         ({"policy": "due: {'02': tomorrow}\n"}, "is no time like"),
         ({"policy": "due: {'02': '2026-03-01T23:59'}\n"}, "needs its offset"),
         ({"policy": "due: {'99': '2026-03-01T23:59Z'}\n"}, "has no rubric"),
-        ({"policy": "penalty_a_day: 0.1\n"}, "valid string"),
-        ({"policy": "grace: 3\n"}, ":1:"),
+        ({"policy": "penalty_a_day: 0.1\n"}, ":1: penalty_a_day has to be text, not 0.1"),
+        ({"policy": "free_days: 1\npenalty_a_day: ten\n"}, ":2: penalty_a_day is a percentage"),
+        ({"policy": "grace: 3\n"}, ":1: grace: no such field; check the spelling"),
+        ({"policy": "free_day: 3\n"}, "free_day: no such field; did you mean free_days?"),
+        ({"policy": "free_days: -1\n"}, "free_days has to be at least 0, not -1"),
+        ({"policy": "free_days: some\n"}, "free_days has to be a whole number, not 'some'"),
+        ({"policy": "due: tomorrow\n"}, "due has to be `name: value` lines, not 'tomorrow'"),
+        ({"policy": "- due\n"}, ":1: the file has to be `name: value` lines"),
+        ({"extensions": "student,lesson,days\nada,02,2\nada,2,3\n"}, "file:3: lesson 02 of ada"),
+        (
+            {"times": "student,lesson,time\n" + 2 * "ada,02,2026-03-01T20:00Z\n"},
+            "file:3: lesson 02 of ada stands twice in this file; keep one of the rows",
+        ),
+        (
+            {"overrides": "student,lesson,check,points,reason\n" + 2 * "ada,02,answers,1,x\n"},
+            "file:3: check answers of lesson 02 of ada stands twice",
+        ),
         ({"extensions": "student,lesson,days\nada,02,two\n"}, "no number"),
         ({"times": "student,lesson,time\nada,02,noon\n"}, "is no time like"),
     ],
@@ -120,6 +136,40 @@ def test_one_lesson_by_any_of_its_names(graded, lesson):
     assert graded(late, policy=rules, times=times)[0] == "9.67"
     changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
     assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
+
+
+@pytest.mark.parametrize(
+    ("points", "status"), [("2", "passed"), ("1.5", "partial"), ("0", "failed")]
+)
+def test_a_check_that_the_instructor_changed_shows_what_it_is_worth(
+    tmp_path, grade, points, status
+):
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    row = f"ada,02,answers,{points},shown in class\n"
+    (tmp_path / "changes.csv").write_text("student,lesson,check,points,reason\n" + row)
+    out = grade(tmp_path / "class", "--overrides", tmp_path / "changes.csv").folder
+    [found] = json.loads((out / "records" / "ada.json").read_text())["grades"]
+    checks = {check["id"]: check for check in found["checks"]}
+    assert (checks["answers"]["score"], checks["answers"]["status"]) == (float(points), status)
+
+
+@pytest.mark.parametrize(
+    ("changes", "raw", "penalty", "score"),
+    [("", "9.67", "1.0", "8.67"), ("ada,02,3,talked\n", "3.0", "0.0", "3.0")],
+)
+def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(
+    tmp_path, grade, changes, raw, penalty, score
+):
+    answers = RIGHT_ANSWERS | {"s4_epoch_s": "9"}
+    folder = hand_in(tmp_path / "class" / "ada" / "02", answers=answers)
+    (folder / "timestamp.txt").write_text("2026-03-02 20:00:00 UTC")
+    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
+    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\n" + changes)
+    words = ("--policy", tmp_path / "policy.yaml", "--overrides", tmp_path / "changes.csv")
+    out = grade(tmp_path / "class", *words).folder
+    [row] = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
+    found = (row["raw_score"], row["late_submission_penalty"], row["score"])
+    assert found == (raw, penalty, score)
 
 
 def test_an_override_survives_grading_again(tmp_path, grade):
@@ -184,6 +234,9 @@ def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("student\nada\nDAVE\n")
     assert one_row("DAVE", "--roster", roster).exit_code < 2
+    looks = {line[0]: line[-1] for line in one_row("DAVE", "--roster", roster).table}
+    assert looks["david"].startswith("not in the roster")
+    assert "roster" not in looks["ada"]
     refused = one_row("dave", "--roster", roster)
     assert "no student dave in this class (did you mean DAVE?)" in refused.stderr
     assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr

@@ -61,8 +61,11 @@ def test_tables(handed_in, grade):
 def test_json_follows_its_schema(handed_in, grade):
     out = grade(handed_in / "class").folder
     schema = json.loads(Path("docs/grade.schema.json").read_text())
+    described = schema["$defs"]["Grade"]["properties"].keys()
     for record in (out / "records").glob("*.json"):
-        jsonschema.validate(json.loads(record.read_text()), schema)
+        data = json.loads(record.read_text())
+        jsonschema.validate(data, schema)
+        assert all(grade.keys() == described for grade in data["grades"])
     data = json.loads((out / "grades.json").read_text())
     assert [g["score"] for g in data["grades"]] == [10.0, 9.67]
 
@@ -224,7 +227,9 @@ def test_explain_shows_all_of_it(handed_in, grade):
         assert text in result.output
     result = CliRunner().invoke(main, ["explain", "zoe", "02", "--grades", str(out)])
     assert result.exit_code == 1
-    assert "ada, ben" in result.output
+    assert "There are: ada, ben" in result.output
+    result = CliRunner().invoke(main, ["explain", "Benn", "02", "--grades", str(out)])
+    assert "Did you mean ben?" in result.output
 
 
 @pytest.mark.parametrize("inside", [[], ["02_serial"], ["02_serial", "02_serial/train.py"]])
