@@ -4,10 +4,10 @@ python benchmarks/train_overhead.py [--pairs 5] [--only 07]
 
 The program runs as it is, and once more with a Record that does nothing and a Keras callback
 that is empty; both end every epoch with one look at the clock. Pairs of runs alternate in which
-goes first. An epoch is what passes from one such look to the next, so whatever the record does between
-two epochs counts as well; the first epoch is left out. The clock is the process' CPU time: on one
-core that never waits it is the time that passes, less what others take of a shared machine. The
-claim: at most 3 % more.
+goes first. An epoch is what passes from one such look to the next, so whatever the record does
+between two epochs counts as well; the first epoch is left out. The clock is the process' CPU time:
+on one core that never waits it is the time that passes, less what others take of a shared machine.
+The claim: at most 3 % more.
 """
 
 import argparse
