@@ -12,6 +12,16 @@ from autograder.study import STUDIES
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
 
+def of_another_kind(question: Answer, text: str) -> str:
+    """What is asked, when the text is no answer of its kind; empty when it is one."""
+    if question.kind == "number" and as_number(text, question.unit) is None:
+        return "digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
+    choices = [as_word(choice) for choice in question.choices]
+    if question.kind == "word" and choices and as_word(text) not in choices:
+        return "one word: " + " or ".join(question.choices)
+    return ""
+
+
 def judge_answer(given: Case, key: str) -> Part:
     question = given.rubric.answers[key]
     answer = given.answers.get(key)
@@ -29,12 +39,11 @@ def judge_answer(given: Case, key: str) -> Part:
     if question.kind == "prediction":
         return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", places)
     said = printable(answer.text, 40)
+    if asked := of_another_kind(question, answer.text):
+        hint = f"write {asked}"
+        return Part(key, FAILED, 0, f"{key}: a {question.kind}", f"{key}: {said}", places, hint)
     if question.kind == "number":
         return _judge_number(given, key, question, answer, said)
-    choices = [as_word(c) for c in question.choices]
-    if choices and as_word(answer.text) not in choices:
-        expected = f"{key}: {' or '.join(question.choices)}"
-        return Part(key, FAILED, 0, expected, f"{key}: {said}", places, "answer with one word")
     if key not in given.expected:
         return _not_here(key, said, places)
     right = as_word(answer.text) == as_word(str(given.expected[key]))
@@ -53,9 +62,7 @@ def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: 
     """A number against a constant, or against what the student's own finished runs say."""
     places: tuple[Where, ...] = (answer.where,)
     number = as_number(answer.text, question.unit)
-    if number is None:
-        hint = "write digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
-        return Part(key, FAILED, 0, f"{key}: a number", f"{key}: {said}", places, hint)
+    assert number is not None  # else it is of another kind
     relative, absolute = tolerance(question.tolerance)
 
     def near(value: float) -> bool:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from lessons.folders import LESSON_NAME
 
 if TYPE_CHECKING:
     from autograder.records import Run
-    from autograder.rubric import Rubric
+    from autograder.rubric import Answer, Rubric
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
 NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
@@ -111,7 +111,7 @@ def missing(bundle: Bundle, lesson: str, runs: "list[Run]") -> Iterator[str]:
                 job = job_of(bundle, asked.runs[name].where.get("source"))
                 yield f"no completed run of `{name}` ({facts}){job}"
     yield from older_than_program(ended, bundle.folder)
-    yield from missing_answers(bundle, set(asked.answers) if asked else set())
+    yield from missing_answers(bundle, asked.answers if asked else {})
     for path in bundle.everything():
         yield from gaps_in(bundle.folder, path)
     if "notebook" not in bundle.files:
@@ -213,8 +213,9 @@ def needed_runs(asked: "Rubric") -> set[str]:
     }
 
 
-def missing_answers(bundle: Bundle, wanted: set[str]) -> Iterator[str]:
+def missing_answers(bundle: Bundle, wanted: "Mapping[str, Answer]") -> Iterator[str]:
     from autograder.answers import read_answers
+    from autograder.judge_answers import of_another_kind
 
     if not wanted:
         return
@@ -225,7 +226,10 @@ def missing_answers(bundle: Bundle, wanted: set[str]) -> Iterator[str]:
     given, findings = read_answers(path, path.name)
     for finding in findings:
         yield f"answers.txt: {finding.title}: {finding.found}"
-    without = sorted(wanted - set(given))
+    for name, question in wanted.items():
+        if name in given and (kind := of_another_kind(question, given[name].text)):
+            yield f"answers.txt: {name} = {given[name].text} is not what is asked, {kind}"
+    without = sorted(set(wanted) - set(given))
     if without:
         yield f"answers.txt has no {', '.join(without)}"
 

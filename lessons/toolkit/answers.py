@@ -1,7 +1,10 @@
 """A student's `answers.txt`: one `id = value` line for each answer, beside the job's outputs."""
 
 import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+
+from autograder.verdict import counted
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:
@@ -16,8 +19,26 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
     kept |= {name: _written(value) for name, value in values.items()}
     text = "".join(f"{name} = {value}\n" for name, value in sorted(kept.items()))
     path.write_text(text, encoding="utf-8")
-    said = f"{path} now holds {len(kept)} answers: {', '.join(sorted(kept))}"
+    said = f"{path} now holds {counted(len(kept), 'answer')}: {', '.join(sorted(kept))}"
     print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would break words
+    for name, asked in of_another_kind(Path.cwd().name, kept, values):
+        print(f"Look again at {name}: {kept[name]} is not what is asked, {asked}.")
+
+
+def of_another_kind(
+    folder: str, kept: Mapping[str, str], names: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Which of these answers the lesson's public rubric asks in another form, and in which."""
+    from autograder import collect, judge_answers, rubric
+
+    file = rubric.FOLDER / f"{collect.lesson_of(folder)}.yaml"
+    if file.exists():
+        questions = rubric.load_rubric(file).answers
+        for name in names:
+            if name in questions:
+                asked = judge_answers.of_another_kind(questions[name], kept[name])
+                if asked:
+                    yield name, asked
 
 
 def _written(value: object) -> str:

@@ -1,5 +1,7 @@
 """`lessons submit`: what is packed, what is left out, and what the grader will miss."""
 
+import contextlib
+import io
 import os
 import shutil
 import subprocess
@@ -12,6 +14,7 @@ import pytest
 
 from autograder import collect
 from autograder.read import read_files
+from lessons.toolkit import answers
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,6 +120,36 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
     assert "predict_gpu" not in line
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            "keras_epoch_s = about two",
+            "about two is not what is asked, digits only",
+        ),
+        ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
+        ("cpu_gpu_is_speedup = 'No'", ""),
+        ("keras_epoch_s = 7,2 s", ""),
+        ("predict_gpu = maybe", ""),  # a prediction is free
+    ],
+)
+def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):
+    (folder / "answers.txt").write_text(answer + "\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert ("is not what is asked" in done.output) == bool(words)
+    assert words in done.output
+    # The notebook says so as soon as the answer is given.
+    name, _, value = answer.partition(" = ")
+    lesson = folder.parent / "02_serial"
+    lesson.mkdir(exist_ok=True)
+    monkeypatch.chdir(lesson)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        answers.note(**{name: value})
+    assert (f"Look again at {name}: " in said.getvalue()) == bool(words)
+    assert words in said.getvalue()
+    assert (lesson / "answers.txt").read_text() == answer + "\n"
 
 
 def test_a_run_that_was_cut_is_named(folder, lessons_command, run_output):
