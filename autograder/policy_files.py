@@ -37,28 +37,24 @@ def read_policy(
 
     longer: dict[Key, tuple[float, str]] = {}
     for where, key, row in rows(extensions, "days"):
-        once(longer, key, where)
+        _once(longer, key, where)
         longer[key] = (_number(row["days"], where), row.get("reason", ""))
     changes: dict[Key, tuple[Override, ...]] = {}
     for where, key, row in rows(overrides, "points", "reason"):
         change = _override(row, rubrics[key[1]], where)
-        same = {earlier.check: earlier for earlier in changes.get(key, ())}
-        if change.check in same:
+        earlier = changes.get(key, ())
+        if change.check in [other.check for other in earlier]:
             raise _twice(key, where, change.check)
-        changes[key] = (*changes.get(key, ()), change)
+        changes[key] = (*earlier, change)
     handed_in: dict[Key, str] = {}
     for where, key, row in rows(times, "time"):
-        once(handed_in, key, where)
+        _once(handed_in, key, where)
         _moment(row["time"], where)
         handed_in[key] = row["time"]
-    rules = _read_late(late)
-    for lesson in rules.due:
-        if lesson not in rubrics:
-            raise SettingsError(f"policy: due names lesson {lesson!r}, which has no rubric")
-    return Policy(rules, longer, changes, handed_in, named)
+    return Policy(_read_late(late, rubrics), longer, changes, handed_in, named)
 
 
-def once(rows: Mapping[Key, object], key: Key, where: str) -> None:
+def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
     """Which of two rows would be meant, nobody can know."""
     if key in rows:
         raise _twice(key, where)
@@ -99,7 +95,7 @@ def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     return Override(points, row["reason"], name, where)
 
 
-def _read_late(path: Path | None) -> LatePolicy:
+def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
     if path is None:
         return LatePolicy()
     data, lines = read_yaml(path)
@@ -110,7 +106,11 @@ def _read_late(path: Path | None) -> LatePolicy:
         line = line_of(lines, tuple(first["loc"]))
         raise SettingsError(f"{path}:{line}: {sentence(first, LatePolicy)}") from None
     for lesson, due in late.due.items():
-        _moment(due, f"{path}:{line_of(lines, ('due', lesson))}")
+        where = f"{path}:{line_of(lines, ('due', lesson))}"
+        if lesson not in rubrics:
+            there = ", ".join(rubrics)
+            raise SettingsError(f"{where}: lesson {lesson!r} has no rubric; there are {there}")
+        _moment(due, where)
     if not re.fullmatch(r"\s*\d+(\.\d+)?\s*%\s*", late.penalty_a_day):
         line = line_of(lines, ("penalty_a_day",))
         found = late.penalty_a_day
