@@ -89,6 +89,12 @@ def planted(program: Path, changes: Iterable[tuple[str, str]]) -> str:
     return text
 
 
+def asked(text: str, *words: object) -> str:
+    """The program's text with these words for its arguments, whatever the command line says."""
+    assert text.count("parser.parse_args()") == 1
+    return text.replace("parser.parse_args()", f"parser.parse_args({[*map(str, words)]})")
+
+
 def grade_class(
     outputs: Mapping[str, Mapping[str, Path]], lesson: str, folder: Path
 ) -> dict[str, dict[str, Any]]:
@@ -114,6 +120,11 @@ def reasons(grade: Mapping[str, Any]) -> dict[str, str]:
         for check in grade["checks"]
         if check["score"] < check["points"] and check["id"] != "answers"
     }
+
+
+def points_of(grade: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Score and points of each check."""
+    return {check["id"]: (check["score"], check["points"]) for check in grade["checks"]}
 
 
 def lost(points: dict[str, tuple[float, float]]) -> set[str]:

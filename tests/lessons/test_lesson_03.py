@@ -1,12 +1,11 @@
 """Lesson 03's program: a small diff, one sentence to mistakes, and what the grader says of them."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, changed, grade, lost
+from real_runs import ROOT, asked, changed, grade_class, lost, points_of, run_one_by_one
 from test_check import rows
 
 LESSON = ROOT / "solutions" / "03_baseline"
@@ -67,65 +66,55 @@ def test_mistakes_end_with_one_sentence(arguments, env, sentence, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-# What a student may do wrong, and the checks of the rubric that say so.
+# What a student may do wrong (a change, more arguments), and the checks of the rubric that say so.
 MISTAKES = {
+    "none": ("", "", (), set()),
     "another batch": ("", "", ("--batch_size", "256"), {"steps"}),
     "half of the images": ("train.shuffle(", "train.take(256).shuffle(", (), {"steps"}),
     "every image twice": ("train.shuffle(", "train.repeat(2).shuffle(", (), {"steps"}),
     "one epoch": ("", "", ("--epochs", "1"), {"learns", "baseline"}),
     "frozen": ("    model.compile(", "    model.trainable = False\n    model.compile(", (),
                {"learns"}),
+    "1000 classes": ("classes=10", "classes=1000", (), set()),
 }  # fmt: skip
+# The student's own network, light and so with other parameters than asked: what else is told.
+OWN = {
+    "own task": ((), ()),
+    "own task on few": (("--train-samples", "128"), ("unique samples of resnet152 = 512",)),
+    "own task in large": (("--size", "40"), ("image size of resnet152 = 32",)),
+}
 
 
-def wrong_checks(source, folder, *arguments):
-    folder.mkdir()
-    program = folder.parent / "train.py"
-    program.write_text(source)
-    done = train(program, *SIZES, "--epochs", "3", *arguments, out=folder)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return lost(grade(folder, "03"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", [None, *MISTAKES])
-def test_the_grader_names_a_mistake(mistake, tmp_path):
-    source = (LESSON / "train.py").read_text()
-    # A light network under the name of the asked one: seconds instead of minutes, and it shows.
-    source = source.replace('if name == "cnn":', 'if name == "ResNet50V2":')
-    old, new, arguments, failed = MISTAKES.get(mistake, ("", "", (), set()))
-    assert not old or source.count(old) == 1
-    source = source.replace(old, new) if old else source
-    assert wrong_checks(source, tmp_path / "you", *arguments) == failed | {"network"}
-
-
-@pytest.mark.slow
-def test_the_grader_names_1000_classes(tmp_path):
-    source = (LESSON / "train.py").read_text()
-    assert source.count("classes=10") == 1
-    source = source.replace("classes=10", "classes=1000")
-    assert wrong_checks(source, tmp_path / "you") == {"network"}
-    assert "25,613,800" in (tmp_path / "grades" / "students" / "you.html").read_text()
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    """What the grader says of each, all run by one process: TensorFlow starts only once."""
+    solution, programs = (LESSON / "train.py").read_text(), {}
+    for name, (old, new, words, _) in MISTAKES.items():
+        assert not old or solution.count(old) == 1
+        text = solution.replace(old, new) if old else solution
+        if name != "1000 classes":
+            # A light network under the name of the asked one: seconds instead of minutes.
+            text = text.replace('if name == "cnn":', 'if name == "ResNet50V2":')
+        programs[name] = asked(text, *SIZES, "--epochs", "3", *words)
+    for name, (words, _) in OWN.items():
+        text = solution.replace('if name == "cnn":', "if name:")
+        programs[name] = asked(text, "--model", "ResNet152V2", *SIZES, "--epochs", "2", *words)
+    files = run_one_by_one(LESSON, programs, 1, out=tmp_path_factory.mktemp("runs"))
+    outputs = {name: {"03_baseline_1.out": file} for name, file in files.items()}
+    return grade_class(outputs, "03", tmp_path_factory.mktemp("graded"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ((), ()),
-        (("--train-samples", "128"), ("unique samples of resnet152 = 512",)),
-        (("--size", "40"), ("image size of resnet152 = 32",)),
-    ],
-)
-def test_the_own_task_is_asked_at_the_baselines_size(arguments, told, tmp_path):
-    source = (LESSON / "train.py").read_text().replace('if name == "cnn":', "if name:")
-    (tmp_path / "train.py").write_text(source)  # light, and so with other parameters than asked
-    (tmp_path / "you").mkdir()
-    words = ("--model", "ResNet152V2", *SIZES, "--epochs", "2", *arguments)
-    done = train(tmp_path / "train.py", *words, out=tmp_path / "you")
-    assert done.returncode == 0, done.stderr[-2000:]
-    grade(tmp_path / "you", "03")
-    [record] = (tmp_path / "grades" / "records").glob("*.json")
-    [own] = [c for c in json.loads(record.read_text())["grades"][0]["checks"]
-             if c["id"] == "resnet152"]  # fmt: skip
-    assert own["expected"].split("; ") == ["parameters of resnet152 = 58,352,138", *told]
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_grader_names_a_mistake(mistake, grades):
+    checks = grades[mistake]["checks"]
+    assert lost(points_of(grades[mistake])) == MISTAKES[mistake][-1] | {"network"}
+    [network] = [check["found"] for check in checks if check["id"] == "network"]
+    assert ("25,613,800" in network) == (mistake == "1000 classes")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OWN)
+def test_the_own_task_is_asked_at_the_baselines_size(name, grades):
+    [own] = [check for check in grades[name]["checks"] if check["id"] == "resnet152"]
+    assert own["expected"].split("; ") == ["parameters of resnet152 = 58,352,138", *OWN[name][1]]

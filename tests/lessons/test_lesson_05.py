@@ -1,12 +1,11 @@
 """Lesson 05's program: N replicas are one training, and the grader names what makes it another."""
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, changed, grade, lost
+from real_runs import ROOT, asked, changed, grade_class, lost, points_of, run_one_by_one
 
 LESSON = ROOT / "solutions" / "05_mirrored"
 PROGRAM = (LESSON / "train.py").read_text()
@@ -98,31 +97,13 @@ def test_mistakes_end_with_one_sentence(n_gpus, words, sentence, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.fixture(scope="module")
-def right(tmp_path_factory):
-    """What the four jobs print when nothing is wrong."""
-    folder = tmp_path_factory.mktemp("right") / "you"
-    jobs = [(1, THREE), (2, THREE), (1, TEN_ONE), (2, TEN_TWO)]
-    for number, (n_gpus, words) in enumerate(jobs, start=1):
-        done = train(TINY, folder, number, n_gpus, *words)
-        assert done.returncode == 0, done.stderr[-2000:]
-    return folder
-
-
-@pytest.mark.slow
-def test_the_grader_finds_nothing_in_the_right_runs(right):
-    assert lost(grade(right, "05")) == set()
-
-
 SCOPE = "    with strategy.scope():\n        model = build_model(name, size)\n"
 # What a student may do wrong: the job that is another, the change, and the checks that say so.
 MISTAKES = {
+    "none": (1, "", "", set()),
     "built and compiled outside": (
         2, SCOPE, "    if True:\n        model = build_model(name, size)\n",
         {"replicas", "batch-and-rate"},
-    ),
-    "built outside, compiled inside": (
-        2, SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", {"replicas"},
     ),
     "all devices instead of the asked one": (
         1, "tf.distribute.MirroredStrategy(devices(args.n_gpus))",
@@ -143,18 +124,51 @@ MISTAKES = {
 }  # fmt: skip
 
 
+JOBS = {1: [1, *THREE], 2: [2, *THREE], 3: [1, *TEN_ONE], 4: [2, *TEN_TWO]}
+
+
+def job(number, *words, text=TINY):
+    """The program with the arguments of one of the lesson's jobs, and more."""
+    return asked(text, "--n_gpus", *JOBS[number], *SIZES, *words)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """What the four jobs and those with a mistake print, in one process: TensorFlow starts once."""
+    programs = {f"right {number}": job(number) for number in JOBS}
+    for name, (number, old, new, _) in MISTAKES.items():
+        assert not old or TINY.count(old) == 1
+        words = ["--batch_size", "128"] if number == 4 else []
+        programs[name] = job(number, *words, text=TINY.replace(old, new) if old else TINY)
+    return run_one_by_one(LESSON, programs, 1, out=tmp_path_factory.mktemp("runs"))
+
+
+def outputs_with(runs, number, output):
+    """The outputs of the four right jobs, one of them replaced."""
+    files = {n: runs[f"right {n}"] for n in JOBS} | {number: output}
+    return {f"05_mirrored_{n}.out": file for n, file in files.items()}
+
+
+@pytest.fixture(scope="module")
+def grades(runs, tmp_path_factory):
+    outputs = {name: outputs_with(runs, MISTAKES[name][0], runs[name]) for name in MISTAKES}
+    return grade_class(outputs, "05", tmp_path_factory.mktemp("graded"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_grader_names_a_mistake(mistake, right, tmp_path):
-    number, old, new, failed = MISTAKES[mistake]
-    folder = shutil.copytree(right, tmp_path / "you")
-    assert not old or TINY.count(old) == 1
-    source = TINY.replace(old, new) if old else TINY
-    words = {1: THREE, 2: THREE, 4: [*TEN_TWO, "--batch_size", "128"]}[number]
-    done = train(source, folder, number, min(number, 2), *words)
-    if mistake == "built outside, compiled inside":
-        assert done.returncode == 1
-        assert "not created in the distribution strategy scope" in done.stderr
-    else:
-        assert done.returncode == 0, done.stderr[-2000:]
-    assert lost(grade(folder, "05")) == failed
+def test_the_grader_names_a_mistake(mistake, grades):
+    assert lost(points_of(grades[mistake])) == MISTAKES[mistake][-1]
+
+
+@pytest.mark.slow
+def test_a_network_built_outside_the_scope_ends_the_job(runs, tmp_path):
+    outside = TINY.replace(
+        SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n"
+    )
+    folder = tmp_path / "one"
+    done = train(outside, folder, 2, 2, *THREE)
+    assert done.returncode == 1
+    assert "not created in the distribution strategy scope" in done.stderr
+    outputs = {"you": outputs_with(runs, 2, folder / "05_mirrored_2.out")}
+    assert lost(points_of(grade_class(outputs, "05", tmp_path)["you"])) == {"replicas"}
