@@ -26,7 +26,7 @@ LESSONS: dict[str, set[str]] = {
 
 def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
     run = f"lessons run {' '.join(LESSONS)} --edition solutions --site box --jobs 2 --out run"
-    student.do(f"module load dl-course && {run} --cell-timeout 400", seconds=600)
+    student.do(f"module load dl-course && {run} --cell-timeout 600", seconds=1200)
     (tmp_path / "class" / "student1").mkdir(parents=True)
     for lesson in LESSONS:
         submit = f"lessons submit {lesson} --in run/{lesson}_*/ --out {lesson}.zip"
