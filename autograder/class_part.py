@@ -19,7 +19,7 @@ from autograder.class_run import Done
 from autograder.collect import Student
 from autograder.mark import Settings
 from autograder.options import ClassOptions, digest, fingerprints
-from autograder.report.files import write_if_new
+from autograder.report.files import cannot_write, write_if_new
 
 FORMAT = 1
 
@@ -72,7 +72,10 @@ def grade(
 ) -> list[Done]:
     """Grade a part, and write its file when all of it is done."""
     path = out / part.file_name
-    path.unlink(missing_ok=True)  # until the new one is there, this part is not done
+    try:
+        path.unlink(missing_ok=True)  # until the new one is there, this part is not done
+    except OSError as error:
+        raise cannot_write(path, error) from None
     mine = part.students(students)
     done = class_run.grade_class(mine, settings, out, processes, tick, f".{path.stem}")
     head = {

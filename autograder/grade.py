@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,8 @@ import click
 from autograder import class_part, class_run, collect, roster, whole_class
 from autograder.class_part import Part
 from autograder.options import FOLDER, ClassOptions, class_options, load
+
+OURS = {"students", "records", "junit", class_run.STATES}  # what we write into --out
 
 
 @click.command()
@@ -39,6 +41,10 @@ def grade_command(
     """
     if shard and (out is None or gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
+    if out is None and (options.canvas or options.moodle):
+        raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
+    if out is not None:
+        check_apart(submissions, out)
     settings, people = load(options)
     students = collect.find_students(submissions, student, lesson)
     if not students:
@@ -56,6 +62,19 @@ def grade_command(
     with progress(len(students)) as tick:
         done = class_run.grade_class(students, settings, out, processes, tick)
     whole_class.finish(done, people, settings, options, out)
+
+
+def check_apart(submissions: Sequence[Path], out: Path) -> None:
+    """What we write must not be what we read the next time."""
+    home = out.resolve()
+    for given in submissions:
+        inner = given / "submitted"
+        place = (inner if inner.is_dir() else given).resolve()
+        ours = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+        if (place.is_dir() and home.is_relative_to(place)) or {*ours} & OURS:
+            raise click.UsageError(
+                f"--out {out} lies among the submissions of {given}: choose a folder beside them"
+            )
 
 
 def cores() -> int:

@@ -4,12 +4,15 @@ The zip carries this package and the rubrics. Gradescope runs it in a container 
 files lie in /autograder/submission; still nothing of theirs is executed.
 """
 
+import io
 import zipfile
 from pathlib import Path
 
 import click
 
 from autograder import rubric
+from autograder.collect import lesson_of
+from autograder.report.files import write_bytes_if_new
 
 # Timestamps of zip members: fixed, so that the same course makes the same bytes.
 DAY_ONE = (2020, 1, 1, 0, 0, 0)
@@ -48,7 +51,8 @@ mkdir -p /autograder/results
     help="Folder of rubrics NN.yaml and expected/.",
 )
 def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) -> None:
-    """Write a zip for Gradescope that grades LESSON (like 02)."""
+    """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
+    lesson = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
     source = rubrics / f"{lesson}.yaml"
     if not source.exists():
         there = ", ".join(sorted(path.stem for path in rubrics.glob("[0-9]*.yaml")))
@@ -57,7 +61,8 @@ def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) 
     answers = rubrics / "expected" / source.name
     rubric.load_expected(answers, loaded)
     package = Path(__file__).parent.parent
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         add(archive, "setup.sh", SETUP.format(packages=" ".join(requirements())), run=True)
         add(archive, "run_autograder", RUN.format(lesson=lesson, profile=profile), run=True)
         for path in sorted(package.rglob("*")):
@@ -67,6 +72,7 @@ def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) 
         add(archive, f"rubrics/{source.name}", source.read_bytes())
         if answers.exists():
             add(archive, f"rubrics/expected/{source.name}", answers.read_bytes())
+    write_bytes_if_new(out, packed.getvalue())
     click.echo(f"Written to {out}: lesson {lesson}, {loaded.points:g} points, profile {profile}.")
 
 
