@@ -9,7 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grade": ("autograder.grade:grade_command", "Grade a folder of submissions."),
     "merge": ("autograder.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.explain:explain_command", "Show how one grade came about."),
-    "rubric": ("autograder.rubric:rubric_command", "Check rubrics."),
+    "rubric": ("autograder.rubric_check:rubric_command", "Check rubrics."),
     "calibrate": ("autograder.calibrate:calibrate_command", "Measure reference runs of a site."),
     "gradescope-zip": (
         "autograder.report.gradescope_zip:gradescope_zip_command",

@@ -12,7 +12,6 @@ from autograder import accounting, calibrate, class_run, policy_files, rubric
 from autograder import roster as rosters
 from autograder.mark import Settings
 from autograder.roster import Person
-from autograder.strict_yaml import SettingsError
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -88,10 +87,7 @@ def class_options(command: Callable) -> Callable:
 def load(options: ClassOptions) -> tuple[Settings, dict[str, Person]]:
     """All files read and checked against each other, before anything is graded."""
     people = rosters.read_roster(options.roster)
-    files = sorted(options.rubrics.glob("[0-9]*.yaml"))
-    if not files:
-        raise SettingsError(f"{options.rubrics} holds no rubric NN.yaml")
-    loaded = {path.stem: rubric.load_rubric(path) for path in files}
+    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
     rules = policy_files.read_policy(
         loaded, options.policy, options.extensions, options.overrides, options.times
     )

@@ -4,15 +4,17 @@ All of it comes from small files (policy_files.py), so that every grade can be r
 """
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade, counted
 
 Key = tuple[str, str]  # student, lesson
+YEARS = range(2000, 2101)  # of times of handing in; 0206 is a slip for 2026
 TIME_UNKNOWN = "time of handing in unknown, taken as on time"
 
 
@@ -27,9 +29,21 @@ class LatePolicy(BaseModel):
     latest_days: int | None = Field(default=None, ge=0)  # later than this counts nothing
     drop_lowest: int = Field(default=0, ge=0)
 
+    @field_validator("penalty_a_day", mode="before")
+    @classmethod
+    def _percentage(cls, given: object) -> object:
+        text = str(given).strip()
+        if isinstance(given, int | float) and 1 <= given <= 100 and given is not True:
+            raise ValueError(f"write {text}%, with its sign")
+        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text):
+            raise ValueError(f"this is a percentage like 10%, not {given!r}")
+        if float(text.removesuffix("%")) > 100:
+            raise ValueError(f"at most 100% can be lost, not {text}")
+        return text
+
     @property
     def lost_a_day(self) -> float:
-        return float(self.penalty_a_day.strip().removesuffix("%")) / 100
+        return float(self.penalty_a_day.removesuffix("%")) / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ def handed_in_at(text: str | None) -> datetime | None:
             moment = moment.replace(tzinfo=ZoneInfo(zone))
     except (ValueError, LookupError, OSError):
         return None
-    return moment
+    return moment if moment.year in YEARS else None
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:

@@ -3,8 +3,6 @@
 All are checked against the rubrics before anything is graded; docs/grading.md describes them.
 """
 
-import csv
-import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -14,10 +12,14 @@ from pydantic import ValidationError
 
 from autograder.collect import lesson_of
 from autograder.harmless import printable
-from autograder.policy import Key, LatePolicy, Override, Policy
+from autograder.policy import YEARS, Key, LatePolicy, Override, Policy
 from autograder.rubric import Rubric
-from autograder.strict_yaml import SettingsError, line_of, read_yaml, sentence
+from autograder.strict_csv import read_csv
+from autograder.strict_yaml import SettingsError, complaints, line_of, read_yaml
 from autograder.verdict import counted
+
+Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, the row
+LONGEST_EXTENSION = 366  # days; more is a date or a slip
 
 
 def read_policy(
@@ -28,19 +30,25 @@ def read_policy(
     times: Path | None = None,
 ) -> Policy:
     """All of it checked against the rubrics: a slip is found before anything is graded."""
+    rules = _read_late(late, rubrics)
     named: dict[str, str] = {}
 
-    def rows(path: Path | None, *columns: str) -> Iterator[tuple[str, Key, dict[str, str]]]:
-        for where, row in read_csv(path, ("student", "lesson", *columns)):
+    def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
+        for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
             named.setdefault(row["student"], where)
             yield where, (row["student"], _lesson(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(extensions, "days"):
+    for where, key, row in rows(extensions, "days", "reason"):
         _once(longer, key, where)
-        longer[key] = (_number(row["days"], where), row.get("reason", ""))
+        longer[key] = (_days(row["days"], where), row.get("reason", ""))
+        if key[1] not in rules.due:
+            raise SettingsError(
+                f"{where}: lesson {key[1]} has no due time in --policy, so that an extension "
+                "changes nothing; give it one, or take this row out"
+            )
     changes: dict[Key, tuple[Override, ...]] = {}
-    for where, key, row in rows(overrides, "points", "reason"):
+    for where, key, row in rows(overrides, "points reason", "check"):
         change = _override(row, rubrics[key[1]], where)
         earlier = changes.get(key, ())
         if change.check in [other.check for other in earlier]:
@@ -49,9 +57,8 @@ def read_policy(
     handed_in: dict[Key, str] = {}
     for where, key, row in rows(times, "time"):
         _once(handed_in, key, where)
-        _moment(row["time"], where)
-        handed_in[key] = row["time"]
-    return Policy(_read_late(late, rubrics), longer, changes, handed_in, named)
+        handed_in[key] = _moment(row["time"], where).isoformat()
+    return Policy(rules, longer, changes, handed_in, named)
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
@@ -80,7 +87,7 @@ def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
 def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
     name = row.get("check", "")
     excused = row["points"].casefold() == "excused"
-    points = None if excused else _number(row["points"], where)
+    points = None if excused else _number(row["points"], where, "points", " or the word excused")
     if excused and name:
         raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
     most = {check.id: check.points for check in rubric.checks}
@@ -102,52 +109,40 @@ def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
     try:
         late = LatePolicy.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        line = line_of(lines, tuple(first["loc"]))
-        raise SettingsError(f"{path}:{line}: {sentence(first, LatePolicy)}") from None
-    for lesson, due in late.due.items():
-        where = f"{path}:{line_of(lines, ('due', lesson))}"
-        if lesson not in rubrics:
-            there = ", ".join(rubrics)
-            raise SettingsError(f"{where}: lesson {lesson!r} has no rubric; there are {there}")
-        _moment(due, where)
-    if not re.fullmatch(r"\s*\d+(\.\d+)?\s*%\s*", late.penalty_a_day):
-        line = line_of(lines, ("penalty_a_day",))
-        found = late.penalty_a_day
-        raise SettingsError(f"{path}:{line}: penalty_a_day is a percentage like 10%, not {found!r}")
-    return late
+        raise SettingsError(complaints(path, error, LatePolicy, lines)) from None
+    due: dict[str, str] = {}
+    for name, time in late.due.items():
+        where = f"{path}:{line_of(lines, ('due', name))}"
+        lesson = _lesson(name, rubrics, where)
+        if lesson in due:
+            raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
+        _moment(time, where)
+        due[lesson] = time
+    for field in ("penalty_a_day", "free_days", "latest_days"):
+        if field in late.model_fields_set and not due:
+            line = line_of(lines, (field,))
+            raise SettingsError(
+                f"{path}:{line}: {field} does nothing without `due`: nothing is late"
+            )
+    return late.model_copy(update={"due": due})
 
 
-def read_csv(path: Path | None, needed: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Rows with their place; column names in any order, case and with more columns."""
-    if path is None:
-        return
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
-    reader = csv.reader(text.splitlines())
-    header = [name.strip().casefold() for name in next(reader, [])]
-    for name in needed:
-        if name not in header:
-            raise SettingsError(f"{path}:1: there is no column `{name}`; found: {header}")
-    for cells in reader:
-        row = dict(zip(header, (c.strip() for c in cells), strict=False))
-        if any(row.values()):
-            missing = [name for name in needed if not row.get(name)]
-            if missing:
-                raise SettingsError(f"{path}:{reader.line_num}: `{missing[0]}` is empty")
-            yield f"{path}:{reader.line_num}", row
+def _days(text: str, where: str) -> float:
+    days = _number(text, where, "days")
+    if days > LONGEST_EXTENSION:
+        raise SettingsError(f"{where}: {text} days; at most {LONGEST_EXTENSION} are an extension")
+    return days
 
 
-def _number(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0:
-        raise SettingsError(f"{where}: {text!r} is no number of points or days")
-    return value
+def _number(text: str, where: str, what: str, instead: str = "") -> float:
+    """Digits and a point. nan, 1e3 and 1_000 are Python's numbers and not a person's."""
+    if re.fullmatch(r"[0-9]+,[0-9]+", text):
+        raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
+    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
+        raise SettingsError(f"{where}: {what} are a number{instead}, not {printable(text)!r}")
+    if float(text) < 0:
+        raise SettingsError(f"{where}: {what} are at least 0, not {text}")
+    return float(text)
 
 
 def _moment(text: str, where: str) -> datetime:
@@ -157,4 +152,6 @@ def _moment(text: str, where: str) -> datetime:
         raise SettingsError(f"{where}: {text!r} is no time like 2026-03-01T23:59+01:00") from None
     if moment.tzinfo is None:
         raise SettingsError(f"{where}: {text!r} needs its offset, like 2026-03-01T23:59+01:00")
+    if moment.year not in YEARS:
+        raise SettingsError(f"{where}: {text!r} is in the year {moment.year}; which is meant?")
     return moment

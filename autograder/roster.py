@@ -9,7 +9,7 @@ import click
 
 from autograder.harmless import printable
 from autograder.policy import Policy
-from autograder.policy_files import read_csv
+from autograder.strict_csv import read_csv
 from autograder.strict_yaml import SettingsError
 from autograder.verdict import counted
 
@@ -48,18 +48,45 @@ class Person:
         return self.name or f"{self.first_name} {self.last_name}".strip()
 
 
+# One of these in two rows, and one student's grade would go to the other.
+OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id")
+NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
+
+
 def read_roster(path: Path | None) -> dict[str, Person]:
     people: dict[str, Person] = {}
+    earlier: dict[tuple[str, str], str] = {}
     for where, row in read_csv(path, ()):
+        if not people:
+            _check_columns(f"{path}:1", row)
         values = {}
         for field, names in COLUMNS.items():
             values[field] = next((row[n] for n in names if row.get(n)), "")
         if not values["student"]:
             raise SettingsError(f"{where}: no student; the column is `student` or `id`")
-        if values["student"] in people:
-            raise SettingsError(f"{where}: {values['student']!r} stands twice in the roster")
+        for field in OWN:
+            value = values[field].casefold() if field == "email" else values[field]
+            if value and (field, value) in earlier:
+                raise SettingsError(
+                    f"{where}: {field} {printable(value)!r} stands twice in the roster, first in "
+                    f"{earlier[field, value]}"
+                )
+            earlier[field, value] = where
         people[values["student"]] = Person(**values)
     return people
+
+
+def _check_columns(where: str, row: Collection[str]) -> None:
+    """Exports of learning platforms have columns that we do not know; ours misspelt is a slip."""
+    known = {name for names in COLUMNS.values() for name in names}
+    for column in [name for name in row if name not in known]:
+        for names in COLUMNS.values():
+            near = difflib.get_close_matches(column, names, 1, NEARLY)
+            if near and not any(name in row for name in names):
+                raise SettingsError(
+                    f"{where}: there is no column `{printable(column)}` here; "
+                    f"did you mean `{near[0]}`?"
+                )
 
 
 def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:

@@ -9,13 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from autograder.metrics import METRICS, PAIRS, POINTS
 from autograder.readers import custom
 from autograder.scan import READERS
-from autograder.strict_yaml import SettingsError, line_of, read_yaml, sentence
+from autograder.strict_yaml import SettingsError, complaints, line_of, read_yaml
 from autograder.study import AT, STUDIES
 
 FOLDER = Path(__file__).parent / "rubrics"
@@ -58,6 +57,12 @@ class Threshold(Strict):
             raise ValueError("give both smoke and full")
         _known_metric(self.metric)
         return self
+
+    def constant(self, profile: str) -> tuple[str, float] | None:
+        """Of what it is a number, and which; None if it is a word or another metric's value."""
+        own = getattr(self, profile) if self.value is None else self.value
+        kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
+        return (kind, number) if isinstance(number, int | float) else None
 
 
 def _known_metric(name: str | None, base: str | None = None, at: Iterable[str] = ()) -> None:
@@ -119,8 +124,29 @@ class Condition(Strict):
             raise ValueError("half_from and zero_from go with at_least or at_most")
         if self.minus and self.over:
             raise ValueError("give minus or over, not both")
+        for name in ("at_least", "at_most", "above", "below", "half_from", "zero_from"):
+            bound = getattr(self, name) or Threshold(value=0.0)
+            for word in (bound.value, bound.smoke, bound.full):
+                if isinstance(word, str):
+                    raise ValueError(f"{name} needs a number, not {word!r}")
+        for profile in ("smoke", "full"):
+            self._in_order(profile)
         tolerance(self.tolerance)
         return self
+
+    def _in_order(self, profile: str) -> None:
+        """Part of the points is for what does not reach the threshold."""
+        start = "half_from" if self.half_from else "zero_from"
+        given: Threshold | None = getattr(self, start)
+        if given is None or self.operator not in ("at_least", "at_most"):
+            return
+        begin, end = given.constant(profile), self.threshold.constant(profile)
+        if begin is None or end is None or begin[0] != end[0]:
+            return
+        side, right = ("below", begin < end) if self.at_least else ("above", begin > end)
+        if not right:
+            what = f"{start} has to be {side} {self.operator}"
+            raise ValueError(f"{what}, and {begin[1]:g} is not {side} {end[1]:g}")
 
     @cached_property
     def operator(self) -> str:
@@ -222,7 +248,7 @@ def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
     for index, check in enumerate(rubric.checks):
         place: tuple = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:
-            yield (*place, "id"), "an earlier check has the same id"
+            yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
         for number, condition in enumerate(check.require):
             c = condition
             names = [*c.of, c.base, c.minus, c.over, c.threshold.of]
@@ -232,7 +258,10 @@ def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
         for answer in check.answers:
             if answer not in rubric.answers:
                 yield (*place, "answers"), f"there is no {answer!r} under answers"
+    used = {answer for check in rubric.checks for answer in check.answers}
     for key, question in rubric.answers.items():
+        if key not in used:
+            yield ("answers", key), f"no check counts the answer {key!r}; name it in one"
         for name in (question.of, question.base):
             if name is not None and name not in rubric.runs:
                 yield ("answers", key), f"there is no run {name!r} under runs"
@@ -258,17 +287,25 @@ def tolerance(given: str | float) -> tuple[float, float]:
 # --- reading --------------------------------------------------------------------------------
 
 
+def files_in(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("[0-9]*.yaml"))
+    if not files:
+        raise SettingsError(f"{folder} holds no rubric NN.yaml")
+    return files
+
+
 def load_rubric(path: Path) -> Rubric:
     data, lines = read_yaml(path)
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
-        found = [(tuple(e["loc"]), sentence(e, Rubric)) for e in error.errors(include_url=False)]
-    else:
-        found = list(mistakes(rubric))
-        if not found:
-            return rubric
-    raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
+        raise SettingsError(complaints(path, error, Rubric, lines)) from None
+    found = list(mistakes(rubric))
+    if path.stem != rubric.lesson:  # elsewhere lessons are found by the names of their files
+        found.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
+    if found:
+        raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
+    return rubric
 
 
 def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
@@ -292,34 +329,3 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     for key in sorted(needed - set(data)):
         raise SettingsError(f"{path}:1: no value for {key!r}, which the rubric asks")
     return data
-
-
-# --- the command ----------------------------------------------------------------------------
-
-
-@click.group()
-def rubric_command() -> None:
-    """Look after rubrics."""
-
-
-@rubric_command.command("check")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
-def check_command(paths: tuple[Path, ...]) -> None:
-    """Read rubrics (default: the course's own) as grading does; say what is wrong and where."""
-    wrong = []
-    for path in paths or (FOLDER,):
-        files = sorted(path.glob("[0-9]*.yaml")) if path.is_dir() else [path]
-        for file in files:
-            try:
-                loaded = load_rubric(file)
-                expected = load_expected(file.parent / "expected" / file.name, loaded)
-            except SettingsError as error:
-                wrong.append(error.message)
-                continue
-            click.echo(
-                f"{file}: lesson {loaded.lesson}, {loaded.points:g} points, "
-                f"{len(loaded.checks)} checks, {len(loaded.answers)} answers "
-                f"({len(expected)} expected values)"
-            )
-    if wrong:
-        raise SettingsError("\n".join(wrong))

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 import yaml
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 
 class SettingsError(click.ClickException):
@@ -24,9 +24,12 @@ def line_of(lines: dict[tuple, int], place: tuple) -> int:
     return next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
 
 
+# --- what does not fit the model ----------------------------------------------------------------
+
 KINDS = {
     "string_type": "text",
     "int_type": "a whole number",
+    "int_from_float": "a whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "dict_type": "`name: value` lines",
@@ -34,43 +37,131 @@ KINDS = {
     "tuple_type": "a list",
     "model_type": "`name: value` lines",
 }
+SHAPES = {
+    "^[0-9]{2}$": "two digits, as in 02",
+    "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
+}
 
 
-def sentence(mistake: Any, model: type[BaseModel]) -> str:
-    """What pydantic found, in the words of somebody who writes the file."""
-    place = [str(part) for part in mistake["loc"]]
-    name, kind = ".".join(place) or "the file", mistake["type"]
-    given, limits = mistake.get("input"), mistake.get("ctx", {})
+def complaints(
+    path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
+) -> str:
+    """One line for each mistake that pydantic found, with its place in the file."""
+    groups: dict[tuple, list[Any]] = {}
+    for mistake in error.errors(include_url=False):
+        place = mistake["loc"]
+        # Where one of several kinds may stand, pydantic adds the kind that it tried to the place.
+        if re.match(r"(str|int|float|bool)$|literal\[", str(place[-1:] and place[-1])):
+            place = place if place in lines else place[:-1]
+        groups.setdefault(place, []).append(mistake)
+    return "\n".join(
+        f"{path}:{line_of(lines, place)}: {sentence(place, mistakes, model)}"
+        for place, mistakes in groups.items()
+    )
+
+
+def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
+    """What is wrong in one place, in the words of somebody who writes the file."""
+    name, first = ".".join(map(str, place)) or "the file", mistakes[0]
+    kind, given = first["type"], first.get("input")
+    kinds = [_kind(mistake) for mistake in mistakes]
+    if all(kinds):
+        wanted = f"{name} has to be {' or '.join(filter(None, kinds))}"
+        if kinds == ["text"] and isinstance(given, int | float):
+            return f'{wanted}, not {given!r}: write "{given}"'
+        return f"{wanted}; nothing stands there" if given is None else f"{wanted}, not {given!r}"
     if kind == "extra_forbidden":
         there = list(model.model_fields) if len(place) == 1 else []
-        near = difflib.get_close_matches(place[-1], there, 1)
+        near = difflib.get_close_matches(str(place[-1]), there, 1)
         hint = f"did you mean {near[0]}?" if near else "check the spelling"
         return f"{name}: no such field; {hint}"
-    if kind in KINDS:
-        return f"{name} has to be {KINDS[kind]}, not {given!r}"
-    if kind == "greater_than_equal":
-        return f"{name} has to be at least {limits['ge']:g}, not {given!r}"
     if kind == "missing":
         return f"{name}: this field is needed"
-    return f"{name}: {mistake['msg'].removeprefix('Value error, ')}"
+    if kind == "too_short":
+        return f"{name}: at least one is needed"
+    return f"{name}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _kind(mistake: Any) -> str | None:
+    """What should stand in the place of a value of the wrong kind."""
+    limits = mistake.get("ctx", {})
+    match mistake["type"]:
+        case "literal_error":
+            return limits["expected"].replace("'", "")
+        case "string_pattern_mismatch":
+            return SHAPES.get(limits["pattern"], f"like {limits['pattern']}")
+        case "greater_than_equal":
+            return f"at least {limits['ge']:g}"
+        case "greater_than":
+            return f"more than {limits['gt']:g}"
+    return KINDS.get(mistake["type"])
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+# Words of YAML's own messages, and what a person has done where it says them.
+SLIPS = {
+    "',' or '}'": "a comma or the closing } is missing",
+    "',' or ']'": "a comma or the closing ] is missing",
+    "tab character": "a tab; indent with blanks",
+    "mapping values": "a colon does not fit here: text with a colon needs quotes, a colon needs a "
+    "blank behind it, and names of one level the same indentation",
+    "block sequence": "a list begins on a line of its own, each entry with `- `",
+    "'-' indicator": "the list above ends here; look at the indentation",
+    "expected key": "this does not fit what stands above: look at the indentation, and for text "
+    "behind a closing quotation mark or bracket",
+    "<block end>": "this does not fit what stands above; look at the indentation",
+    "<document start>": "this does not fit what stands above; look at the indentation",
+    "expected ':'": "a `name: value` line without its colon",
+    "end of stream": "a quotation mark is not closed",
+    "unknown escape": "a backslash in \"…\" means something else; use '…' for this text",
+    "undefined alias": "a text that begins with * needs quotes",
+    "alphabetic or numeric": "a text that begins with * or & needs quotes",
+    "another document": "a second document begins; there has to be one",
+    "node content": "something is missing before this, or a bracket above is still open",
+    "tag": "a text that begins with ! needs quotes",
+    "directive": "a line that begins with % needs quotes",
+}
+
+
+def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
+    """The line of a mistake in YAML itself, and the mistake in plain words."""
+    unseen = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if unseen:
+        return text.count("\n", 0, unseen.start()) + 1, "a character that cannot be seen; delete it"
+    mark = getattr(error, "problem_mark", None)
+    if mark is None:
+        return 1, "not valid YAML"
+    problem = getattr(error, "problem", None) or "not valid YAML"
+    if "cannot start any token" in problem:
+        character = text[mark.index : mark.index + 1]
+        what = f"a text that begins with {character} needs quotes"
+        return mark.line + 1, SLIPS["tab character"] if character == "\t" else what
+    if "end of stream" in problem:  # only where it began is of use
+        mark = getattr(error, "context_mark", None) or mark
+    plain = (words for part, words in SLIPS.items() if part in problem)
+    return mark.line + 1, next(plain, problem)
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
     """Plain data and the line of every part of it. No tags, no anchors' tricks, no double keys."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else 1
-        what = getattr(error, "problem", None) or "not valid YAML"
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: is not UTF-8: save it as UTF-8") from None
+    except yaml.YAMLError as error:
+        line, what = slip(error, text)
         raise SettingsError(f"{path}:{line}: {what}") from None
     lines: dict[tuple, int] = {(): 1}
     if node is None:
         return None, lines
-    return _plain(node, (), lines, path), lines
+    try:
+        return _plain(node, (), lines, path), lines
+    except RecursionError:
+        raise SettingsError(f"{path}:1: parts within parts without end") from None
 
 
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:

@@ -15,6 +15,7 @@ import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from autograder.harmless import printable
 from autograder.numbers import fraction, printed
 from autograder.readers.reader import ACCURACIES, EPOCH_NUMBERS, Reader, Said
 
@@ -68,7 +69,7 @@ def says(groups: Mapping[str, str | None]) -> Said | None:
 
 def check(name: str, source: str) -> str:
     """The words by which lines for the pattern are found; BadFormatError if it is no good one."""
-    problem = f"format {name}, pattern {source!r:.80}:"
+    problem = f"format {name}, pattern '{printable(source, 80)}':"
     if len(source) > LONGEST_PATTERN:
         raise BadFormatError(f"{problem} longer than {LONGEST_PATTERN} characters")
     try:

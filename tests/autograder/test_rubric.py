@@ -72,8 +72,43 @@ MISTAKES = [
     ("answers: [gpu]", "answers: [cpu]", 15, "no 'cpu' under answers"),
     ("kind: word", "kind: essay", 19, "prediction"),
     ("title: Questions", "title: Questions\n    title: Twice", 14, "twice"),
-    ("checks:", "checks: [", 7, "expected"),
-    ("id: answers", "id: params", 12, "same id"),
+    ("checks:", "checks: [", 7, "a bracket above is still open"),
+    ("id: answers", "id: params", 12, "same id 'params'"),
+    ('lesson: "02"', 'lesson: "03"', 1, "lesson 03 belongs in 03.yaml"),
+    ('lesson: "02"', "lesson: 12", 1, 'lesson has to be text, not 12: write "12"'),
+    ('lesson: "02"', "lesson: two", 1, "lesson has to be two digits, as in 02, not 'two'"),
+    ("id: answers", "id: Answers", 12, "has to be small letters, digits and hyphens"),
+    ("equal: 407050", "equal: 1, only: ful", 11, "only has to be smoke or full, not 'ful'"),
+    ("equal: 407050", "equal: 1, take: bst", 11, "take has to be each or best or a whole number,"),
+    ("equal: 407050", "equal: [1]", 11, "has to be a number or text, not [1]"),
+    ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
+    ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),
+    ("equal: 407050", "at_least: 2, zero_from: 2", 11, "zero_from has to be below at_least"),
+    (
+        "equal: 407050",
+        "at_most: 2, zero_from: {smoke: 3, full: 1}",
+        11,
+        "zero_from has to be above at_most, and 1 is not above 2",
+    ),
+    (
+        "equal: 407050",
+        "at_least: {of_reference: 0.6}, half_from: {of_reference: 0.8}",
+        11,
+        "0.8 is not below 0.6",
+    ),
+    (
+        "answers:\n  gpu:",
+        "answers:\n  cpu: {ask: Q, kind: number}\n  gpu:",
+        17,
+        "counts the answer",
+    ),
+    (
+        "checks:",
+        "formats: [{name: a, lines: ['(?P<ab>\\d+) s']}]\nchecks:",
+        6,
+        "pattern '(?P<ab>\\d+) s': no group may be named ab",
+    ),
+    ("points: 2", "points: 0", 3, "points has to be more than 0, not 0"),
 ]
 
 
@@ -113,3 +148,6 @@ def test_the_command_checks_and_explains(tmp_path):
     result = CliRunner().invoke(main, ["rubric", "check", str(path)])
     assert result.exit_code == 2
     assert "02.yaml:11" in result.output
+    path.unlink()
+    result = CliRunner().invoke(main, ["rubric", "check", str(tmp_path)])
+    assert (result.exit_code, result.output) == (2, f"Error: {tmp_path} holds no rubric NN.yaml\n")
