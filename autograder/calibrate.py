@@ -1,20 +1,24 @@
 """`autograder calibrate`: what the solution reaches on a site, for rubrics to refer to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import click
 import yaml
 
 from autograder import collect, judge, measure, rubric
 from autograder.case import Case, chosen, matching, program_of, says
+from autograder.harmless import printable
 from autograder.measure import Measure, Missing, is_number
 from autograder.metrics import METRICS
 from autograder.records import Run
+from autograder.report.files import write_if_new
 from autograder.strict_yaml import SettingsError, line_of, read_yaml
 
 ALWAYS = ("first_train_accuracy",)
+EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +40,53 @@ class Calibration:
 )
 def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
-    from autograder.mark import read_runs
-
     data: dict[str, dict] = {}
-    for student in collect.find_students([runs], name="reference"):
+    for student in references(runs):
         with collect.opened(student) as folders:
-            for folder in folders:
-                path = rubrics / f"{folder.lesson}.yaml"
-                if not path.exists():
-                    click.echo(f"{folder.lesson}: no rubric, left out", err=True)
-                    continue
-                asked = rubric.load_rubric(path)
-                data[str(folder.lesson)] = of_lesson(asked, read_runs(folder, asked))
+            for lesson, found in lessons_in(folders, rubrics):
+                if lesson in data:
+                    raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+                data[lesson] = found
     if not any(lesson["values"] for lesson in data.values()):
-        raise click.ClickException(f"{runs} holds no finished run of a lesson with a rubric")
+        raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
     text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
-    out.write_text(text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True), "utf-8")
+    write_if_new(out, text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True))
     for lesson, values in sorted(data.items()):
         for name, found in values["values"].items():
             click.echo(f"{lesson}: {name}: {found['value']:g} {found['unit']}".rstrip())
     click.echo(f"Written to {out}")
+
+
+def references(runs: Path) -> list[collect.Student]:
+    """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
+    found = collect.find_students([runs], name="reference")
+    named = [(one, collect.lesson_of(one.name)) for one in found]
+    others = [one.name for one, lesson in named if lesson is None]
+    if len(others) > 1:
+        names = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
+        raise SettingsError(f"{runs} looks like a class, with {names}. {EXPECTED}")
+    return [replace(one, lesson=one.lesson or lesson) for one, lesson in named]
+
+
+def lessons_in(
+    folders: Sequence[collect.Folder], rubrics: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
+    from autograder.mark import lesson_said, one_for_each_lesson, read_runs
+
+    for folder in one_for_each_lesson(folders):
+        lesson = folder.lesson or collect.lesson_of(lesson_said(read_runs(folder, None)) or "")
+        path = rubrics / f"{lesson}.yaml"
+        if lesson is None:
+            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
+        elif not path.exists():
+            click.echo(f"{lesson}: no rubric, left out", err=True)
+        else:
+            asked = rubric.load_rubric(path)
+            found = of_lesson(asked, read_runs(folder, asked))
+            if not found["values"]:
+                click.echo(f"{lesson}: no finished run of this lesson", err=True)
+            yield lesson, found
 
 
 def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
@@ -129,6 +160,7 @@ def read_calibration(path: Path | None) -> Calibration:
     data, lines = read_yaml(path)
     references: dict[str, dict[str, Measure]] = {}
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
+    lesson = None
     try:
         for lesson, known in data.items():
             references[lesson] = {}
@@ -139,9 +171,10 @@ def read_calibration(path: Path | None) -> Calibration:
                 middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
                 references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
             curves[lesson] = _read_curves(known.get("speedups") or {})
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError):
+        line = line_of(lines, (lesson,))
         raise SettingsError(
-            f"{path}: this is not what `autograder calibrate` writes ({error!r})"
+            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file anew"
         ) from None
     return Calibration(references, curves)
 

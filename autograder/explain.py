@@ -8,8 +8,11 @@ from typing import Any
 import click
 
 from autograder.collect import lesson_of
-from autograder.harmless import file_name
+from autograder.harmless import file_name, printable
 from autograder.report.terminal import SIGNS, points
+from autograder.strict_yaml import SettingsError
+
+TABLE = "grades.json"
 
 
 @click.command()
@@ -28,22 +31,40 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     LESSON is its number or its folder's name.
     """
     record = grades / "records" / f"{file_name(student)}.json"
-    if not record.exists():
+    if not (grades / TABLE).exists() and not record.parent.exists():
+        raise SettingsError(
+            f"{grades} holds no grades: give the folder of `autograder grade --out`"
+        )
+    known = load(record)
+    rows = [row for row in table(grades) if row["student"] == printable(student)]
+    if not known and not rows:
         raise click.ClickException(
             f"{grades} holds no record of {student!r}. {others(grades, student)}"
         )
-    data = json.loads(record.read_bytes())
     wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
-    found = [g for g in data["grades"] if g["lesson"] == wanted]
-    if all(g["status"] == "missing" for g in data["grades"]):
-        raise click.ClickException(f"{student} handed in nothing")
-    if not found:
-        there = [g["lesson"] for g in data["grades"]]
-        raise click.ClickException(f"{student} handed in {', '.join(there)}, not {lesson}")
+    empty = [grade for grade in known if grade["status"] == "missing"]
+    found = [grade for grade in known if grade["lesson"] == wanted and grade not in empty]
     for grade in found:
         show(grade)
         for reason in seen_in_class(grades, grade):
             click.echo(f"\nFor the instructor, from the whole class: {reason}")
+    if found:
+        return
+    # An override counts without a submission, and what is unclear may be of this lesson.
+    given = [row for row in rows if row["lesson"] == wanted and row["adjustments"]]
+    unclear = [grade for grade in known if grade["lesson"] == "?" and grade not in empty]
+    if not given and not unclear:
+        there = [grade["lesson"] for grade in known if grade not in empty]
+        seen = [finding["found"] for grade in empty for finding in grade["findings"]]
+        what = ", ".join(there) + f", not {lesson}" if there else "nothing"
+        if seen and not there:
+            what += f" that can be graded: {'; '.join(seen)}"
+        raise click.ClickException(f"{student} handed in {what}")
+    for row in given:
+        show_row(row)
+    for grade in unclear:
+        click.echo(f"{student} handed in nothing that is clearly of lesson {wanted}, but this:")
+        show(grade)
 
 
 def others(grades: Path, student: str) -> str:
@@ -57,8 +78,19 @@ def others(grades: Path, student: str) -> str:
 
 
 def table(grades: Path) -> list[dict[str, Any]]:
-    path = grades / "grades.json"
-    return json.loads(path.read_bytes())["grades"] if path.exists() else []
+    return load(grades / TABLE)
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """The grades in a file of the grader's; none if it is not there."""
+    try:
+        return json.loads(path.read_bytes())["grades"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingsError(
+            f"{path} is not what `autograder grade` writes: grade again into this folder"
+        ) from None
 
 
 def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
@@ -66,6 +98,15 @@ def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
     mine = (grade["student"], grade["lesson"])
     same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
     return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+
+
+def show_row(row: dict[str, Any]) -> None:
+    """What the class's table says where nothing was handed in to measure."""
+    click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
+    worth = f"{points(row['score'])} of {points(row['max_score'])} points"
+    click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")
+    for line in row["adjustments"]:
+        click.echo(f"adjusted: {line}")
 
 
 def show(grade: dict[str, Any]) -> None:

@@ -27,10 +27,11 @@ def finish(
     from autograder.report import tables, terminal
 
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
+    said: list[str] = []
     if out is not None:
-        tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
+        said = tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
     titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
-    terminal.show(rows, out, titles, options.profile)
+    terminal.show(rows, out, titles, options.profile, said)
     sys.exit(exit_code(rows))
 
 

@@ -4,101 +4,126 @@ Canvas finds students by ID, SIS ids or exact name and assignments by the number
 their title; scores compare at two decimals and `EX` means excused.
 """
 
-import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.collect import LESSON
+from autograder.collect import lesson_of
+from autograder.report import filling
 from autograder.roster import Person
 from autograder.rows import Row
 from autograder.strict_yaml import SettingsError
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+MAXIMA = "Points Possible"  # in the first cell of the line with the maxima
+Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 
-def document(rows: Sequence[Row], people: Mapping[str, Person], export: Path | None) -> str:
+def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
+    """A gradebook of the roster's ids, to be imported as new assignments."""
     from autograder.report.tables import to_csv
 
     lessons = {row.lesson: row for row in rows if row.title}
     by_student = {(row.student, row.lesson): row for row in rows}
-    if export is None:
-        names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]
-        lines: list[list[object]] = [[*STUDENT, *names]]
-        most = [row.max_score for _, row in sorted(lessons.items())]
-        lines.append(["    Points Possible", None, None, None, None, *most])
-        for student in sorted({row.student for row in rows}):
-            p = people.get(student, Person(student))
-            ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
-            scores = [cell(by_student.get((student, lesson))) for lesson in sorted(lessons)]
-            lines.append([*ids, *scores])
-        return to_csv(lines)
-    return to_csv(_fill(export, lessons, by_student, people))
+    names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]
+    lines: list[list[object]] = [[*STUDENT, *names]]
+    most = [row.max_score for _, row in sorted(lessons.items())]
+    lines.append([f"    {MAXIMA}", None, None, None, None, *most])
+    for student in sorted({row.student for row in rows}):
+        p = people.get(student, Person(student))
+        ids = [p.full_name or student, p.canvas_id, p.sis_id, p.sis_login or student, p.section]
+        cells = []
+        for lesson in sorted(lessons):
+            row = by_student.get((student, lesson))
+            cells.append(cell(row, row.max_score) if row else None)
+        lines.append([*ids, *cells])
+    return to_csv(lines)
 
 
-def cell(row: Row | None) -> object:
-    if row is None:
-        return None
+def cell(row: Row, maximum: float | None) -> object:
     if row.status == "excused":
         return "EX"
-    return None if row.score is None else round(row.score, 2)
+    return None if row.score is None else filling.scaled(row, maximum)
 
 
-def _fill(export: Path, lessons: Mapping, by_student: Mapping, people: Mapping) -> list[list]:
-    """The export's own columns, with our scores in the assignments that begin with a lesson."""
-    try:
-        text = export.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{export} cannot be read: {error}") from None
-    separator = (
-        ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
-    )
-    table = [line for line in csv.reader(text.splitlines(), delimiter=separator) if line]
+def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
+    """The export with our points in the assignments that begin with a lesson, and what was done.
+    Other assignments are left out: Canvas then leaves them as they are."""
+    lessons = {row.lesson: row for row in rows if row.title}
+    by_student = {(row.student, row.lesson): row for row in rows if row.title}
+    table = filling.read_table(export)
     header = table[0] if table else []
     if not header or "Student" not in header[0] or "Section" not in header:
         raise SettingsError(
             f"{export}:1: this is no Canvas gradebook export (Student,ID,…,Section)"
         )
-    last = header.index("Section")
-    places = {}
-    for index in range(last + 1, len(header)):
-        match = LESSON.match(re.sub(r"\s*\(\d+\)\s*$", "", header[index]))
-        if match and match[1] in lessons:
-            places[match[1]] = index
-    keep = [*range(last + 1), *places.values()]
-    new = [lesson for lesson in sorted(lessons) if lesson not in places]
-    names = [f"{lesson} {lessons[lesson].title}" for lesson in new]
-    filled: list[list] = [[*(header[i] for i in keep), *names]]
-    finder = _finder(header, by_student, people)
-    for line in table[1:]:
-        line += [""] * (len(header) - len(line))
-        values = [line[i] for i in keep]
-        if "Points Possible" in line[0]:
-            filled.append([*values, *(lessons[lesson].max_score for lesson in new)])
+    table = [line + [""] * (len(header) - len(line)) for line in table]
+    above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
+    places = columns(export, header, lessons)
+    new = {lesson: row for lesson, row in sorted(lessons.items()) if lesson not in places}
+    names = [f"{lesson} {row.title}" for lesson, row in new.items()]
+    for number, line in enumerate(table):
+        most = [f"{row.max_score:g}" for row in new.values()]
+        line += names if number == 0 else most if number == above else [""] * len(new)
+    places |= {lesson: len(header) + number for number, lesson in enumerate(new)}
+    maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
+
+    found = []
+    find = finder(header, by_student, people)
+    for line in table[above + 1 :]:
+        student = find(line) or ""
+        mine = [row for lesson in places if (row := by_student.get((student, lesson)))]
+        cells = {places[row.lesson]: cell(row, maxima[row.lesson]) for row in mine}
+        cells = {place: value for place, value in cells.items() if value is not None}
+        for place, value in cells.items():
+            line[place] = str(value)
+        if cells:
+            found.append(student)
+    kept = [*range(header.index("Section") + 1), *places.values()]
+    text = filling.write_table([line[place] for place in kept] for line in table)
+    scales = {s: filling.scale(lessons[s].max_score, maxima[s]) for s in places}
+    return text, filling.summary(
+        "canvas.csv",
+        len(table) - above - 1,
+        found,
+        {student for (student, _), row in by_student.items() if cell(row, None) is not None},
+        "canvas_id, sis_id, sis_login or name",
+        *(f"{lesson}: {text}" for lesson, text in scales.items() if text),
+        f"column added, as none begins with its lesson: {', '.join(names)}" if new else "",
+    )
+
+
+def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> dict[str, int]:
+    """Lesson -> the column of the assignment whose title begins with it."""
+    places: dict[str, int] = {}
+    for place in range(header.index("Section") + 1, len(header)):
+        lesson = lesson_of(re.sub(r"\s*\(\d+\)\s*$", "", header[place]))
+        if lesson is None or lesson not in lessons:
             continue
-        student = finder(line)
-        for position, lesson in enumerate(places, start=last + 1):
-            if (student, lesson) in by_student:
-                values[position] = cell(by_student[student, lesson])
-        filled.append([*values, *(cell(by_student.get((student, lesson))) for lesson in new)])
-    return filled
+        if lesson in places:
+            two = f"{header[places[lesson]]!r} and {header[place]!r}"
+            raise SettingsError(f"{export}:1: two columns begin with lesson {lesson}, {two}: "
+                                "leave one of them out")  # fmt: skip
+        places[lesson] = place
+    return places
 
 
-def _finder(header: Sequence[str], by_student: Mapping, people: Mapping[str, Person]):
+def finder(
+    header: Sequence[str], by_student: Grades, people: Mapping[str, Person]
+) -> Callable[[Sequence[str]], str | None]:
     """A function from a line of the export to our student, by the ids in Canvas's own order."""
-    columns = {
-        "ID": {p.canvas_id: p.student for p in people.values() if p.canvas_id},
-        "SIS User ID": {p.sis_id: p.student for p in people.values() if p.sis_id},
-        "SIS Login ID": {s: s for s, _ in by_student}
-        | {p.sis_login: p.student for p in people.values() if p.sis_login},
-        "Student": {s: s for s, _ in by_student}
-        | {p.full_name: p.student for p in people.values() if p.full_name},
+    ours = [(student, student) for student, _ in by_student]
+    everybody = people.values()
+    known = {
+        "ID": filling.one_each((p.canvas_id, p.student) for p in everybody),
+        "SIS User ID": filling.one_each((p.sis_id, p.student) for p in everybody),
+        "SIS Login ID": filling.one_each([*ours, *((p.sis_login, p.student) for p in everybody)]),
+        "Student": filling.one_each([*ours, *((p.full_name, p.student) for p in everybody)]),
     }
+    places = {name: header.index(name) for name in known if name in header}
 
     def find(line: Sequence[str]) -> str | None:
-        for name, known in columns.items():
-            if name in header and line[header.index(name)].strip() in known:
-                return known[line[header.index(name)].strip()]
-        return None
+        found = (known[name].get(line[place].strip()) for name, place in places.items())
+        return next(filter(None, found), None)
 
     return find

@@ -106,7 +106,8 @@ def student_page(name: str, grades: Sequence[Grade], references: Curves) -> str:
 
 def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     shown_rows = [_shown(row, people) for row in rows]
-    tiers = Counter(row.tier for row in rows if row.tier)
+    # Every row once, by what its last but one column says, so that the counts add up.
+    states = Counter(row.tier or row.status for row in rows)
     drawn = []
     for lesson in sorted({row.lesson for row in rows if row.score is not None}):
         same = [row for row in rows if row.lesson == lesson and row.score is not None]
@@ -127,8 +128,7 @@ def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
             submissions=sum(row.status != "missing" for row in rows),
             rows=shown_rows,
             looks=[row for row in shown_rows if row["look"]],
-            tiers=[(tier, tiers[tier]) for tier in TIERS if tiers[tier]],
-            missing=sum(row.status == "missing" for row in rows),
+            states=[(s, states[s]) for s in (*TIERS, *sorted({*states} - {*TIERS})) if states[s]],
             pictures=drawn,
         )
     )

@@ -1,12 +1,13 @@
 """Moodle's offline grading worksheet, filled in. Its headers are translated, so none is made up:
 download it from the assignment, one worksheet for each lesson."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.collect import LESSON
+from autograder.collect import lesson_of
+from autograder.harmless import csv_cell
+from autograder.report import filling
 from autograder.roster import Person
 from autograder.rows import Row
 from autograder.strict_yaml import SettingsError
@@ -22,38 +23,58 @@ GRADE = {
     "cijfer",
 }
 FEEDBACK = ("feedback", "comment", "kommentar", "comentario", "commento", "opmerking")
+MAXIMUM = ("max", "máx", "massim", "maks", "bestwertung", "höchst")
 ANY_ID = re.compile(r"\D*(\d+)\Z")
 FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
-def document(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path, out: Path) -> str:
-    from autograder.report.tables import to_csv
-
-    lesson = LESSON.match(worksheet.stem)
+def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
+    """The worksheet with the points of its lesson, and what was done."""
+    lesson = lesson_of(worksheet.stem)
     known = sorted({row.lesson for row in rows if row.title})
-    which = lesson[1] if lesson else known[0] if len(known) == 1 else None
-    if which is None:
+    if lesson is None and len(known) == 1:
+        lesson = known[0]
+    if lesson is None:
         raise SettingsError(f"{worksheet}: begin its name with the lesson, like 02-worksheet.csv")
-    try:
-        table = list(csv.reader(worksheet.read_text(encoding="utf-8-sig").splitlines()))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingsError(f"{worksheet} cannot be read: {error}") from None
+    table = filling.read_table(worksheet)
     header = [name.strip().casefold() for name in table[0]] if table else []
     grades = [i for i, name in enumerate(header) if name in GRADE]
     if len(grades) != 1:
         raise SettingsError(f"{worksheet}:1: which column is the grade? Found: {header}")
     comments = [i for i, name in enumerate(header) if name.startswith(FEEDBACK)]
-    by_key = {key: row for row in rows if row.lesson == which for key in _keys(row, people)}
-    filled: list[list] = [table[0]]
+    maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
+    theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
+    students = filling.one_each(
+        (key, row.student) for row in theirs.values() for key in _keys(row, people)
+    )
+    found, scales = [], {}
     for line in table[1:]:
-        cells: list = line + [""] * (len(header) - len(line))
-        row = next((by_key[key] for key in _cell_keys(cells) if key in by_key), None)
-        if row is not None and row.score is not None:
-            cells[grades[0]] = f"{row.score:.2f}"
-        if row is not None and comments:
-            cells[comments[0]] = comment(row)
-        filled.append(cells)
-    return to_csv(filled)
+        line += [""] * (len(header) - len(line))
+        student = next((students[key] for key in _cell_keys(line) if key in students), None)
+        if student is None:
+            continue
+        row = theirs[student]
+        if row.score is not None:
+            most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
+            line[grades[0]] = f"{filling.scaled(row, most):.2f}"
+            scales[filling.scale(row.max_score, most)] = True
+            found.append(student)
+        if comments:
+            line[comments[0]] = csv_cell(comment(row))
+    graded = [row.student for row in theirs.values() if row.score is not None]
+    return filling.write_table(table), filling.summary(
+        filled_name(worksheet),
+        len(table) - 1,
+        found,
+        graded,
+        "moodle_id, email or name",
+        *scales,
+        "" if graded else f"nobody has a grade in lesson {lesson}",
+    )
+
+
+def filled_name(worksheet: Path) -> str:
+    return f"moodle-{worksheet.stem}.csv"
 
 
 def comment(row: Row) -> str:

@@ -27,13 +27,19 @@ def write_all(
     people: Mapping[str, Person],
     canvas_export: Path | None = None,
     moodle_worksheets: Iterable[Path] = (),
-) -> None:
+) -> list[str]:
+    """Says what was filled in of the instructor's own files, a sentence for each."""
+    said = []
     text = as_json(rows, profile)
     key = blake2b(f"{code_key()} {canvas_export} {people}".encode("utf-8", "replace"))
     key.update(text.encode("utf-8", "replace"))
     made_before = _as_left(out, key.hexdigest())
-    if canvas_export or not made_before:
-        write_if_new(out / "canvas.csv", canvas.document(rows, people, canvas_export))
+    if canvas_export:
+        filled, sentence = canvas.filled(rows, people, canvas_export)
+        write_if_new(out / "canvas.csv", filled)
+        said.append(sentence)
+    elif not made_before:
+        write_if_new(out / "canvas.csv", canvas.made(rows, people))
     if not made_before:
         write_if_new(out / "index.html", html.class_page(rows, people))
         write_if_new(out / "grades.csv", grades_csv(rows, people))
@@ -42,8 +48,10 @@ def write_all(
         write_if_new(out / "nbgrader.csv", nbgrader_csv(rows, people))
         write_if_new(out / STATE, _state(out, key.hexdigest()))
     for worksheet in moodle_worksheets:
-        name = f"moodle-{worksheet.stem}.csv"
-        write_if_new(out / name, moodle.document(rows, people, worksheet, out))
+        filled, sentence = moodle.filled(rows, people, worksheet)
+        write_if_new(out / moodle.filled_name(worksheet), filled)
+        said.append(sentence)
+    return said
 
 
 # A class in which nothing changed keeps its tables; making them takes longer than all the rest.

@@ -59,8 +59,11 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
     return f"{counted} {verb} smaller than profile full asks: did you mean --profile smoke?"
 
 
-def show(rows: Sequence[Row], out: Path | None, titles: Titles, profile: str) -> None:
-    """One line a grade; for a single student each check beneath; last the count and the page."""
+def show(
+    rows: Sequence[Row], out: Path | None, titles: Titles, profile: str, said: Sequence[str] = ()
+) -> None:
+    """One line a grade; for a single student each check beneath; last the count, what was said of
+    the files that were filled in, and the page."""
     looks = [row for row in rows if row.look]
     shown = _show_rows(rows, looks)
     if len({row.student for row in rows}) == 1:
@@ -70,6 +73,8 @@ def show(rows: Sequence[Row], out: Path | None, titles: Titles, profile: str) ->
     print(f"{counts(rows)}, {len(looks)} for a person to look at.", file=sys.stderr)
     if text := size_notice(rows, profile):
         print(text, file=sys.stderr)
+    for sentence in said:
+        print(sentence, file=sys.stderr)
     if out is not None:
         print(f"Reports: {out / 'index.html'}", file=sys.stderr)
         if len({row.student for row in rows}) == 1 and rows[0].page:

@@ -1,0 +1,76 @@
+"""What filling in Canvas's export and Moodle's worksheet have in common: cells that are not ours
+stay as they were, points become those of the assignment there, and a sentence says what was done.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from autograder.harmless import printable
+from autograder.rows import Row
+from autograder.strict_yaml import SettingsError
+
+NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")  # 1,000 is left alone: a thousand here, one there
+NAMED = 5  # students in a sentence
+
+
+def read_table(path: Path) -> list[list[str]]:
+    """Commas or semicolons, as the language of the site has it; cells may hold line breaks."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+        first = text.split("\n", 1)[0]
+        separator = ";" if first.count(";") > first.count(",") else ","
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        return [line for line in reader if line]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from None
+
+
+def write_table(lines: Iterable[Sequence[object]]) -> str:
+    """As it is: most of it is the site's own, and what is ours was made harmless before."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(lines)
+    return text.getvalue()
+
+
+def maximum_in(cell: str) -> float | None:
+    text = cell.strip()
+    return float(text.replace(",", ".")) or None if NUMBER.fullmatch(text) else None
+
+
+def scaled(row: Row, maximum: float | None) -> float:
+    """The points of a graded row, in those that the assignment has there."""
+    factor = maximum / row.max_score if maximum and row.max_score else 1.0
+    return round((row.score or 0.0) * factor, 2)
+
+
+def scale(ours: float, maximum: float | None) -> str:
+    """What was done to the points; nothing to say if both have the same."""
+    if maximum is None:
+        return f"points of {ours:g}, as the maximum there cannot be read"
+    return "" if maximum == ours else f"points of {ours:g} written as points of {maximum:g}"
+
+
+def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """What a student is known by -> student; of what two are known by, nobody can tell whose."""
+    found: dict[str, str] = {}
+    twice = set()
+    for known_by, student in pairs:
+        if found.setdefault(known_by, student) != student:
+            twice.add(known_by)
+    return {key: student for key, student in found.items() if key and key not in twice}
+
+
+def summary(
+    name: str, lines: int, filled: Sequence[str], graded: Iterable[str], known_by: str, *more: str
+) -> str:
+    """How many of the lines there have our points now, and whose points found no line."""
+    parts = [f"{name}: {len(filled)} of {lines} students filled in"]
+    if lost := sorted(set(graded) - set(filled)):
+        others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        names = ", ".join(printable(student, 60) for student in lost[:NAMED])
+        parts.append(f"not found there: {names}{others} (--roster tells their {known_by})")
+    return "; ".join([*parts, *filter(None, more)])

@@ -1,0 +1,290 @@
+"""What is filled into other systems' files and said about it, and places that cannot be written."""
+
+import csv
+import io
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.make_record import hand_in, make_record, write_lines
+
+ROSTER = (
+    "student,name,email,canvas_id,moodle_id\n"
+    "ada,Ada L.,ada@example.org,101,Participant 7\n"
+    "ben,Ben M.,ben@example.org,102,Participant 8\n"
+)
+
+
+def run(*words):
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def cells(path: Path) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """ada with 10 of 10, tom with an output of who knows what, zoe by an override only."""
+    home = tmp_path_factory.mktemp("course")
+    hand_in(home / "class" / "ada" / "02")
+    write_lines(home / "class" / "tom" / "who_knows.out", ["hello"])
+    (home / "roster.csv").write_text(ROSTER + "zoe,Zoe Z.,zoe@example.org,,\n")
+    (home / "overrides.csv").write_text("student,lesson,check,points,reason\nzoe,02,,8,oral exam\n")
+    return home
+
+
+@pytest.fixture
+def fill(home, tmp_path):
+    """Grade the class with a file to fill in: the filled one's cells, and what was said."""
+
+    def command(option, text, name="02-sheet.csv"):
+        given = tmp_path / name
+        given.write_bytes(text.encode())
+        options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+        out = tmp_path / "grades"
+        result = run("grade", home / "class", "--out", out, *options, option, given)
+        filled = "canvas.csv" if option == "--canvas" else f"moodle-{name}"
+        sentence = [line for line in result.stderr.splitlines() if line.startswith(filled)]
+        return cells(out / filled), sentence[0].removeprefix(f"{filled}: ")
+
+    return command
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,{title} (5501),Lab 2 (5502)\n"
+    ",,,,,Manual Posting,\n"
+    "    Points Possible,,,,,{most},5\n"
+    '"L., Ada",101,,al1,A,,4\n"M., Ben",102,,bm2,A,1,\n=cmd,,,zoe,-,,\n"Student, Test",9,,,A,,\n'
+)
+# title, Canvas's maximum; ada's and zoe's points there, what is said
+ASSIGNMENTS = [
+    ("02 Serial", "10", ["10.0", "8.0"], ""),
+    ("02 Serial", "100.0", ["100.0", "80.0"], "02: points of 10 written as points of 100"),
+    ("02 Serial", '"12,5"', ["12.5", "10.0"], "02: points of 10 written as points of 12.5"),
+    ("02 Serial", "0", ["10.0", "8.0"], "02: points of 10, as the maximum there cannot"),
+    ("02 Serial", '"1,000"', ["10.0", "8.0"], "02: points of 10, as the maximum there"),
+    ("Lab 02", "100", ["10.0", "8.0"], "column added, as none begins with its lesson: 02"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "most", "points", "said"), ASSIGNMENTS)
+def test_canvas_gets_the_points_of_its_assignment(fill, title, most, points, said):
+    lines, sentence = fill("--canvas", CANVAS.format(title=title, most=most))
+    assert [lines[3][5], lines[5][5]] == points
+    assert lines[5][0] == "=cmd"  # Canvas finds the student by it
+    assert lines[4][5] == ("1" if title == "02 Serial" else "")  # not ours
+    more = sentence.removeprefix("2 of 4 students filled in")
+    assert more.startswith(f"; {said}") if said else not more
+
+
+def test_a_canvas_export_of_other_students(fill):
+    lines, sentence = fill("--canvas", "Student,ID,Section,02 Serial (1)\nEve,1,A,\nIda,2,A,\n")
+    assert [line[3] for line in lines[1:]] == ["", ""]
+    assert sentence.startswith("0 of 2 students filled in; not found there: ada, zoe (--roster")
+
+
+def test_two_columns_of_one_lesson_are_refused(home, tmp_path):
+    export = tmp_path / "export.csv"
+    export.write_text("Student,ID,Section,02 Serial (1),02 Quiz (2)\nEve,1,A,,\n")
+    result = run("grade", home / "class", "--out", tmp_path / "out", "--canvas", export)
+    assert result.exit_code == 2
+    assert "export.csv:1: two columns begin with lesson 02" in result.stderr
+
+
+MOODLE = (
+    "Identifier,Full name,Email address,Status,Grade,{most},Last modified (grade),Feedback\n"
+    "Participant 7,Ada L.,ada@example.org,Submitted,-,{value},-,\n"
+    'Participant 8,Ben M.,ben@example.org,No submission,-,{value},-,"=two\r\nlines"\n'
+    "Participant 9,Zoe Z.,zoe@example.org,-,,{value},-,\n"
+)
+# heading and cells of the maximum; ada's and zoe's grade, what is said
+WORKSHEETS = [
+    ("Maximum Grade", "10.00", ["10.00", "8.00"], ""),
+    ("Bestwertung", '"100,00"', ["100.00", "80.00"], "; points of 10 written as points of 100"),
+    ("Maximum Grade", "-", ["10.00", "8.00"], "; points of 10, as the maximum there cannot"),
+    ("Allowed", "5", ["10.00", "8.00"], "; points of 10, as the maximum there cannot"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("most", "value", "points", "said"), WORKSHEETS)
+def test_moodle_gets_the_points_of_its_assignment(fill, most, value, points, said):
+    text = MOODLE.format(most=most, value=value)
+    text = text.replace("Participant 8,Ben M.,ben@", "Participant 10,Max,max@")  # not in the class
+    lines, sentence = fill("--moodle", text)
+    assert [lines[1][4], lines[3][4]] == points
+    before = cells_of(text)
+    assert lines[2] == before[2]
+    assert [line[6] for line in lines[1:]] == ["-", "-", "-"]
+    assert sentence.removesuffix(" be read") == f"2 of 3 students filled in{said}"
+
+
+def cells_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline="")))
+
+
+def test_a_worksheet_of_a_lesson_that_nobody_handed_in(fill):
+    text = MOODLE.format(most="Maximum Grade", value="10")
+    lines, sentence = fill("--moodle", text, "05-sheet.csv")
+    assert lines == cells_of(text)
+    assert sentence == "0 of 3 students filled in; nobody has a grade in lesson 05"
+
+
+def test_whom_two_have_in_common_nobody_is_filled_in(tmp_path):
+    for number, name in enumerate(("ada", "eve")):
+        keras = make_record(job_id=str(number))
+        hand_in(tmp_path / "class" / name / "02", keras=keras)
+    (tmp_path / "roster.csv").write_text("student,name\nada,A. Lee\neve,A. Lee\n")
+    (tmp_path / "sheet.csv").write_text("Student,ID,Section,02 (1)\nA. Lee,1,A,\nA. Lee,2,B,\n")
+    options = ("--roster", tmp_path / "roster.csv", "--canvas", tmp_path / "sheet.csv")
+    result = run("grade", tmp_path / "class", "--out", tmp_path / "out", *options)
+    assert "0 of 2 students filled in; not found there: ada, eve" in result.stderr
+
+
+def test_to_fill_in_a_file_a_folder_is_needed(home, tmp_path):
+    (tmp_path / "sheet.csv").touch()
+    result = run("grade", home / "class", "--canvas", tmp_path / "sheet.csv")
+    assert result.exit_code == 2
+    assert "folder of --out" in result.stderr
+
+
+# --- places -------------------------------------------------------------------------------------
+
+UNWRITABLE = [
+    ("calibrate", "class/ada", "--out", "file/site.yaml"),
+    ("calibrate", "class/ada", "--out", "/proc/site.yaml"),
+    ("gradescope-zip", "02", "--out", "file/02.zip"),
+    ("gradescope-zip", "02", "--out", "/proc/02.zip"),
+    ("grade", "class", "--out", "file/grades"),
+    ("grade", "class", "--out", "/proc/grades"),
+    ("grade", "class", "--out", "file/grades", "--shard", "1/2"),
+    ("grade", "class/ada/02", "--gradescope", "/proc/results.json"),
+]
+
+
+@pytest.mark.parametrize("words", UNWRITABLE, ids=" ".join)
+def test_a_place_that_cannot_be_written_is_said(home, monkeypatch, words):
+    monkeypatch.chdir(home)
+    Path("file").touch()
+    result = run(*words)
+    assert result.exit_code == 2
+    assert re.fullmatch(r"Error: \S+ cannot be written: .+\n", result.stderr)
+
+
+def test_a_full_disk_is_no_fault_of_the_grader(home, tmp_path, monkeypatch):
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    result = run("grade", home / "class", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+
+
+def test_folders_on_the_way_are_made(home, tmp_path):
+    for words in (("calibrate", home / "class" / "ada"), ("gradescope-zip", "02")):
+        assert run(*words, "--out", tmp_path / words[0] / "x").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "out"),
+    [("all", "all"), ("all", "all/grades"), (".", "grades"), ("out/students", "out")],
+)
+def test_what_is_written_is_never_what_is_read(tmp_path, monkeypatch, given, out):
+    monkeypatch.chdir(tmp_path)
+    hand_in(Path(given) / "ada" / "02")
+    result = run("grade", given, "--out", out)
+    assert result.exit_code == 2
+    assert f"--out {out} lies among the submissions of {given}" in " ".join(result.stderr.split())
+    assert not list(Path(out).glob("grades*"))
+
+
+@pytest.mark.parametrize(("given", "out"), [("all", "."), ("course", "course/grades")])
+def test_beside_the_submissions_it_may_lie(tmp_path, monkeypatch, given, out):
+    monkeypatch.chdir(tmp_path)
+    hand_in(Path(given, *["submitted"] * (given == "course"), "ada", "02"))
+    assert run("grade", given, "--out", out).exit_code == 0
+
+
+@pytest.mark.parametrize("lesson", ["2", "02_serial", "lesson-02"])
+def test_gradescope_zip_takes_a_lesson_as_people_name_it(tmp_path, lesson):
+    target = tmp_path / "02.zip"
+    result = run("gradescope-zip", lesson, "--out", target)
+    assert result.exit_code == 0, result.output
+    assert "--lesson 02 " in zipfile.ZipFile(target).read("run_autograder").decode()
+
+
+# --- explain, the class page, calibrate ---------------------------------------------------------
+
+
+@pytest.fixture
+def graded(home, tmp_path):
+    options = ("--roster", home / "roster.csv", "--overrides", home / "overrides.csv")
+    run("grade", home / "class", "--out", tmp_path / "grades", *options)
+    return tmp_path / "grades"
+
+
+@pytest.mark.parametrize(
+    ("student", "code", "words"),
+    [
+        ("zoe", 0, ["8 of 10 points, graded; nothing was handed in", "oral exam"]),
+        ("tom", 0, ["nothing that is clearly of lesson 02", "1 outputs without a lesson"]),
+        ("ben", 1, ["ben handed in nothing"]),
+        ("zoee", 1, ["Did you mean zoe?"]),
+    ],
+)
+def test_explain_says_what_is_known_without_a_record(graded, student, code, words):
+    result = run("explain", student, "2", "--grades", graded)
+    assert result.exit_code == code
+    assert all(word in result.output for word in words), result.output
+
+
+def test_explain_of_a_folder_without_grades(home, graded):
+    result = run("explain", "ada", "02", "--grades", home / "class")
+    assert result.exit_code == 2
+    assert "holds no grades: give the folder of `autograder grade --out`" in result.stderr
+    (graded / "grades.json").write_text("{")
+    assert "is not what" in run("explain", "zoe", "02", "--grades", graded).stderr
+
+
+def test_the_counts_of_the_class_page_add_up(graded):
+    page = (graded / "index.html").read_text()
+    chips = re.findall(r'<span class="chip[^>]*>(\d+) ([^<]+)</span>', page)
+    assert sum(int(count) for count, _ in chips) == page.count("<tr><td>") == 4
+    assert ("1", "no rubric") in chips
+
+
+def test_a_class_is_no_reference(tmp_path):
+    for name in ("ada", "ben"):
+        hand_in(tmp_path / "class" / name / "02")
+    result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
+    assert result.exit_code == 2
+    assert "looks like a class, with ada, ben. Expected is one folder" in result.stderr
+    assert not (tmp_path / "site.yaml").exists()
+
+
+@pytest.mark.parametrize("folder", ["02", "runs"])
+def test_outputs_in_no_lessons_folder_say_their_lesson(tmp_path, folder):
+    write_lines(tmp_path / "runs" / folder / "a.out", make_record())
+    (tmp_path / "runs" / "notes").mkdir()
+    where = tmp_path / "runs" / ("" if folder == "02" else folder)
+    result = run("calibrate", where, "--out", tmp_path / "site.yaml")
+    assert result.exit_code == 0, result.output
+    assert "None" not in result.output
+    assert list(yaml.safe_load((tmp_path / "site.yaml").read_text())) == ["02"]
+
+
+def test_nothing_of_use_is_no_calibration(tmp_path):
+    write_lines(tmp_path / "runs" / "05" / "a.out", make_record())  # says that it is of 02
+    result = run("calibrate", tmp_path / "runs", "--out", tmp_path / "site.yaml")
+    assert result.exit_code == 2
+    assert "05: no finished run of this lesson" in result.stderr
+    assert "Expected is one folder" in result.stderr
