@@ -45,7 +45,9 @@ def _check_header(
     where: str, header: list[str], needed: Sequence[str], optional: Collection[str] | None
 ) -> None:
     known = [*needed, *(optional or ())]
-    for name in header if optional is not None else ():
+    for number, name in enumerate(header if optional is not None else (), start=1):
+        if not name:
+            raise SettingsError(f"{where}: column {number} has no name; take it out")
         if name not in known:
             near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
             what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"

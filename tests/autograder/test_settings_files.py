@@ -50,6 +50,7 @@ def refused(tmp_path, grade):
         (TOTALS + 'ada,02,3,"ill\neve,02,excused,ill\n', "file:2: a quotation mark is open"),
         ("student,lesson,points\nada,02,5\n", "no column `reason`; found: student, lesson, points"),
         ("student,lesson,points,points,reason\n", "file:1: the column `points` is there twice"),
+        ("student,lesson,,points,reason\n", "file:1: column 3 has no name; take it out"),
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (
             CHANGES + "ada,02,accuracy,2,5,broken node\n",
