@@ -5,6 +5,7 @@ predict_gpu = no
 keras_epoch_s = 0.91
 """
 
+import codecs
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,9 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Findin
     given: dict[str, Given] = {}
     twice: dict[str, Where] = {}
     findings = []
-    text = data.decode("utf-8-sig", "replace")
+    # PowerShell's > writes UTF-16, and says so in its first two bytes.
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
     for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         line = raw.split("#", 1)[0].strip()
         if not line:

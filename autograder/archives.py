@@ -8,14 +8,15 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
 from autograder.harmless import printable
 from autograder.records import Where
 from autograder.verdict import Finding
 
-SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+NOT_READ = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
 MAX_MEMBERS = 10_000
 MAX_BYTES = 4 << 30  # of all files together
 RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
@@ -27,6 +28,29 @@ Member = tuple[str, int, BinaryIO]  # path, compressed size or 0, content
 
 def is_archive(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
+
+
+def is_not_read(name: str) -> bool:
+    """An archive of a kind that Python's own library cannot open."""
+    return name.lower().endswith(NOT_READ)
+
+
+def stem(name: str) -> str:
+    suffixes = [s for s in (*SUFFIXES, *NOT_READ) if name.lower().endswith(s)]
+    return name[: -len(max(suffixes, key=len))] or name
+
+
+def not_read(name: PurePath) -> Finding:
+    """Somebody handed in their work and we cannot see it: said where the instructor looks."""
+    return Finding(
+        "collect",
+        f"{printable(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
+        expected="outputs of jobs and answers.txt",
+        found="an archive that cannot be looked into",
+        where=(Where(printable(name), 0),),
+        try_="pack the lesson's folder again, as .zip or .tar.gz",
+        look=True,
+    )
 
 
 def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:

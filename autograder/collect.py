@@ -9,11 +9,11 @@
 Nothing is followed out of the folder and nothing but regular files is opened.
 """
 
-import hashlib
 import json
 import os
 import re
 import stat
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -51,9 +51,10 @@ class Folder:
 
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
-    answers: tuple[Path, str] | None = None
+    answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
     findings: list[Finding] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
 
 
 def find_students(
@@ -61,15 +62,15 @@ def find_students(
 ) -> list[Student]:
     """The students below the named places, sorted by name."""
     places = list(places)
-    files = [p for p in places if p.is_file() and not archives.is_archive(p.name)]
+    files = [p for p in places if p.is_file() and not is_package(p.name)]
     found: dict[str, list[Path]] = {}
     if files:
-        found[name or "submission"] = files
+        found[one_spelling(name or "submission")] = files
     for place in places:
         if place in files:
             continue
         for student, inner in _students_in(place, name):
-            found.setdefault(student, []).append(inner)
+            found.setdefault(one_spelling(student), []).append(inner)
     only = places[0] if len(places) == 1 else None  # a lesson's own folder says its lesson
     if lesson is None and only is not None and found and [only] in found.values():
         lesson = lesson_of(only.resolve().name)
@@ -79,8 +80,8 @@ def find_students(
 def _students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
     if not place.exists():
         raise click.UsageError(f"{place} does not exist. Name the folder with the submissions.")
-    if archives.is_archive(place.name) and place.is_file():
-        yield name or archive_stem(place.name), place
+    if is_package(place.name) and place.is_file():
+        yield name or archives.stem(place.name), place
         return
     if (place / "submitted").is_dir():
         place = place / "submitted"
@@ -94,27 +95,32 @@ def _students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
         raise click.UsageError(f"{place} cannot be read: {error.strerror}") from None
     visible = [e for e in entries if not is_clutter(e.name)]
     folders = [e for e in visible if e.is_dir(follow_symlinks=False)]
-    packed = [e for e in visible if archives.is_archive(e.name)]
+    packed = [e for e in visible if is_package(e.name) and not e.is_dir(follow_symlinks=False)]
     lessons = [e for e in folders if LESSON.match(e.name)]
     loose = [e for e in visible if e.is_file(follow_symlinks=False) and OUTPUT.match(e.name)]
-    own_lesson = loose and (LESSON.match(place.resolve().name) or not (folders or packed))
+    opened = any(archives.is_archive(e.name) for e in packed)
+    own_lesson = loose and (LESSON.match(place.resolve().name) or not (folders or opened))
     if own_lesson or (lessons and len(lessons) == len(folders)):
         yield name or place.resolve().name, place  # one student's own folder
         return
     for entry in folders:
         yield entry.name, Path(entry.path)
     for entry in packed:
-        yield archive_stem(entry.name), Path(entry.path)
+        yield archives.stem(entry.name), Path(entry.path)
+
+
+def one_spelling(name: str) -> str:
+    """macOS writes é as e and an accent; rosters and other systems write one letter."""
+    return unicodedata.normalize("NFC", name)
+
+
+def is_package(name: str) -> bool:
+    return archives.is_archive(name) or archives.is_not_read(name)
 
 
 def is_clutter(name: str) -> bool:
     """What systems and Python leave behind: nobody hands it in on purpose."""
     return name.startswith(".") or name in ("__MACOSX", "__pycache__")
-
-
-def archive_stem(name: str) -> str:
-    suffix = max((s for s in archives.SUFFIXES if name.lower().endswith(s)), key=len)
-    return name[: -len(suffix)] or name
 
 
 def gradescope_student(metadata: Path) -> str:
@@ -133,38 +139,10 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         for place in student.places:
             collector.add(place)
         folders = [collector.folders[key] for key in sorted(collector.folders, key=str)]
+        folders = folders or [Folder(student.lesson)]
         for folder in folders:
-            count_copies_once(folder)
-            shorten_names(folder)
+            folder.others = collector.others
         yield folders
-
-
-def count_copies_once(folder: Folder) -> None:
-    """A file in the folder and again in its package, which `lessons submit` leaves there."""
-    by_name: dict[str, list[Path]] = {}
-    for path in sorted(folder.outputs, key=lambda path: len(PurePath(folder.outputs[path]).parts)):
-        by_name.setdefault(path.name, []).append(path)
-    for same_name in by_name.values():
-        seen: set[bytes] = set()
-        for path in same_name if len(same_name) > 1 else ():
-            try:
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "blake2b").digest()
-            except OSError:
-                continue  # whoever reads it will say so
-            if content in seen:
-                del folder.outputs[path]
-            seen.add(content)
-
-
-def shorten_names(folder: Folder) -> None:
-    """`you.zip/02_serial/a.out` is `a.out`, when all of a lesson's files lie in one place."""
-    names = [*folder.outputs.values(), *(folder.answers[1:] if folder.answers else ())]
-    places = {PurePath(name).parent for name in names}
-    if len(places) == 1:
-        folder.outputs = {path: PurePath(name).name for path, name in folder.outputs.items()}
-        if folder.answers:
-            folder.answers = (folder.answers[0], PurePath(folder.answers[1]).name)
 
 
 class _Collector:
@@ -175,12 +153,15 @@ class _Collector:
         self.stack = stack  # removes what was unpacked
         self.folders: dict[str | None, Folder] = {}
         self.entries = 0
+        self.others: list[str] = []
 
     def add(self, place: Path) -> None:
         if place.is_dir():
             self.walk(place, PurePath(), None)
         elif archives.is_archive(place.name):
             self.unpack(place, PurePath(place.name), None)
+        elif archives.is_not_read(place.name):
+            self.not_read(PurePath(place.name), None)
         else:
             self.file(place, PurePath(place.name), None)
 
@@ -188,14 +169,24 @@ class _Collector:
         lesson = lesson or self.student.lesson
         return self.folders.setdefault(lesson, Folder(lesson))
 
+    def note(self, lesson: str | None, finding: Finding) -> None:
+        if len(self.folder(lesson).findings) < 20:
+            self.folder(lesson).findings.append(finding)
+
     def odd(self, lesson: str | None, name: PurePath, found: str, try_: str) -> None:
-        folder = self.folder(lesson)
-        if len(folder.findings) < 20:
-            where = (Where(printable(name), 0),)
-            title = "Something in the submission was left out"
-            folder.findings.append(
-                Finding("collect", title, "outputs and answers.txt", found, where, try_, look=True)
-            )
+        where = (Where(printable(name), 0),)
+        title, expected = "Something in the submission was left out", "outputs and answers.txt"
+        self.note(lesson, Finding("collect", title, expected, found, where, try_, look=True))
+
+    def not_read(self, name: PurePath, lesson: str | None) -> None:
+        self.note(lesson or lesson_of(archives.stem(name.name)), archives.not_read(name))
+
+    def is_taken(self, name: PurePath) -> bool:
+        """Packages within packages too: they are not opened, but walk() has to see and say it."""
+        taken = is_wanted(name.name) or is_package(name.name)
+        if not taken and not is_clutter(name.name) and len(self.others) < 3:
+            self.others.append(printable(name, 80))
+        return taken
 
     def walk(self, place: Path, name: PurePath, lesson: str | None, unpacked: bool = False) -> None:
         if len(name.parts) > MAX_DEPTH:
@@ -230,32 +221,27 @@ class _Collector:
                     self.odd(lesson, inner, found, "unpack it, and pack only once")
                 else:
                     self.unpack(Path(entry.path), inner, lesson)
+            elif archives.is_not_read(entry.name):
+                self.not_read(inner, lesson)
             else:
                 self.file(Path(entry.path), inner, lesson)
 
     def unpack(self, archive: Path, name: PurePath, lesson: str | None) -> None:
         target = Path(self.stack.enter_context(TemporaryDirectory(prefix="autograder-")))
-        lesson = lesson or lesson_of(archive_stem(archive.name))
+        lesson = lesson or lesson_of(archives.stem(archive.name))
         shown = printable(name)
-        findings = archives.unpack(
-            archive,
-            shown,
-            target,
-            # An archive within is not opened, but walk() has to see it, to say so.
-            lambda path: is_wanted(path.name) or archives.is_archive(path.name),
-        )
+        findings = archives.unpack(archive, shown, target, lambda path: self.is_taken(name / path))
         if findings:
             self.folder(lesson).findings += findings
         self.walk(target, PurePath(name), lesson, unpacked=True)
 
     def file(self, path: Path, name: PurePath, lesson: str | None) -> None:
-        shown = PurePath(*name.parts[1:]) if lesson_of(name.parts[0]) and lesson else name
         if path.name.lower() == ANSWERS:
-            self.folder(lesson).answers = (path, printable(shown))
+            self.folder(lesson).answers[path] = printable(name)
         elif path.name.lower() == "timestamp.txt":
             self.folder(lesson).handed_in = first_line(path)
-        elif is_wanted(path.name) and stat.S_ISREG(path.lstat().st_mode):
-            self.folder(lesson).outputs[path] = printable(shown)
+        elif self.is_taken(name) and stat.S_ISREG(path.lstat().st_mode):
+            self.folder(lesson).outputs[path] = printable(name)
 
 
 def lesson_of(name: str) -> str | None:

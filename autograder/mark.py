@@ -6,11 +6,11 @@ from pathlib import Path, PurePath
 
 from autograder import collect, evidence, judge
 from autograder.accounting import Job
-from autograder.answers import Given, read_answers
 from autograder.case import Case, chosen
 from autograder.collect import Folder, Student
 from autograder.harmless import printable
 from autograder.measure import Measure
+from autograder.one_lesson import answers_of, settle
 from autograder.policy import Policy
 from autograder.read import read_files
 from autograder.readers import custom
@@ -50,8 +50,6 @@ def mark_student(student: Student, settings: Settings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = []
     with collect.opened(student) as folders:
-        if not folders:
-            return [nothing_found(student, settings)]
         for folder in one_for_each_lesson(folders):
             try:
                 grades.append(mark_folder(student.name, folder, settings))
@@ -72,7 +70,7 @@ def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
     if home is None:
         return list(folders)
     home.outputs |= loose.outputs
-    home.answers = home.answers or loose.answers
+    home.answers |= loose.answers
     home.handed_in = home.handed_in or loose.handed_in
     home.findings += loose.findings
     return rest
@@ -107,25 +105,26 @@ def grader_error(student: str, lesson: str, settings: Settings, error: Exception
 
 
 def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
+    settle(folder)
+    if not folder.outputs and not folder.answers:
+        return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")
     runs = read_runs(folder, known)
     lesson = folder.lesson or lesson_said(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    given: dict[str, Given] = {}
-    findings = list(folder.findings)
-    if folder.answers:
-        given, more = read_answers(*folder.answers)
-        findings += more
+    given, found = answers_of(folder.answers)
+    findings = [*folder.findings, *found]
     case = Case(
         rubric=rubric,
         runs=runs,
         answers=given,
-        answers_file=folder.answers[1] if folder.answers else None,
+        answers_file=next(iter(folder.answers.values()), None),
         profile=settings.profile,
         expected=settings.expected.get(lesson, {}),
         references=settings.references.get(lesson, {}),
+        other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
     )
     judged = judge.judge(case)
     counted = [r for r in (chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
@@ -192,27 +191,31 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settin
     )
 
 
-def nothing_found(student: Student, settings: Settings) -> Grade:
-    """An empty place is no zero yet: a file may have been forgotten, or be of another kind."""
-    rubric = settings.rubrics.get(student.lesson or "")
+def nothing_found(student: str, folder: Folder, settings: Settings) -> Grade:
+    """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
+    something could not be opened, that is all that there is to say."""
+    rubric = settings.rubrics.get(folder.lesson or "")
     finding = Finding(
         "collect",
         "Nothing found that can be graded",
         expected="outputs of jobs and answers.txt",
-        found="no file of these kinds",
+        found="no file of these kinds"
+        + (f", only {', '.join(folder.others)}" if folder.others else ""),
+        where=tuple(Where(name, 0) for name in folder.others),
         try_="hand in the lesson's folder with its outputs",
         look=True,
     )
+    findings = tuple(folder.findings) or (finding,)
     return Grade(
-        student=printable(student.name),
-        lesson=student.lesson or NO_LESSON,
+        student=printable(student),
+        lesson=printable(folder.lesson or NO_LESSON),
         title=rubric.title if rubric else "",
         profile=settings.profile,
         status="missing",
         score=None,
         max_score=rubric.points if rubric else 0,
-        findings=(finding,),
-        look=(finding.title,),
+        findings=findings,
+        look=tuple(dict.fromkeys(f.title for f in findings if f.look)),
     )
 
 

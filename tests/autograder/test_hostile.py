@@ -138,9 +138,11 @@ def test_broken_archives(tmp_path, grade, name, data):
     result = grade(tmp_path / "class")
     assert line_of(result, "ada")[2] == "10/10"
     assert "grader error" not in result.stdout
-    assert line_of(result, "eve")[3] == "no rubric"
-    if data:
-        assert line_of(result, "eve")[5].startswith("The archive cannot be opened")
+    assert line_of(result, "eve")[3] == "missing"
+    assert line_of(result, "eve")[5] == "The archive cannot be opened"
+    page = (result.folder / "students" / "eve.html").read_text()
+    assert page.count("<dt>found</dt>") == 1  # the archive, and nothing of what is not in it
+    assert "--lesson" not in page
 
 
 def test_more_files_than_anybody_hands_in(tmp_path, grade):
@@ -156,12 +158,12 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
     assert "more than 10,000 files" in (result.folder / "students" / "eve.html").read_text()
 
 
-def test_work_packed_twice_is_named_and_not_called_missing(tmp_path, grade):
+def test_work_packed_twice_is_named(tmp_path, grade):
     zip_of(tmp_path / "inner.zip", files_of_a_lesson())
     packed = {"ben_02.zip": (tmp_path / "inner.zip").read_bytes()}
     zip_of(tmp_path / "class" / "ben.zip", packed)
     result = grade(tmp_path / "class")
-    assert line_of(result, "ben")[3] != "missing"
+    assert line_of(result, "ben")[5] == "Something in the submission was left out"
     page = (result.folder / "students" / "ben.html").read_text()
     assert "ben_02.zip" in page
     assert "unpack it" in page

@@ -174,7 +174,7 @@ def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, t
     assert student.name == "you"
     with collect.opened(student) as [found]:
         assert found.lesson == "02"
-        assert found.answers is not None
+        assert found.answers
         [run] = read_files(found.outputs)
         assert run.outcome == "completed"
 
