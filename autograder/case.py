@@ -1,15 +1,16 @@
 """One lesson of one student: what it is judged by, and which of its runs a rubric speaks of."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.answers import Given
 from autograder.harmless import printable
 from autograder.measure import Measure, Missing
-from autograder.metrics import METRICS, PAIRS, POINTS, Value, measured
+from autograder.metrics import ERROR_FILE, METRICS, PAIRS, POINTS, Value, measured
 from autograder.outcome import RAISED
+from autograder.readers import mllog
 from autograder.records import Run, Where
 from autograder.rubric import Profile, Rubric, Threshold
 from autograder.study import STUDIES
@@ -26,6 +27,7 @@ class Case:
     profile: Profile
     expected: dict = field(default_factory=dict)
     references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
+    other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
 
 
 # --- which runs -----------------------------------------------------------------------------
@@ -73,10 +75,12 @@ def chosen(given: Case, name: str) -> Run | Missing:
         problem = next(reversed(raised or last.problems), None)
         reason = f"the run of `{name}` did not finish: {last.outcome}"
         if problem:
-            reason += f" ({problem.reason}: {printable(problem.text, 120)})"
+            # A damaged line of the record stands at "Your runs" already; others say the cause.
+            text = "" if mllog.TAG.decode() in problem.text else printable(problem.text, 120)
+            reason += f" ({problem.reason}{': ' if text else ''}{text})"
         where = (problem.where,) if problem else (Where(last.files[0], 1),) if last.files else ()
-        try_ = "look at the last lines of the error file"
-        if last.outcome == "incomplete" and not problem:
+        try_ = last_lines(last)
+        if last.outcome == "incomplete":
             reason += ", its output ends before the run does"
             try_ = "hand in the whole output; if the job itself ended there, " + try_
         return Missing(reason, try_, where, absent=True)
@@ -90,6 +94,12 @@ def chosen(given: Case, name: str) -> Run | Missing:
                 best = pick(values)
                 asked = [r for m, r in sized if isinstance(m, Measure) and m.value == best]
     return asked[-1]
+
+
+def last_lines(run: Run) -> str:
+    """Where a job that did not end well says why: in its error file, if one was handed in."""
+    errors = [file for file in run.files if ERROR_FILE.match(file)]
+    return "look at the last lines of " + (printable(errors[0]) if errors else "the output")
 
 
 def size_shortfall(given: Case, run: Run) -> tuple[float, float] | None:
@@ -163,3 +173,16 @@ def shown_measure(value: Measure) -> str:
     if value.low == value.high:
         return shown(value.value) + unit
     return f"{shown(value.value)}{unit} [{shown(value.low)}, {shown(value.high)}]"
+
+
+def in_words(threshold: Threshold, name: str) -> str:
+    """A threshold that is relative to something which is not there to be read."""
+    if threshold.of_reference is not None:
+        return f"{threshold.of_reference:g} of what the solution reaches on this site"
+    label = (threshold.metric or "").replace("_", " ")
+    words = f"{label} of {threshold.of or name}"
+    if threshold.factor != 1:
+        words = f"{threshold.factor:g} × {words}"
+    if threshold.plus:
+        words += f" {'+' if threshold.plus > 0 else '−'} {abs(threshold.plus):g}"
+    return words

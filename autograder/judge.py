@@ -9,7 +9,9 @@ from autograder.case import (
     as_text,
     chosen,
     constant,
+    in_words,
     larger_unfinished,
+    last_lines,
     matching,
     metric_value,
     says,
@@ -120,7 +122,7 @@ def judge_run(given: Case, condition: Condition, name: str) -> Part:
     title = title_of(condition, name)
     limit = threshold_value(given, condition.threshold, title, name)
     value = value_of(given, condition, name)
-    goal = as_text(limit) if not isinstance(limit, Missing) else "a threshold that is missing"
+    goal = in_words(condition.threshold, name) if isinstance(limit, Missing) else as_text(limit)
     if isinstance(limit, Measure) and condition.threshold.of_reference is not None:
         goal += f" ({condition.threshold.of_reference:g} of the reference)"
     expected = f"{title} {SYMBOLS[condition.operator]} {goal}"
@@ -282,7 +284,7 @@ def judge(given: Case) -> Judged:
                     expected="a run that ends by itself",
                     found=printable("; ".join([ended.outcome, *reasons[-3:]]), 200),
                     where=tuple(problem.where for problem in problems[-1:]),
-                    try_="look at the last lines of its error file, mend it and submit it again",
+                    try_=f"{last_lines(ended)}, mend it and submit it again",
                 )
             )
         short = None if isinstance(run, Missing) else size_shortfall(given, run)
@@ -307,6 +309,7 @@ def judge(given: Case) -> Judged:
                 found=printable(", ".join(str(r.header.get("lesson")) for r in strangers[:4])),
                 where=tuple(Where(r.files[0], 0) for r in strangers[:4] if r.files),
                 try_="hand in each lesson's outputs in its own folder",
+                look=True,
             )
         )
     unknown = sorted(set(given.answers) - set(given.rubric.answers))

@@ -11,25 +11,39 @@ from autograder.rubric import Answer, tolerance
 from autograder.study import STUDIES
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
+EXAMPLE = "12.5"  # of a number; the expected answer of no question
+ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and predict_steps are 0.75
+
 
 def of_another_kind(question: Answer, text: str) -> str:
     """What is asked, when the text is no answer of its kind; empty when it is one."""
     if question.kind == "number" and as_number(text, question.unit) is None:
-        return "digits only, like 7.2" + (f", in {question.unit}" if question.unit else "")
+        return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     choices = [as_word(choice) for choice in question.choices]
     if question.kind == "word" and choices and as_word(text) not in choices:
         return "one word: " + " or ".join(question.choices)
     return ""
 
 
+def misspelt_as(given: Case, key: str) -> str | None:
+    """An id that no lesson knows, if this one of all is what it looks most like."""
+    asked = given.rubric.answers
+    unknown = sorted(given.answers.keys() - {*asked, *given.other_ids})
+    near = difflib.get_close_matches(key, unknown, 1, ALIKE)
+    if near and difflib.get_close_matches(near[0], sorted(asked.keys() - given.answers), 1) == [
+        key
+    ]:
+        return near[0]
+    return None
+
+
 def judge_answer(given: Case, key: str) -> Part:
     question = given.rubric.answers[key]
     answer = given.answers.get(key)
     if answer is None or not answer.text:
-        near = difflib.get_close_matches(key, set(given.answers) - set(given.rubric.answers), 1)
-        if near:
-            where: tuple[Where, ...] = (given.answers[near[0]].where,)
-            hint = f"is `{near[0]}` meant? The id is `{key}`"
+        if misspelt := misspelt_as(given, key):
+            where: tuple[Where, ...] = (given.answers[misspelt].where,)
+            hint = f"is `{misspelt}` meant? The id is `{key}`"
         else:
             where = (Where(given.answers_file, 0),) if given.answers_file else ()
             hint = "write a line `id = value` for each into answers.txt"
