@@ -1,5 +1,6 @@
 """What only shows when all students are seen, and everything that is written once for a class."""
 
+import difflib
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +14,9 @@ from autograder.mark import Settings
 from autograder.options import ClassOptions
 from autograder.roster import Person
 from autograder.rows import Row, shared_runs
-from autograder.verdict import GRADER_ERROR, NO_LESSON
+from autograder.verdict import GRADER_ERROR, NO_LESSON, counted
+
+MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
 
 
 def finish(
@@ -30,6 +33,11 @@ def finish(
     said: list[str] = []
     if out is not None:
         said = tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
+    if untimed := sum(policy.TIME_UNKNOWN in row.adjustments for row in rows):
+        said = [
+            *said,
+            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
+        ]
     titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
     terminal.show(rows, out, titles, options.profile, said)
     sys.exit(exit_code(rows))
@@ -54,8 +62,9 @@ def with_class_findings(
     ]
     if people:
         names = {printable(person) for person in people}
+        strange = unknown_students({row.student for row in rows}, names)
         found = [
-            row if row.student in names else replace(row, look=("not in the roster", *row.look))
+            replace(row, look=(strange[row.student], *row.look)) if row.student in strange else row
             for row in found
         ]
     there = {(row.student, row.lesson): row for row in rows}
@@ -74,11 +83,28 @@ def with_class_findings(
     return sorted(found, key=lambda row: (row.student, row.lesson))
 
 
+def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
+    """Who is not in the roster, each with the name there that may be meant: the same but for its
+    case, or one much like it of somebody who handed in nothing."""
+    spelt = {name.casefold(): name for name in roster}
+    absent = [name.casefold() for name in sorted(roster - handed_in)]
+    found = {}
+    for number, student in enumerate(sorted(handed_in - roster)):
+        near = [student.casefold()] if student.casefold() in spelt else []
+        if not near and number < MOST_COMPARED:
+            near = difflib.get_close_matches(student.casefold(), absent, 1)
+        hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
+        found[student] = "not in the roster" + hint
+    return found
+
+
 def asked_for(
     rows: Sequence[Row], people: dict[str, Person], settings: Settings
 ) -> dict[str, set[str]]:
-    """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all."""
-    lessons = {row.lesson for row in rows if row.lesson in settings.rubrics}
+    """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all.
+    A lesson in whose folder only others' outputs lie was handed in by mistake."""
+    meant = [row for row in rows if row.runs or row.raw_score]
+    lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
     asked = {person: set(lessons) for person in people}
     students = {row.student for row in rows}
     for student, lesson in settings.policy.overrides:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.harmless import printable
+from autograder.policy import TIME_UNKNOWN
 from autograder.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
@@ -34,7 +35,9 @@ def notice(row: Row) -> str:
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
-    return "; ".join(filter(None, (first, *row.adjustments)))
+    # Without times no row has one: that is told once, and on each student's page.
+    adjusted = (line for line in row.adjustments if line != TIME_UNKNOWN)
+    return "; ".join(filter(None, (first, *adjusted)))
 
 
 def cells(row: Row) -> tuple[str, ...]:

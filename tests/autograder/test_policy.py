@@ -250,7 +250,7 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
     ("row", "said"),
     [
         ({"adjustments": ()}, "lost points: b"),
-        ({"adjustments": (TIME_UNKNOWN,)}, f"lost points: b; {TIME_UNKNOWN}"),
+        ({"adjustments": (TIME_UNKNOWN,)}, "lost points: b"),  # said on the student's page
         ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
         (
             {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},
@@ -280,4 +280,7 @@ def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tm
     for text in (finn, page):
         assert "also handed in by gina" in text
         assert "points less for 24 late days" in text
-    assert gina.endswith(f"7 points by the instructor: talked; {TIME_UNKNOWN}")
+    assert gina.endswith("7 points by the instructor: talked")
+    assert TIME_UNKNOWN not in page
+    assert TIME_UNKNOWN in (result.folder / "students" / "gina.html").read_text()
+    assert "1 grade without a time of handing in, taken as on time." in result.stderr
