@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from autograder import strict_csv
 from autograder.harmless import printable
 from autograder.rows import Row
 from autograder.strict_yaml import SettingsError
@@ -18,14 +19,12 @@ NAMED = 5  # students in a sentence
 
 def read_table(path: Path) -> list[list[str]]:
     """Commas or semicolons, as the language of the site has it; cells may hold line breaks."""
+    text = strict_csv.read_text(path)
+    separator = strict_csv.separator(text)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            text = file.read()
-        first = text.split("\n", 1)[0]
-        separator = ";" if first.count(";") > first.count(",") else ","
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         return [line for line in reader if line]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except csv.Error as error:
         raise SettingsError(f"{path} cannot be read: {error}") from None
 
 
