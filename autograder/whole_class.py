@@ -27,11 +27,13 @@ def finish(
     out: Path | None,
 ) -> NoReturn:
     """Write the class's tables and page, print the grades and leave with the exit code."""
-    from autograder.report import tables, terminal
+    from autograder.report import terminal
 
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
     if out is not None:
+        from autograder.report import tables
+
         said = tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
     if untimed := sum(policy.TIME_UNKNOWN in row.adjustments for row in rows):
         said = [
