@@ -46,7 +46,7 @@ def not_read(name: PurePath) -> Finding:
         "collect",
         f"{printable(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
         expected="outputs of jobs and answers.txt",
-        found="an archive that cannot be looked into",
+        found=f"{printable(name)}, which cannot be looked into",
         where=(Where(printable(name), 0),),
         try_="pack the lesson's folder again, as .zip or .tar.gz",
         look=True,

@@ -5,7 +5,9 @@ import unicodedata
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from autograder.cli import main
 from autograder.judge_answers import EXAMPLE, of_another_kind
 from autograder.rubric import FOLDER, load_rubric
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
@@ -44,6 +46,11 @@ def test_an_archive_that_is_not_read_loses_nobody(tmp_path, grade, path, lesson)
     assert rows(result)["ada", "02"][0] == "10/10"
     assert len(result.table) == 2
     assert result.exit_code == 1
+    words = ["explain", "sven", "02", "--grades", str(result.folder)]
+    assert (
+        f"{path.removeprefix('sven/')}, which cannot be looked into"
+        in CliRunner().invoke(main, words).output
+    )
 
 
 def test_an_archive_that_is_not_read_beside_outputs_is_named(tmp_path, grade):
