@@ -175,11 +175,14 @@ def shown_measure(value: Measure) -> str:
     return f"{shown(value.value)}{unit} [{shown(value.low)}, {shown(value.high)}]"
 
 
+IN_WORDS = {"steps_expected": "samples / batch"}
+
+
 def in_words(threshold: Threshold, name: str) -> str:
     """A threshold that is relative to something which is not there to be read."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
-    label = (threshold.metric or "").replace("_", " ")
+    label = IN_WORDS.get(threshold.metric or "", (threshold.metric or "").replace("_", " "))
     words = f"{label} of {threshold.of or name}"
     if threshold.factor != 1:
         words = f"{threshold.factor:g} × {words}"
