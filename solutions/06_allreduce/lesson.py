@@ -219,7 +219,7 @@ runs = {}
 for ranks in rank_counts:
     [runs[ranks]] = read_files(submit_once("job.sbatch", *sizes, options={"ntasks": str(ranks)}))
     run = runs[ranks]
-    print(f"{ranks} ranks: {run.epochs[-1].seconds.value:.2f} s an epoch,", end=" ")
+    print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s an epoch,", end=" ")
     print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
 
 # %%
@@ -245,7 +245,7 @@ exact = ["--precision", "float64"]
 for ranks in (1, 2):
     files = submit_once("job.sbatch", *sizes, *exact, options={"ntasks": str(ranks)})
 [two] = read_files(files)
-print("largest difference to the serial run:", two.measures[0]["value"])
+print(f"largest difference to the serial run: {two.measures[0]['value']:.1e}")
 
 # %% [markdown]
 # ## While the backward pass still runs

@@ -275,7 +275,8 @@ for run in read_files(submit_once("job_gap.sbatch", *few, *longest)):
 for name in ("N = 16", "N = 64"):
     pairs = zip(paths["N = 1"], paths[name], strict=True)
     gaps = [gap(small, large, 0.15) for small, large in pairs]
-    print(name, "gap at training loss 0.15, a seed each:", gaps)
+    shown = ", ".join("none to tell" if each is None else f"{each:+.4f}" for each in gaps)
+    print(f"{name}: gap at training loss 0.15, a seed each: {shown}")
 
 # %%
 plots_learning.at_equal_loss(paths, 0.15)
