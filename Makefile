@@ -1,8 +1,7 @@
 # Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
 PYTHON ?= python3
-# Some tests at a time, those of one file one after another (tests/conftest.py). Of the slow ones
-# three, though two cores do: one of them is with the Slurm box, which waits half of its time.
-PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
+# Two tests at a time, those of one file one after another (tests/conftest.py).
+PYTEST = .venv/bin/pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m
 
 .DEFAULT_GOAL := help
 .PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv
@@ -21,10 +20,10 @@ demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
 	.venv/bin/autograder grade build/demo/submissions --profile smoke --out build/demo/grades || [ $$? = 1 ]
 
 test: .venv       ## the tests (minutes)
-	@$(PYTEST) --numprocesses 2 -m "not slow and not slurm and not browser"
+	@$(PYTEST) "not slow and not slurm and not browser"
 
 test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
-	@$(PYTEST) --numprocesses 3 -m "slow or slurm or browser"
+	@$(PYTEST) "slow or slurm or browser"
 
 lint: .venv       ## formatting, lint and types
 	@.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy autograder cluster lessons

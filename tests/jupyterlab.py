@@ -26,4 +26,4 @@ def run_all(page: Page) -> None:
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     begun = page.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[(\*|\d+)\]"))
-    expect(begun.first).to_be_attached(timeout=20_000)
+    expect(begun.first).to_be_attached(timeout=60_000)
