@@ -40,8 +40,9 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # Before any run, commit yourself. Only that you predicted counts, not whether you were right.
 #
-# 1. You stand at *w* on the curve ½·a·w², whose slope is *a·w*, and step to *w* − lr·*a·w*, again
-#    and again. For *a* = 4: above which rate lr do you run away instead of coming to rest?
+# 1. You stand at *w* on the curve ½·a·w². How steep it is there, its slope, is *a·w*. You step
+#    against it, a number lr (the *rate*) times the slope, to *w* − lr·*a·w*, again and again. For
+#    *a* = 4: above which rate lr do you run away instead of coming to rest?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers,
 #    each at a random place. Which accuracy is left? A fraction of 1.
 
@@ -165,9 +166,10 @@ plots_learning.fitted_curves(
 )
 
 # %% [markdown]
-# And three rates. The loss of this polynomial is a bowl. Its steepest curvature, the *a* of your
-# prediction, is 2.28, so the largest rate at which descent comes to rest is 2 / 2.28 = 0.88. That
-# bound does not care how good your computer is.
+# And three rates. On the curve of your prediction a step takes *w* to (1 − lr·*a*)·*w*: you come to
+# rest if that factor is between −1 and 1, so for lr below 2 / *a*. The loss of this polynomial is a
+# bowl, steeper in some directions than in others; in its steepest *a* is 2.28 (an eigenvalue, by
+# computer), so the largest rate is 2 / 2.28 = 0.88. That bound does not care how good your computer is.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -247,15 +249,17 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # The next three gaps are in `train.py`: fill one, save the file (Ctrl+S), then run its check here.
 #
-# **Exercise 1.3.** Back-propagation is the chain rule, from the loss to each parameter. Fill
+# **Exercise 1.3.** Back-propagation is the chain rule: how fast the loss changes with a weight is how
+# fast it changes with what the weight feeds, times how fast that changes with the weight. Fill
 # `backward`. From the end to the beginning:
 #
 # - the slopes of the scores, `d_scores`: (probabilities − one-hot) / n. Softmax and log cancel to
 #   this; the / n is there because the loss is a mean over n images. Minus one-hot means: minus 1 at
 #   `[np.arange(n), labels]`, in a copy;
-# - w2 gets `hidden.T @ d_scores`, b2 the sum of `d_scores` over the images;
-# - on to the hidden layer: `d_scores @ w2.T`, but only where relu let something through;
-# - w1 and b1 as w2 and b2, with `x` in the place of `hidden`.
+# - w2 gets `hidden.T @ d_scores`, b2 the sum of `d_scores` over the images (`axis=0`);
+# - on to the hidden layer: `d_scores @ w2.T`, but only where relu let something through. A
+#   comparison such as `hidden > 0` counts as 1 where it is true and as 0 elsewhere;
+# - w1 and b1 as w2 and b2, with `x` in the place of `hidden`. Return w1, b1, w2, b2 in this order.
 #
 # (`@` is the product of matrices, `.T` swaps rows and columns. If you are lost, look at shapes: a
 # gradient has the shape of its parameter, and from `x` (n × 784) and `d_hidden` (n × 64) only

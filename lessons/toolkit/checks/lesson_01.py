@@ -34,7 +34,7 @@ def same(found: np.ndarray, right: np.ndarray, tolerance: float = 1e-5) -> bool:
     return bool(np.abs(found - right).max() <= tolerance * size)
 
 
-def array(value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndarray:
     """The value as numbers of this shape."""
     expected = f"{name}: an array of shape {shape}"
     if value is None:
@@ -44,7 +44,6 @@ def array(value: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
     except (TypeError, ValueError):
         raise CheckFailed(expected, shown(value), "Return numbers in one array.") from None
     if found.shape != shape:
-        advice = "One number for each parameter: sum over the samples, not over the parameters."
         if found.size == int(np.prod(shape)):
             advice = "The numbers are as many as they should be: transpose or reshape them."
         raise CheckFailed(expected, f"shape {found.shape}", advice)
@@ -66,7 +65,15 @@ def check_1_1(gradient: Function) -> str:
     y = np.cos(2 * x)
     for w in (np.array([0.3, -0.7, 0.2, 0.5]), np.array([1.0, 2.0])):
         right = differences(lambda w: float(np.mean((powers(w, x) - y) ** 2)), w)
-        found = array(gradient(w.copy(), x, y), "gradient(w, x, y)", w.shape)
+        given = gradient(w.copy(), x, y)
+        if isinstance(given, list | tuple):
+            raise CheckFailed(
+                f"gradient(w, x, y): an array of shape {w.shape}",
+                f"a {type(given).__name__}",
+                "Put np.array(…) around it: a rate times a list is no step.",
+            )
+        shapes = "One number for each of the len(w) parameters, each a mean over the points."
+        found = array(given, "gradient(w, x, y)", w.shape, shapes)
         if same(found, right, 1e-6):
             continue
         times = factor(found, right)
@@ -183,7 +190,10 @@ def check_1_3(forward: Function, backward: Function) -> str:
 
     for place in (3, 2, 1, 0):  # in the order in which the error travels back
         name, param = names[place], params[place]
-        gradient = array(found[place], f"gradient of {name}", param.shape)
+        advice = (
+            "Return them in the order w1, b1, w2, b2; those of b1, b2 are sums over the images."
+        )
+        gradient = array(found[place], f"gradient of {name}", param.shape, advice)
         right = differences(loss, param)
         if not same(gradient, right):
             error = np.abs(gradient - right).max() / np.abs(right).max()
