@@ -75,8 +75,8 @@ def running(box, tmp_path_factory):
             file = preferences / f"{name}.jupyterlab-settings"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        lesson = Path(student.folder, "02_serial")
-        shutil.copytree(COURSE / "solutions/02_serial", lesson)
+        lesson = Path(student.folder, "06_allreduce")
+        shutil.copytree(COURSE / "solutions/06_allreduce", lesson)
         jupytext.write(jupytext.read(lesson / "lesson.py"), lesson / "lesson.ipynb")
         Path(student.folder, "nested.sh").write_text(NESTED)
         nested = nbformat.v4.new_notebook(
@@ -216,15 +216,15 @@ def test_sbatch_in_a_notebook_is_a_job_of_its_own(running, page):
     assert len({host for _, host in ranks}) == 2
 
 
-def test_lesson_02_runs_to_its_end(running, page):
+def test_lesson_06_runs_to_its_end(running, page):
     _, _, address, student, environment, session_job = running
     lab = connect(page, address)
-    open_and_run(lab, running, "02_serial/lesson.ipynb")
-    last = lab.get_by_text(re.compile(r"answers\.txt now holds 10 answers"))
+    open_and_run(lab, running, "06_allreduce/lesson.ipynb")
+    last = lab.get_by_text(re.compile(r"answers\.txt now holds 11 answers"))
     expect(last).to_be_attached(timeout=400_000)
     assert lab.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
     # Its jobs were Slurm's own, after the session's and with the notebook's Python.
-    outputs = sorted(Path(student.folder, "02_serial").glob("*.out"))
+    outputs = sorted(Path(student.folder, "06_allreduce").glob("*.out"))
     assert outputs
     for output in outputs:
         text = output.read_text()
