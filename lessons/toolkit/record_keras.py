@@ -19,19 +19,15 @@ class CallbackMethods:
         super().__init__()
         self.record = record
         self.epoch: Any = None
-        self.steps = 0
-        # Both Kerases would otherwise wait for the device after every batch to show us its loss.
-        self._supports_tf_logs = True
-        self.async_safe = True
+        self.updates_before: int | None = None
 
+    # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
+    # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         from lessons.toolkit.record import Epoch
 
-        self.steps = 0
+        self.updates_before = updates(self.model)
         self.epoch = Epoch(self.record, None, None)
-
-    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        self.steps += 1
 
     def on_test_begin(self, logs: Any = None) -> None:
         if self.epoch:  # validation inside fit
@@ -43,8 +39,10 @@ class CallbackMethods:
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = dict(logs or {})
+        made = updates(self.model)
+        steps = None if made is None or self.updates_before is None else made - self.updates_before
         self.epoch.log(
-            steps=self.steps,
+            steps=steps,
             loss=logs.get("loss"),
             accuracy=accuracy(logs),
             lr=learning_rate(self.model),
@@ -63,6 +61,12 @@ def accuracy(logs: dict[str, Any]) -> Any:
         if name in logs:
             return logs[name]
     return None
+
+
+def updates(model: Any) -> int | None:
+    """How many steps its optimizer has made; None if the model trains without one."""
+    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
+    return None if iterations is None else int(iterations.numpy())
 
 
 def learning_rate(model: Any) -> float | None:

@@ -25,9 +25,9 @@ x, y = np.random.rand(64, 8).astype("float32"), np.arange(64) % 10
 model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
 rates = keras.optimizers.schedules.ExponentialDecay(0.1, decay_steps=4, decay_rate=0.5)
 model.compile(keras.optimizers.SGD(rates), loss="sparse_categorical_crossentropy",
-              metrics=["accuracy"])
+              metrics=["accuracy"], steps_per_execution=2)
 record = Record("02", {"batch_size": 16, "epochs": 3}, source="keras", samples=64)
-model.fit(x, y, batch_size=16, epochs=3, validation_data=(x, y), validation_batch_size=32,
+model.fit(x, y, batch_size=16, epochs=3, validation_data=(x, y), validation_batch_size=16,
           callbacks=[record.keras_callback(), SlowValidation(), SlowCheckpoint()], verbose=VERBOSE)
 model.evaluate(x, y, verbose=0, callbacks=[record.keras_callback()])
 record.end(params=model.get_weights())
