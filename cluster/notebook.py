@@ -12,6 +12,8 @@ from cluster.job_status import Status
 from cluster.site import Site
 from cluster.wait import describe, watch
 
+FIRST_SILENCE = 30.0  # seconds without a word, then twice as many
+
 
 class JobError(RuntimeError):
     """A job that ended badly; Jupyter shows the two lines of the message and no more."""
@@ -78,16 +80,19 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Si
 
 
 def wait_quietly(job_id: str, where: Site) -> list[Status]:
-    """Wait; one line for each new state."""
-    said = ""
+    """Wait; one line for each new state, and at ever longer intervals one that it lasts."""
+    said, silence = "", FIRST_SILENCE
     begun = time.monotonic()
     found: list[Status] = []
     try:
         for found in watch(job_id, where):
             line = "; ".join(dict.fromkeys(map(describe, found)))
-            if line != said:
-                print(f"{line}  [{time.monotonic() - begun:.0f} s]", flush=True)
+            passed = time.monotonic() - begun
+            if line != said or passed >= silence:
+                print(f"{line}  [{passed:.0f} s]", flush=True)
                 said = line
+                while silence <= passed:
+                    silence *= 2
     except KeyboardInterrupt:
         print(f"You stopped waiting; job {job_id} goes on: cluster cancel {job_id}")
         raise

@@ -290,4 +290,5 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
         for problem in problems:
             click.echo(f"  - {problem}")
     else:
-        click.echo("The grader will find all that the lesson asks for.")
+        all_ = "all that gives points" if extra else "all that the lesson asks for"
+        click.echo(f"The grader will find {all_}.")

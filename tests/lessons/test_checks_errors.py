@@ -1,6 +1,11 @@
 """Of TensorFlow's long errors the checks show the line that says what is wrong."""
 
+import os
+import subprocess
+import sys
+
 import pytest
+from real_runs import ROOT
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_03
@@ -55,3 +60,44 @@ def test_a_check_shows_that_line_and_the_students_own():
     failed = failure(lesson_03.check_3_2, prepare)
     assert_advice(failed, "found     ValueError: 'size' must be a 1-D int32 Tensor, in line")
     assert "of prepare: raise TypeError(IN_USER_CODE)" in str(failed)
+
+
+RELOADED = '''
+import importlib, pathlib, sys
+import tensorflow as tf
+from lessons.toolkit.checks.check import CheckFailed, exercise
+
+sys.path.insert(0, ".")
+file = pathlib.Path("program.py")
+
+@exercise("1.1")
+def check(function):
+    found = [int(one) for one in function(tf.data.Dataset.range(1, 3))]
+    if found != [10, 20]:
+        raise CheckFailed("[10, 20]", found, "")
+
+for edit, (factor, right) in enumerate([(1, False), (10, True), (100, False), (10, True)]):
+    file.write_text("#" * edit + f"""
+def times(numbers):
+    return numbers.map(lambda n: n * {factor})
+""")
+    if "program" in sys.modules:
+        importlib.reload(program)
+    import program
+    try:
+        check(program.times)
+        assert right, factor
+    except CheckFailed as failed:
+        assert not right, failed
+'''
+
+
+@pytest.mark.slow
+def test_a_lambda_is_judged_as_it_stands_in_the_file_now(tmp_path):
+    environ = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", RELOADED],
+        cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr[-2000:]
+    assert "AutoGraph could not" not in done.stderr

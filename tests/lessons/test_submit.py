@@ -260,6 +260,16 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
     assert output.count("did not end well") == 1
 
 
+def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_output, monkeypatch):
+    monkeypatch.setattr("lessons.submit.missing", lambda *_: [])
+    (folder / "02_keras_7.out").write_text(run_output)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that the lesson asks for.\n")
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that gives points.\n")
+
+
 def test_a_job_that_is_still_running_is_called_so(
     folder, lessons_command, run_output, monkeypatch, tmp_path
 ):

@@ -6,6 +6,7 @@ returned) the same three lines.
 """
 
 import functools
+import linecache
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,9 @@ def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]
     def decorate(function: Callable[..., str]) -> Callable[..., None]:
         @functools.wraps(function)
         def check(*students: Any, **options: Any) -> None:
+            # TensorFlow reads a lambda's source through this cache, which knows a reloaded program
+            # only as it was before, and would run its old lines.
+            linecache.checkcache()
             try:
                 right = function(*students, **options)
             except NotImplementedError as gap:
