@@ -23,17 +23,16 @@ def shares_of(run: Run) -> list[list[int]]:
 def sample_map(
     figure: Any, shares: Mapping[str, Sequence[Iterable[int]]], samples: int, most: int = 4
 ) -> None:
-    """A row for each rank, a column for each sample; below them how often it is read in all.
-
-    White: unread. Blue: once. Orange: more than once.
-    """
+    """A row for each rank, a column for each sample; below them how often it is read in all."""
     import numpy as np
     from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.patches import Patch
 
-    colours = ListedColormap(["white", "#9DC3DC", COLOURS[1]])
+    times = {"not read": "white", "read once": "#9DC3DC", "read more than once": COLOURS[1]}
+    colours = ListedColormap(list(times.values()))
     norm = BoundaryNorm([-0.5, 0.5, 1.5, 10**9], 3)
     heights = [min(len(ranks), most) + 1 for ranks in shares.values()]
-    figure.set_size_inches(7.2, 0.6 + sum(0.28 * h + 0.75 for h in heights))
+    figure.set_size_inches(7.2, 0.9 + sum(0.28 * h + 0.75 for h in heights))
     panels = figure.subplots(len(shares), 1, height_ratios=heights, squeeze=False)[:, 0]
     for axes, (name, ranks) in zip(panels, shares.items(), strict=True):
         reads = np.zeros((len(ranks), samples), int)
@@ -50,6 +49,8 @@ def sample_map(
         never, twice = int((together == 0).sum()), int((together > 1).sum())
         axes.set_title(f"{name}: {never:,} never read, {twice:,} more than once", loc="left")
     panels[-1].set_xlabel("sample")
+    patches = [Patch(facecolor=c, edgecolor=GREY, label=text) for text, c in times.items()]
+    figure.legend(handles=patches, loc="outside upper left", ncols=len(patches))
 
 
 @picture

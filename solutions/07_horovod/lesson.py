@@ -33,6 +33,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: see "Keras 3" below
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
+from autograder.verdict import counted
 from lessons.toolkit import answers, plots_ranks, timeline
 from lessons.toolkit.checks import lesson_07 as check
 
@@ -108,7 +109,7 @@ check.check_7_2(train)
 # **Exercise 7.3.** Fill `start_alike`. The program seeds each rank differently, so that each shuffles
 # in an order of its own: with one seed all ranks would read the same batch at the same time, and the
 # mean of N equal gradients is the gradient you had. So the parameters start unlike, too, until they
-# are broadcast.
+# are broadcast: every rank calls `broadcast_variables`, rank 0 to send and the others to receive.
 #
 # Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. That is why
 # the program broadcasts by itself, before the first.
@@ -171,7 +172,8 @@ check.check_7_5(epochs, passes)
 # %%
 for size in (1, 2, 3, 4, 5, 6, 7, 8):
     each, all_of_them = epochs(4, size), passes(4, size)
-    print(f"size {size}: each rank makes {each} epochs, {all_of_them} passes over the data in all")
+    each = counted(each, "epoch")
+    print(f"size {size}: each rank makes {each}, {all_of_them} passes over the data in all")
 
 # %% [markdown]
 # Three ranks make 6 passes where 4 were asked for: half as much work again. (Rounding down instead
@@ -184,7 +186,9 @@ for size in (1, 2, 3, 4, 5, 6, 7, 8):
 # (`horovodrun` has an option for it, `--timeline-filename`.)
 #
 # **Exercise 7.6.** Ask for it in `job_torch.sbatch`, which will run on one rank and on several: the
-# name of the file says on how many, so that no run writes over another's.
+# name of the file says on how many, so that no run writes over another's. Slurm tells the job its
+# number of tasks in the variable `SLURM_NTASKS`; call the file `timeline_2.json` on two ranks,
+# `timeline_1.json` on one.
 
 # %% tags=["check"]
 check.check_7_6("job_torch.sbatch")
@@ -213,12 +217,12 @@ from autograder.read import read_files
 
 runs = {key: read_files(found)[0] for key, found in files.items()}
 for (name, n), run in runs.items():
-    print(f"{name} on {n} rank{'s'[: n - 1]}: {run.outcome}, lr {run.header['lr']:g}, ", end="")
+    print(f"{name} on {counted(n, 'rank')}: {run.outcome}, lr {run.header['lr']:g}, ", end="")
     print(f"test accuracy {run.test_accuracy.value:.4f}, {run.total_seconds.value:.1f} s in all")
     print(f"   largest difference of a parameter between ranks: {run.end['param_spread']:g}")
     for rank in run.ranks:
         where = f"rank {rank.rank} on {rank.host}, local number {rank.local_rank}"
-        print(f"   {where}: {rank.samples} images, {rank.files_written} files")
+        print(f"   {where}: {rank.samples} images, {counted(rank.files_written, 'file')}")
 
 # %%
 names = {"mlp512": "Keras, 407,050 parameters", "cnn": "PyTorch, two convolutions"}
@@ -274,7 +278,8 @@ print(f"{samples + twice:,} images read an epoch, to see {samples:,} different o
 plots_ranks.sample_map(reads, samples)
 
 # %% [markdown]
-# All orange: every rank reads every image. Published course material trains like this with the
+# Each rank's row is blue from end to end: every rank reads every image. So the row *together* is all
+# orange. Published course material trains like this with the
 # epochs *not* divided, and then N GPUs do N times the work in the same time. It looks well in every
 # plot of accuracy. In the record it shows at once: `samples` of a rank is the whole set. Dividing the
 # epochs mends the time; dividing the **data** is better, and the next lesson.

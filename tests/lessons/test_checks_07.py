@@ -25,6 +25,7 @@ def test_every_check_has_a_number_and_says_what_it_wants():
 
 # Exercises 7.1 to 7.4: mistakes in the program, in one process: TensorFlow is slow to import.
 GUARDED = "    if hvd.rank() != 0:\n        return 0\n    model.save_weights(path)\n"
+BROADCAST = "    broadcast_variables(model.variables, root_rank=0)\n"
 PROGRAM_MISTAKES = [
     ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
     ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "hvd.local_rank()"),
@@ -33,12 +34,20 @@ PROGRAM_MISTAKES = [
     ("7.1", "    if gpus:\n", "    if True:\n", "the list is empty"),
     ("7.1", "    if gpus:\n", "    if False:\n", "all GPUs stay visible"),
     ("7.1", "hvd.init()\n", "hvd.rank()\n    hvd.init()\n", "before anything"),
+    ("7.1", "    hvd.init()\n", "    hvd.init\n", "without its () nothing runs"),
+    ("7.1", "hvd.local_rank()]", "hvd.local_rank]", "hvd.local_rank() calls it"),
+    ("7.1", '[hvd.local_rank()], "GPU")', "[hvd.local_rank()])", "the CPU is gone"),
+    ("7.1", '[hvd.local_rank()], "GPU")', '[hvd.local_rank()], "CPU")',
+     "set_visible_devices(…) is told the type 'CPU'"),
+    ("7.1", 'list_physical_devices("GPU")', "list_physical_devices()", "ask it for those of type"),
     ("7.2", "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
      "keras.optimizers.Adam(lr * hvd.size())", "a network of its own"),
     ("7.2", "lr * hvd.size()", "lr", "lr * hvd.size()"),
     ("7.2", "lr * hvd.size()", "lr / hvd.size()", "Multiply instead of dividing"),
     ("7.2", "lr * hvd.size()", "lr * hvd.rank()", "times the rank"),
     ("7.2", "lr * hvd.size()", "lr * (hvd.rank() + 1)", "depends on the rank"),
+    ("7.2", "lr * hvd.size()", "lr * hvd.size", "found     hvd.size without ()"),
+    ("7.2", "lr * hvd.size()", "hvd.size * lr", "hvd.size() calls it"),
     ("7.2", "Adam(lr", "SGD(lr", "keras.optimizers.Adam"),
     ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
      "rate = lr * hvd.size()\n    hvd.DistributedOptimizer(keras.optimizers.Adam(rate))\n"
@@ -49,13 +58,25 @@ PROGRAM_MISTAKES = [
     ("7.2", "(keras.optimizers.Adam(lr * hvd.size()))", "(keras.optimizers.Adam)(lr * hvd.size())",
      "Make it first: keras.optimizers.Adam(lr * hvd.size())"),
     ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
+    ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n    {BROADCAST}",
+     "found     rank 1 does not call it, rank 0 does"),
+    ("7.3", BROADCAST, f"    if hvd.rank() != 0:\n    {BROADCAST}",
+     "found     rank 0 does not call it, rank 1 does"),
+    ("7.3", BROADCAST, f"    if hvd.rank() > 0:\n        return\n{BROADCAST}",
+     "no `return` in front"),
+    ("7.3", BROADCAST, f"    if hvd.rank == 0:\n    {BROADCAST}", "hvd.rank() calls it"),
     ("7.3", "root_rank=0", "root_rank=hvd.rank()", "the same sender"),
+    ("7.3", "root_rank=0", "root_rank=hvd.rank", "hvd.rank() calls it"),
     ("7.3", "    broadcast_variables(", "    hvd.broadcast_variables(", "by its own name"),
     ("7.3", "model.variables,", "model.get_weights(),", "makes copies"),
     ("7.3", "model.variables,", "model.trainable_variables,", "averages that are not trained"),
     ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "leave a broken one"),
     ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "not local_rank"),
     ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank() == 0:", "rank 0 is the one"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank != 0:", "found     hvd.rank without ()"),
+    ("7.4", GUARDED, "    if hvd.rank == 0:\n        model.save_weights(path)\n",
+     "hvd.rank() calls it"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank:", "hvd.rank() calls it"),
     ("7.4", "    return 1\n", "    return\n", "1 where the file was written"),
     ("7.4", "    return 1\n", "    return True\n", "files that rank 0 wrote: 1\nfound     True"),
     ("7.4", "    return 1\n", "    return '1'\n", "is a number"),
@@ -74,9 +95,18 @@ PROGRAM_MISTAKES = [
      "rank 1 calls model.save_weights"),
 ]  # fmt: skip
 RIGHT_AS_WELL = [
+    ("7.1", 'hvd.local_rank()], "GPU")', 'hvd.local_rank()], device_type="GPU")'),
+    ("7.1", 'gpus[hvd.local_rank()], "GPU")', '[gpus[hvd.local_rank()]], "GPU")'),
+    ("7.1", 'tf.config.list_physical_devices("GPU")',
+     'tf.config.experimental.list_physical_devices(device_type="GPU")'),
+    ("7.1", "tf.config.set_visible", "tf.config.experimental.set_visible"),
     ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
      "adam = keras.optimizers.Adam(learning_rate=hvd.size() * lr)\n"
      "    return hvd.DistributedOptimizer(adam)"),
+    ("7.3", "root_rank=0", "0"),
+    ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n        print('sending')\n{BROADCAST}"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank():"),
+    ("7.4", "    if hvd.rank() != 0:", "    me = hvd.rank\n    if me() > 0:"),
     ("7.4", "model.save_weights(path)", "model.save_weights(filepath=path, overwrite=True)"),
 ]  # fmt: skip
 SCRIPT = f"""
@@ -173,6 +203,13 @@ JOBS = [
     ("export HOROVOD_TIMELINE=timeline.json", "write over the other's"),
     ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "between '…' the shell leaves"),
     ("export HOROVOD_TIMELINE=steps_$SLURM_NTASKS.json", "timeline_2.json on two ranks"),
+    ("export HOROVOD_TIMELINE=timeline_2.json", "write over the other's"),
+    (ASKED.replace("SLURM_NTASKS", "NTASKS"), "in SLURM_NTASKS and not in NTASKS"),
+    (ASKED.replace("$SLURM_NTASKS", "${ranks}"), "in SLURM_NTASKS and not in ranks"),
+    (ASKED.replace("SLURM_NTASKS", "SLURM_JOB_ID"), "in SLURM_NTASKS and not in SLURM_JOB_ID"),
+    (ASKED.replace(".json", "_ranks.json"), "and not in SLURM_NTASKS_ranks"),
+    (f"NTASKS=2\n{ASKED.replace('SLURM_NTASKS', 'NTASKS')}", "write over the other's"),
+    (ASKED.replace(".json", ""), "found     timeline_2\n"),
     ("# " + ASKED, "no line of"),
     ("export HOROVOD_TIMELINE_FILENAME=timeline_$SLURM_NTASKS.json", "no line of"),
 ]
@@ -184,7 +221,15 @@ def job_with(tmp_path, text):
     return str(job)
 
 
-@pytest.mark.parametrize("line", [ASKED, 'export HOROVOD_TIMELINE="timeline_${SLURM_NTASKS}.json"'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        ASKED,
+        'export HOROVOD_TIMELINE="timeline_${SLURM_NTASKS}.json"',
+        "export HOROVOD_TIMELINE=timeline_${SLURM_NTASKS:-1}.json",
+        'tasks="$SLURM_NTASKS"\nexport HOROVOD_TIMELINE=timeline_$tasks.json',
+    ],
+)
 def test_the_timeline_is_asked_for(line, tmp_path):
     lesson_07.check_7_6(job_with(tmp_path, JOB.replace(ASKED, line)))
 

@@ -11,7 +11,11 @@ from unittest import mock
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
 from lessons.toolkit.checks.lesson_07_jobs import check_7_6, check_7_7  # noqa: F401
-from lessons.toolkit.checks.pretended_horovod import pretending
+from lessons.toolkit.checks.pretended_horovod import (
+    BEGIN_WITH_INIT,
+    pretended_gpus,
+    pretending,
+)
 
 Function = Callable[..., Any]
 
@@ -22,32 +26,42 @@ def check_7_1(program: Any) -> str:
     # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
     for gpus, rank, local in ((4, 6, 2), (4, 1, 1), (4, 4, 0), (0, 1, 1)):
         devices = [f"GPU {n}" for n in range(gpus)]
-        config = program.tf.config
-        visible: list[Any] = []
         with (
             pretending(program, rank, 8, local) as horovod,
-            mock.patch.object(config, "list_physical_devices", lambda kind="GPU", d=devices: d),
-            mock.patch.object(config, "set_visible_devices", lambda d, *_, v=visible: v.append(d)),
+            pretended_gpus(program, devices) as (asked, visible),
         ):
             try:
                 program.start_horovod()
             except IndexError:
                 raise one_gpu(rank, local, gpus, "IndexError: no such GPU on this node") from None
         if "init" not in horovod.calls:
-            raise CheckFailed(
-                "hvd.init() is called", "it is not", "Begin with hvd.init(): meet the other ranks."
-            )
-        chosen = visible[-1] if visible else None
+            raise CheckFailed("hvd.init() is called", "it is not", BEGIN_WITH_INIT)
+        chosen, of_type = visible[-1] if visible else (None, "GPU")
         chosen = chosen[0] if isinstance(chosen, list) and len(chosen) == 1 else chosen
         if gpus and chosen != devices[local]:
             found = "all GPUs stay visible" if chosen is None else f"{shown(chosen)} is visible"
+            if None in asked and chosen is not None:
+                found += ", from a list that begins with the CPU"
             raise one_gpu(rank, local, gpus, found)
+        if of_type != "GPU":
+            advice = (
+                'Without "GPU" TensorFlow takes this as the list of all devices: the CPU is gone, '
+                'and the program ends with "No CPU devices are available in this process".'
+            )
+            found = "set_visible_devices(…) is told no type"
+            if of_type:
+                found = f"set_visible_devices(…) is told the type {shown(of_type)}"
+                advice = 'TensorFlow refuses a GPU as a device of another type: say "GPU".'
+            expected = f"GPU {local} is the one visible device of type GPU; the CPU stays visible"
+            raise CheckFailed(expected, found, advice)
     return "Rank 6 of 8 on two nodes takes GPU 2 of its node; without GPUs nothing is pinned."
 
 
 def one_gpu(rank: int, local: int, gpus: int, found: str) -> CheckFailed:
     if not gpus:
         advice = "On a machine without GPUs the list is empty: pin only `if gpus:`."
+    elif "the CPU" in found:
+        advice = 'list_physical_devices() gives every device: ask it for those of type "GPU".'
     elif "IndexError" in found or (f"GPU {rank}" in found and rank != local):
         advice = "rank counts over all nodes; the number within a node is hvd.local_rank()."
     elif "all GPUs" in found:
@@ -117,49 +131,63 @@ def check_7_2(program: Any) -> str:
 @exercise("7.3")
 def check_7_3(program: Any) -> str:
     """Afterwards every rank holds the parameters of rank 0."""
-    roots: list[Any] = []
-    given: list[Any] = []
-
-    def broadcast(variables: Any, root_rank: Any = None, *_: Any, **__: Any) -> None:
-        given.extend(variables)
-        roots.append(root_rank)
-
     model = program.keras.Sequential(
         [
             program.keras.layers.Dense(3, input_shape=(2,)),
             program.keras.layers.BatchNormalization(),
         ]
     )
-    with pretending(program, 1, 2, 1, broadcast_variables=broadcast) as horovod:
-        horovod.calls.append("init")
-        program.start_alike(model)
-    if not roots:
+    calls = {rank: broadcasts_of(program, model, rank) for rank in (0, 1)}
+    silent = [rank for rank, made in calls.items() if not made]
+    if len(silent) == 2:
         raise CheckFailed(
             "broadcast_variables is called",
             "it is not",
             "broadcast_variables(model.variables, root_rank=0)",
         )
-    if roots[-1] != 0:
+    if silent:
         raise CheckFailed(
-            "root_rank=0 on every rank",
-            f"root_rank={shown(roots[-1])}",
-            "All ranks have to name the same sender, and 0 always exists.",
+            "broadcast_variables is called on every rank",
+            f"rank {silent[0]} does not call it, rank {1 - silent[0]} does",
+            "Rank 0 sends and the others receive, each with the same call: no `if` around it and "
+            "no `return` in front of it. Who calls it alone waits for ever.",
         )
-    if not all(hasattr(variable, "assign") for variable in given):
-        raise CheckFailed(
-            "variables, into which rank 0's values can be written",
-            "copies of their values",
-            "model.get_weights() makes copies: pass model.variables.",
-        )
-    missing = len(model.variables) - len({id(variable) for variable in given})
-    if missing:
-        raise CheckFailed(
-            f"all {len(model.variables)} variables of a small model",
-            f"{len(given)}",
-            "model.variables holds all; the trainable ones are not enough: batch normalisation "
-            "keeps averages that are not trained.",
-        )
+    for given, root in calls[0] + calls[1]:
+        if root != 0:
+            raise CheckFailed(
+                "root_rank=0 on every rank",
+                f"root_rank={shown(root)}",
+                "All ranks have to name the same sender, and 0 always exists.",
+            )
+        if not all(hasattr(variable, "assign") for variable in given):
+            raise CheckFailed(
+                "variables, into which rank 0's values can be written",
+                "copies of their values",
+                "model.get_weights() makes copies: pass model.variables.",
+            )
+    for made in calls.values():
+        received = {id(variable) for given, _ in made for variable in given}
+        if len(received) < len(model.variables):
+            raise CheckFailed(
+                f"all {len(model.variables)} variables of a small model",
+                f"{len(received)}",
+                "model.variables holds all; the trainable ones are not enough: batch "
+                "normalisation keeps averages that are not trained.",
+            )
     return "All variables, from rank 0; it is called on every rank, before the first step."
+
+
+def broadcasts_of(program: Any, model: Any, rank: int) -> list[tuple[list[Any], Any]]:
+    """The calls of broadcast_variables that one of two ranks makes: what it gives, which root."""
+    made: list[tuple[list[Any], Any]] = []
+
+    def broadcast(variables: Any, root_rank: Any = None, *_: Any, **__: Any) -> None:
+        made.append((list(variables), root_rank))
+
+    with pretending(program, rank, 2, rank, broadcast_variables=broadcast) as horovod:
+        horovod.calls.append("init")
+        program.start_alike(model)
+    return made
 
 
 @exercise("7.4")

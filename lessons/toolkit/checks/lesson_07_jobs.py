@@ -10,6 +10,8 @@ from lessons.toolkit.checks.check import CheckFailed, StillAGap, exercise, failu
 Function = Callable[..., Any]
 
 TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)(\S*)")
+ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)=(\S*)")
+NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|(\w+))")
 
 
 @exercise("7.6")
@@ -22,7 +24,7 @@ def check_7_6(job: str) -> str:
             None,
             "Write the export in place of the lines `echo …` and `exit 1`.",
         )
-    right = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
+    right = "export HOROVOD_TIMELINE=…, a file timeline_2.json on two ranks"
     found = [
         (number, match) for number, line in enumerate(lines) if (match := TIMELINE.match(line))
     ]
@@ -42,15 +44,35 @@ def check_7_6(job: str) -> str:
         raise CheckFailed(right, line, advice)
     if not launch or place > launch[-1]:
         raise CheckFailed(right, f"{line}, behind the launch", "It has to stand above the launch.")
-    if not re.search(r"\$\{?SLURM_NTASKS\b", value):
+    if "'" in value and "$" in value:
+        raise CheckFailed(right, line, "Between '…' the shell leaves a name with $ as it stands.")
+    (one, _), (two, unset) = (filled_in(value, lines[:place], tasks) for tasks in "12")
+    if unset:
+        advice = (
+            f"The number of tasks is in SLURM_NTASKS and not in {unset[0]}; a name that nobody has "
+            "set is empty, and with this job's `set -u` it ends the job."
+        )
+        raise CheckFailed(right, line, advice)
+    if one == two:
         advice = "The job runs on one rank and on several: one run would write over the other's."
         raise CheckFailed(right, line, advice)
-    if "'" in value:
-        raise CheckFailed(right, line, "Between '…' the shell leaves $SLURM_NTASKS as it stands.")
-    name = re.sub(r"\$\{?SLURM_NTASKS\}?", "2", value).strip('"')
-    if name != "timeline_2.json":
-        raise CheckFailed("timeline_2.json on two ranks", name, "The notebook looks for that name.")
+    if two != "timeline_2.json":
+        raise CheckFailed("timeline_2.json on two ranks", two, "The notebook looks for that name.")
     return "On two ranks Horovod writes timeline_2.json."
+
+
+def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[str]]:
+    """The value as the shell makes it on so many tasks, and the names in it that are not set."""
+    known = dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), tasks)
+
+    def content(name: re.Match[str]) -> str:
+        return known.get(name[1] or name[2], "")
+
+    for line in above:
+        if assigned := ASSIGNED.match(line):
+            known[assigned[1]] = NAME.sub(content, assigned[2]).strip('"')
+    names = [braced or plain for braced, plain in NAME.findall(value)]
+    return NAME.sub(content, value).strip('"'), [name for name in names if name not in known]
 
 
 OUTSIDE = "mpirun (Open MPI) 4.1.5\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
