@@ -20,7 +20,8 @@
 # expects, without ever holding them all in that form; you build it, count it, train it on one
 # device, and lay your numbers beside published ones.
 #
-# Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
+# Allow 45 minutes. On two CPU cores the runs of this page take one to two minutes together, and your own
+# task near its end another three to six, twice.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
@@ -217,7 +218,7 @@ plots_baseline.beside_published(
 #   J. Torres' textbook). Numbers of different hardware are never divided by each other to tell how a
 #   program scales.
 # - On two CPU cores, 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch, 2 to 6 s
-#   for the others; loss 2.59, 2.41, 2.27 (TensorFlow 2.21).
+#   for the others; loss about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count**: in it, TensorFlow traces and compiles some 190 layers, allocates
 #   memory and reads cold files. Here it is two or three times as long as the second. Averaged over 5 epochs it
 #   would lower the throughput that you state; averaged over 50 it would not. So the "speedup" of a mean
@@ -260,11 +261,11 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # ## Your own task: ResNet152V2
 #
-# The same program with another network. Its numbers are compared with ResNet50V2's in lessons 05, 07
-# and 12: does the larger network scale better? So all else stays as it was for the baseline. In `smoke`
-# that is `--size 32 --train-samples 512 --test-samples 512 --batch_size 64`: with the sizes that
-# `job.sbatch` has, two cores would need hours. `train_words`, at the top of this page, holds what
-# your profile takes.
+# The same program with another network. Lesson 05 asks, with published seconds, whether the larger network
+# scales better; to ask that of your own machine you need its baseline, too. So all else stays as it was for
+# ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512 --batch_size 64`: with the
+# sizes that `job.sbatch` has, two cores would need hours. `train_words`, at the top of this page, holds
+# what your profile takes.
 #
 # **Exercise 3.5.** `job_words` returns the words behind `job.sbatch`: ResNet152V2, at your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
@@ -283,30 +284,35 @@ check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
 # Now run it. First in an **interactive** allocation, where you see errors at once, then as a **job**, which
-# needs nobody to wait. In a terminal, in this folder:
+# needs nobody to wait. On a machine without `salloc` there is nothing to allocate: the program in your
+# terminal is the interactive run. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
-# For `full`:
+# This sets what job files get from your site: `sbatch`'s partition and account, say, and inside an
+# allocation, where you source it once more, the software. For `full`:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
-#     srun python -u train.py --model ResNet152V2 --epochs 2
+#     source ~/.dl-course/site.sh
+#     srun python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
 #     exit
 #
 #     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
-# For `smoke`, with or without Slurm:
+# For `smoke` (on a cluster the second line stands between the same `salloc`, with two cores, and `exit`):
 #
-#     small="--size 32 --train-samples 512 --test-samples 512 --batch_size 64"
-#     python -u train.py --model ResNet152V2 $small --epochs 2
+#     export small="--size 32 --train-samples 512 --test-samples 512 --batch_size 64"
+#     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
 #
 #     cluster submit job.sbatch --model ResNet152V2 $small --epochs 3
 #
 # (`salloc` wants account, partition and GPUs of your site like `sbatch`; the variables of `site.sh`
-# begin with `SBATCH_`, so name them again: `--account=…`.) Both print the same record; the interactive
-# one goes to your screen, so redirect it: `> 03_interactive.out`. On two CPU cores that had other work, too,
-# the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one H100 a batch of 1,024 took 63 s in the first epoch and
-# 33 s in the second (Torres).
+# begin with `SBATCH_`, so name them again: `--account=…`.) Both print the same record; `tee` shows it and
+# keeps it in a file, as a job's output is kept. (Behind a pipe `$?` is the exit code of `tee`; the
+# program's is `${PIPESTATUS[0]}`.) At first you see little but `Epoch 1/2`, for a minute or so: the first
+# epoch is the slow one. On two CPU cores that had other work, too, the three epochs of `smoke` took 64, 37 and 24 s, and the
+# whole program 194 s. On one H100 a batch of 1,024 took 63 s in the first epoch and 33 s in the second
+# (Torres).
 #
 # ## What the constructor gives
 #

@@ -201,11 +201,11 @@ plots_input.rates(runs, net, published)
 #   (unbatch, shuffle, batch). Reading alone is faster still: on a local disk with cached files, NumPy read
 #   16 to 18 thousand single files a second and 1.6 million images a second from packs (two CPU cores).
 # - Two cores decode two files at once, and gain less than twice; on a busy machine, nothing.
-# - Read the picture against the line. A bar to its right: the network is the slower one, the run is
-#   **compute-bound**, and a faster input is for nothing. A bar to its left: **input-bound**, and the
-#   device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An H100 takes 3,600
-#   images of 128 × 128 a second, and there the input has to be watched. (That line is another machine and
-#   larger images. It shows how far apart things are; do not divide by it.)
+# - Read the picture against the dashed line, the network on your machine. A bar to its right: the network is
+#   the slower one, the run is **compute-bound**, and a faster input is for nothing. A bar to its left:
+#   **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An
+#   H100, the dotted line, takes 3,600 images of 128 × 128 a second, and there the input has to be watched.
+#   (That is another machine and larger images. It shows how far apart things are; do not divide by it.)
 # - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
 #   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images a second: each worker counts, until there
 #   are enough. With a heavy one: 88 to 95, whatever the number.
@@ -249,8 +249,9 @@ plots_input.overlap(ahead, in_turn)
 # %% [markdown]
 # **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than
 # the longer of both: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
-# should be within a quarter of the formula; on a machine where others compute too they move. Each epoch
-# with waits is measured beside one without, in the same program, because a machine's load changes.
+# should be within a quarter of the formula; on a machine where others compute too they move. A machine's
+# load changes: so each epoch with waits is measured beside one without, in the same program, and each of
+# the two runs has its own mark in the picture.
 #
 # TensorFlow adds a forgotten `prefetch` by itself nowadays (`input_only.py` switches that off, so that you
 # see your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.

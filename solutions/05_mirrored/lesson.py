@@ -101,8 +101,8 @@ def holds(kind, device):
 check.check_5_6(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline hold the same things; they differ in *when*. (Lesson 11 does both.)
-# This lesson is data parallelism.
+# Model parallelism and pipeline hold the same things; they differ in *when*. This lesson is data
+# parallelism.
 #
 # ## The diff
 #
@@ -129,7 +129,7 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # |---|---|
 # | a list of devices, `--n_gpus` of them | the strategy takes **all** GPUs that it sees |
 # | `MirroredStrategy(devices)` | one device works, the others are only allocated |
-# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error |
+# | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have |
 # | rate × N | N times fewer steps of the old length |
 #
@@ -138,7 +138,8 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 #
 # Why you write this part yourself: each device has to hold the whole network, as you said in 5.6, and all
 # copies have to stay equal. The strategy sees to both for what is created in its scope, and for nothing
-# else; a network built and compiled elsewhere trains on one device, without any error.
+# else; a network built and compiled elsewhere trains on one device, without any error. (`compile` enters
+# the scope of its network by itself; the optimizer that you hand to it is made before that.)
 #
 # **Exercise 5.1.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
 # once on every device; the optimizer has variables, too.

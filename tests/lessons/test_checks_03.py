@@ -47,7 +47,10 @@ DECODERS = [
     (lambda row: decode(row) / 255, "Keep the bytes"),
     (lambda row: decode(row)[::-1], "three planes"),
     (lambda row: row, "three planes"),
-    (lambda row: None, "return"),
+    (lambda row: row.reshape(3, 32, 32), "to be assigned or returned"),
+    (lambda row: row, "to be assigned or returned"),
+    (lambda row: row.resize(3, 32, 32), "`.resize`, of an array, returns None"),
+    (lambda row: None, "is there a `return`"),
 ]
 
 
@@ -70,7 +73,9 @@ PROGRAM_MISTAKES = [
     ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "tf.image.resize(images"),
     ("3.2", "(size, size))", "(128, 128))", "(size, size)"),
     ("3.2", RESIZED, f"tf.cast({RESIZED}, tf.float16)", "tf.float32"),
-    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing"),
+    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing, or the data set that it gives"),
+    ("3.2", f"return {MADE}", "dataset = dataset.batch(batch)\n    dataset.map(pixels)\n    "
+     "return dataset", "or what it or .map gives back is not used"),
     ("3.2", MADE, "dataset.batch(64).map(pixels)", "the batch that the function was given"),
     ("3.2", MADE, "dataset.batch(batch, drop_remainder=True).map(pixels)", "no drop_remainder"),
     ("3.2", f"return {RESIZED}, labels", f"return {RESIZED}", "return images, labels"),
@@ -193,6 +198,10 @@ RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
 WORDS = [
     (None, "is there a `return`"),
     ("--model ResNet152V2", "a list of words"),
+    (["--model ResNet152V2", *SMALL], "One string for each word"),
+    ([*NETWORK_WORDS, " ".join(SMALL)], "as one word"),
+    ([*RIGHT_WORDS, "--batch_size", 64.0], "a string or a whole number"),
+    (["--model", "ResNet152V2"].extend(SMALL), "`.extend`, of a list, returns None"),
     ([*NETWORK_WORDS, SMALL], "put a * before its name"),
     (["--model", "ResNet152", *SMALL], "--model ResNet152V2"),
     (["--model", "resnet152v2", *SMALL], "as Keras Applications writes it"),
@@ -288,6 +297,12 @@ SHAPES = [
     ({"b": (None, 128, 128, 2048)}, "32 times smaller"),
     ({"c": (None, 4, 4, 2048)}, "one number of each"),
     ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
+    ({"a": (None, 2048)}, "one number for each class"),
+    ({"b": (None, 4, 4, 10)}, "classes play no part"),
+    ({"b": (None, 10)}, "classes play no part"),
+    ({"c": (None, 1000)}, "classes play no part"),
+    ({"d": (None, 1, 1, 1000)}, "the network ends in 2,048 features"),
+    ({"d": ()}, "32 becomes 1"),
     ({"d": None}, "A tuple"),
 ]
 NO_SHAPES = [

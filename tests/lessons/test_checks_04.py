@@ -136,7 +136,11 @@ def in_place(names, epoch, seed):
 
 
 ORDERS = [
-    (lambda names, epoch, seed: names, "epoch into the seed"),
+    (lambda names, epoch, seed: names, "leaves them as they are"),
+    (
+        lambda names, epoch, seed: [order(names, epoch, seed), names][1],
+        "gives back new ones: return those",
+    ),
     (lambda names, epoch, seed: order(names, 0, seed), "epoch into the seed"),
     (lambda names, epoch, seed: order(names, epoch % 2, seed), "epoch into the seed"),
     (lambda names, epoch, seed: order(names, epoch, 0), "another order for another seed"),
@@ -189,6 +193,11 @@ def stages(words, always=()):
             "late fault": lambda d: d.map(lambda x, y: (x, tf.gather(y, y + 9))),
             "prefetch": lambda d: d.prefetch(2) if args.prefetch or "prefetch" in always else d,
             "take": lambda d: d.take(50),
+            "unassigned cache": lambda d: [d.cache(), d][1],
+            "unassigned shuffle": lambda d: [d.shuffle(args.buffer), d][1],
+            "unassigned unbatch": lambda d: [d.unbatch(), d][1],
+            "unassigned prepare": lambda d: [d.batch(args.batch_size).map(pixels), d][1],
+            "unassigned prefetch": lambda d: [d.prefetch(2), d][1],
             "repeat": lambda d: d.repeat(2),
         }
         for word in words.split(", "):
@@ -199,6 +208,7 @@ def stages(words, always=()):
 
 
 RIGHT = "map, unbatch, cache, shuffle, prepare, prefetch"
+ASSIGN = "which has to be assigned"
 STAGES = [
     (stages("map, unbatch, shuffle, cache, prepare, prefetch"), "cache first, then shuffle"),
     (stages("map, unbatch, shuffle, prepare, cache, prefetch"), "stands behind prepare"),
@@ -219,6 +229,11 @@ STAGES = [
     (stages("map, unbatch, cache, shuffle, take, prepare, prefetch"), "drop or repeat"),
     (stages("map, unbatch, cache, shuffle, repeat, prepare, prefetch"), "drop or repeat"),
     (stages("map, cache, shuffle, prepare, prefetch"), "unbatch"),
+    (stages("map, unbatch, unassigned cache, shuffle, prepare, prefetch"), ASSIGN),
+    (stages("map, unbatch, cache, unassigned shuffle, prepare, prefetch"), ASSIGN),
+    (stages("map, unassigned unbatch, cache, shuffle, prepare, prefetch"), ASSIGN),
+    (stages("map, unbatch, cache, shuffle, unassigned prepare, prefetch"), ASSIGN),
+    (stages("map, unbatch, cache, shuffle, prepare, unassigned prefetch"), ASSIGN),
     (stages("map, unbatch, wrong size, cache"), "found     ValueError: 'size' must be"),
     (stages("map, unbatch, cache, more labels"), "found     ValueError: "),
     (
@@ -247,6 +262,8 @@ def test_orders_of_stages(wrong, advice):
 # Exercise 4.4
 EPOCHS = [
     (lambda t_in, t_comp, overlapped: t_in + t_comp, "hides the shorter"),
+    (lambda t_in, t_comp, overlapped: t_in + t_comp, "a `return` of its own"),
+    (lambda t_in, t_comp, overlapped: None if overlapped else t_in + t_comp, "return"),
     (lambda t_in, t_comp, overlapped: max(t_in, t_comp), "in turn, they add"),
     (
         lambda t_in, t_comp, overlapped: t_in + t_comp if overlapped else max(t_in, t_comp),

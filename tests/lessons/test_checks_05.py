@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from test_checks import assert_advice, failure
 
@@ -33,11 +34,26 @@ PROGRAM_MISTAKES = [
     (SCOPE, "    if True:\n        model = build_model(name, size)\n", "one device trains alone"),
     (SCOPE, "    model = build_model(name, size)\n    with strategy.scope():\n", "go both"),
     (COMPILE, "", "not compiled"),
+    (COMPILE, COMPILE.replace("\n    ", "\n")[4:], "made outside of the scope"),
+    (
+        SCOPE + COMPILE,
+        "    made = keras.optimizers.SGD(lr)\n"
+        + SCOPE
+        + COMPILE.replace("keras.optimizers.SGD(lr)", "made"),
+        "the call that makes the optimizer",
+    ),
     ("SGD(lr)", "Adam(lr)", "keras.optimizers.SGD"),
     ("SGD(lr)", "SGD(lr * strategy.num_replicas_in_sync)", "scales the rate already"),
     ("SGD(lr)", "SGD()", "rate lr"),
     ("    return model\n", "    return None\n", "a Keras model"),
-    ('loss="sparse_', 'loss="', "found     ValueError: Shapes"),
+    ('loss="sparse_', 'loss="', "The labels are numbers"),
+    ('loss="sparse_categorical_crossentropy"', 'loss="mse"', "found     'mse'"),
+    (
+        'loss="sparse_categorical_crossentropy"',
+        "loss=keras.losses.CategoricalCrossentropy()",
+        "The labels are numbers",
+    ),
+    ('            loss="sparse_categorical_crossentropy",\n', "", "found     None"),
 ]
 SCRIPT = f"""
 import os, re, sys, types
@@ -63,6 +79,12 @@ def expect(what, found, advice):
         failures += 1
 
 expect("right", said(source), None)
+for object_of in ("SparseCategoricalCrossentropy()", "sparse_categorical_crossentropy"):
+    text = source.replace('"sparse_categorical_crossentropy"', "keras.losses." + object_of)
+    expect(object_of, said(text), None)
+again = "    with strategy.scope():\\n        model.compile"
+two_scopes = source.replace("        model.compile", again)
+expect("two scopes", said(two_scopes), None)
 gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
              r'\\1raise NotImplementedError("\\2")', source)
 expect("gap", said(gap), "still a gap")
@@ -99,6 +121,7 @@ FOR_ALL = [
     (lambda batch, lr, n: (batch, lr * n), "divided among all"),
     (lambda batch, lr, n: (batch / n, lr * n), "Multiply"),
     (lambda batch, lr, n: (lr * n, batch * n), "First the batch"),
+    (lambda batch, lr, n: (float(batch * n), lr * n), "a whole number"),
     (lambda batch, lr, n: (batch * n, lr), "N times fewer steps"),
     (lambda batch, lr, n: (batch * n, lr / n), "Multiply"),
     (lambda batch, lr, n: (batch * n, lr * n**0.5), "square root rule"),
@@ -133,6 +156,7 @@ def test_wrong_steps(wrong, advice):
 SAME_WORK = [
     (lambda n: (128, 0.02), "another training"),
     (lambda n: (128 * n, 0.02 * n), "divide here"),
+    (lambda n: (128 / n, 0.02 / n), "always gives a float, `//`"),
     (lambda n: (128 // n, 0.02), "multiplies by n"),
     (lambda n: (128 // n, 0.02 * n), "divide here"),
     (lambda n: (128 // n, 0.02 / n**0.5), "not by its root"),
@@ -143,6 +167,8 @@ SAME_WORK = [
 
 def test_same_work():
     lesson_05.check_5_3(lambda n: (128 // n, 0.02 / n))
+    lesson_05.check_5_3(lambda n: [np.int64(128) // n, np.float64(0.02) / n])
+    lesson_05.check_5_3(lambda n: (int(128 / n), 0.02 / n))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SAME_WORK)
@@ -167,11 +193,15 @@ INTERVALS = [
     (lambda a, b: a / b, "Return both"),
 ]
 OVERLAPS = [
-    (lambda one, other: one[1] >= other[0], "order does not matter"),
+    (lambda one, other: one[1] >= other[0], "Here the later one is named first"),
+    (
+        lambda one, other: one[0] <= other[0] <= one[1],
+        "The value 2.65 lies in both. Here the later",
+    ),
     (lambda one, other: True, "lies between"),
     (lambda one, other: False, "lies in both"),
     (lambda one, other: one[0] <= other[0] <= one[1] or one[0] <= other[1] <= one[1], "within"),
-    (lambda one, other: None, "lies in both"),
+    (lambda one, other: None, "is there a `return`"),
 ]
 
 

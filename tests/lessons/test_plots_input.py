@@ -43,12 +43,18 @@ def test_runs_of_one_epoch_cannot_be_drawn():
         plots_input.rates({"files": run_of(1.0)})
 
 
-def test_the_overlap_shows_sum_and_longest():
+def test_each_run_of_the_overlap_is_measured_against_its_own_input():
     ahead = run_of(9.0, 1.2, 1.3, input_s=[1.0, 1.1], compute_s=[1.0, 1.0])
-    in_turn = run_of(9.0, 2.1, 2.0, input_s=[1.0, 1.1], compute_s=[1.0, 1.0])
+    in_turn = run_of(9.0, 2.5, 2.4, input_s=[1.4, 1.5], compute_s=[0.9, 0.9])
     assert plots_input.median_of([ahead], "input_s") == pytest.approx(1.05)
     figure = plots_input.overlap(ahead, in_turn)
-    assert {" in turn: 2.05 s", " overlapped: 1.25 s"} <= set(words(figure))
+    assert {" 2.45 s", " 1.25 s"} <= set(words(figure))
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    marks = [marks.get_segments()[0][0][0] for marks in figure.axes[0].collections]
+    assert dict(zip(legend, marks, strict=False)) == {
+        "expected: the sum of both": pytest.approx(1.45 + 0.9),
+        "expected: the longer of both": pytest.approx(1.05),
+    }
     assert is_png(figure)
     with pytest.raises(ValueError, match="--compute-ms"):
         plots_input.overlap(run_of(9.0, 1.0), run_of(9.0, 1.0))

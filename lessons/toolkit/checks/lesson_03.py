@@ -8,6 +8,7 @@ from unittest import mock
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
 
 Function = Callable[..., Any]
+ANEW = "Both give back a new array, to be assigned or returned; the old one stays as it is."
 
 
 @exercise("3.1")
@@ -20,13 +21,14 @@ def check_3_1(decode: Function) -> str:
     expected = "(32, 32, 3), red plane first, each plane row by row"
     found = decode(row.copy())
     if found is None:
-        raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
+        advice = "Is there a `return` in front of it? And `.resize`, of an array, returns None."
+        raise CheckFailed(expected, "None", advice)
     found = np.asarray(found)
     planes = row.reshape(3, 32, 32)
     wrong = {
         "Those bytes are planes, not pixels: this picture is colour noise. First .reshape(3, 32, "
         "32), then .transpose(1, 2, 0).": row.reshape(32, 32, 3),
-        "The colours still come first: .transpose(1, 2, 0) moves them last.": planes,
+        f"The colours still come first: .transpose(1, 2, 0) moves them last. {ANEW}": planes,
         "Rows and columns are exchanged, the picture lies on its side: .transpose(1, 2, 0).": (
             planes.transpose(2, 1, 0)
         ),
@@ -36,7 +38,7 @@ def check_3_1(decode: Function) -> str:
         if found.shape == mistaken.shape and np.array_equal(found, mistaken):
             raise CheckFailed(expected, f"{found.shape}, in another order", advice)
     if found.shape != image.shape:
-        advice = "First .reshape(3, 32, 32), three planes; then .transpose(1, 2, 0)."
+        advice = f"First .reshape(3, 32, 32), three planes; then .transpose(1, 2, 0). {ANEW}"
         raise CheckFailed(expected, str(found.shape), advice)
     if found.dtype != np.uint8:
         advice = "Keep the bytes: a float needs four times the memory. Scaling comes in 3.2."
@@ -108,11 +110,14 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
     if not shapes:
         advice = "The data set is empty: map the one that was given."
     elif len(shapes[0]) == 3:
-        advice = ".batch(batch) is missing."
+        advice = ".batch(batch) is missing, or the data set that it gives back is not used."
     elif sizes == [4, 4]:
         advice = "The last batch is smaller, and is trained on as well: no drop_remainder."
     elif sizes == [4, 4, 2] and shapes[0][1:] == (32, 32, 3):
-        advice = "tf.image.resize(images, (size, size)) is missing."
+        advice = (
+            "tf.image.resize(images, (size, size)) is missing, or what it or .map gives back "
+            "is not used: `images` and `dataset` themselves stay as they are."
+        )
     elif shapes[0][1:3] == (128, 128):
         advice = "Take the size that the function was given: (size, size)."
     elif sizes != [4, 4, 2]:
@@ -224,13 +229,19 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
     """The job's words train ResNet152V2, which has 58,352,138 parameters."""
     words = job_words()
     if words is None:
-        raise CheckFailed("a list of words", "None", "Is there a `return` in front of it?")
+        advice = "Is there a `return` in front of it? And `.extend`, of a list, returns None."
+        raise CheckFailed("a list of words", "None", advice)
+    one_each = 'One string for each word: ["--model", "ResNet152V2", …].'
     if not isinstance(words, list | tuple):
-        advice = 'One string for each word: ["--model", "ResNet152V2", …].'
-        raise CheckFailed("a list of words", shown(words), advice)
-    if inside := [word for word in words if not isinstance(word, str | int)]:
+        raise CheckFailed("a list of words", shown(words), one_each)
+    if inside := [word for word in words if isinstance(word, list | tuple)]:
         advice = "A list within the list: put a * before its name, as in [*train_words]."
         raise CheckFailed("a list of single words", shown(inside[0]), advice)
+    if strange := [word for word in words if not isinstance(word, str | int)]:
+        advice = "Each word is a string or a whole number."
+        raise CheckFailed("a list of single words", shown(strange[0]), advice)
+    if several := [word for word in map(str, words) if word.split() != [word]]:
+        raise CheckFailed("a list of single words", f"{several[0]!r} as one word", one_each)
     said = options([*DEFAULTS.split(), *map(str, words)])
     model = said.get("--model")
     if model != "ResNet152V2":
@@ -264,6 +275,7 @@ SHAPES = {
     "c": (None, 2048),
     "d": (None, 1, 1, 2048),
 }
+NO_TOP = "Without its top the network ends in 2,048 features; classes play no part."
 WHY_SHAPES = {
     "a": "With its top the network ends in one number for each class, at any size of image.",
     "b": "Without top the last block comes out: 2,048 pictures, each 32 times smaller than 128.",
@@ -277,7 +289,8 @@ def check_3_6(shapes: Function) -> str:
     """Four settings of the constructor, four shapes; the first entry is None, for the batch."""
     found = shapes()
     if found is None:
-        raise CheckFailed("a dictionary a to d", "None", "Is there a `return` in front of it?")
+        advice = "Is there a `return` in front of it? And `.update`, of a dictionary, returns None."
+        raise CheckFailed("a dictionary a to d", "None", advice)
     if not isinstance(found, Mapping):
         raise CheckFailed("a dictionary a to d", shown(found), 'return {"a": (None, …), …}')
     if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
@@ -293,8 +306,10 @@ def check_3_6(shapes: Function) -> str:
         advice = WHY_SHAPES[letter]
         if tuple(given) == right[1:]:
             advice = "The first entry is the batch, which is not known yet: None."
-        elif len(given) == len(right) and given[-1] == 1000:
+        elif letter == "a" and tuple(given) == (None, 1000):
             advice = "classes=10 was given; 1,000 is only the default."
+        elif letter != "a" and given and given[-1] in (10, 1000):
+            advice = NO_TOP
         wanted = f"another shape for {letter}"
         raise CheckFailed(wanted, shown(tuple(given)), advice)
     return "Top or no top, pooled or not: the constructor decides what comes out."

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lessons.toolkit.checks.check import CheckFailed, close, compare, exercise, number, shown
-from lessons.toolkit.checks.lesson_04_watched import EACH, PIECES, Watched
+from lessons.toolkit.checks.lesson_04_watched import ASSIGN, EACH, PIECES, Watched
 
 Function = Callable[..., Any]
 
@@ -74,7 +74,7 @@ def check_4_1(write_packs: Function) -> str:
 def check_4_2(order: Function) -> str:
     """Each epoch reads every pack once, in an order that it has not had before."""
     names = [f"pack_{n:04d}.bin" for n in range(20)]
-    orders = []
+    orders: list[list[str]] = []
     for epoch in range(6):
         given = list(names)
         found = as_names(order(given, epoch, 3), epoch)
@@ -99,6 +99,12 @@ def check_4_2(order: Function) -> str:
                 "A generator without a seed cannot be repeated: default_rng([seed, epoch]).",
             )
         orders.append(found)
+    if all(found == names for found in orders):
+        raise CheckFailed(
+            "6 epochs: 6 different orders",
+            "the names as they were given",
+            "`.permutation(names)` leaves them as they are and gives back new ones: return those.",
+        )
     if orders[0] == orders[1] or len({tuple(found) for found in orders}) < len(orders):
         raise CheckFailed(
             "6 epochs: 6 different orders",
@@ -158,7 +164,8 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "with --cache the decoder is not called in epoch 2",
             f"called {watched.calls - decoded} times more",
-            "cache() keeps what comes out of the stage before it: put it behind map(decode).",
+            "cache() keeps what comes out of the stage before it: put it behind map(decode). "
+            f"{ASSIGN}",
         )
     if watched.caches_floats():
         raise CheckFailed(
@@ -169,7 +176,9 @@ def check_4_3(stages: Function) -> str:
         )
     if flat == everything:
         raise CheckFailed(
-            "samples in random order", "0, 1, 2, …", "shuffle(args.buffer) is missing."
+            "samples in random order",
+            "0, 1, 2, …",
+            f"shuffle(args.buffer) is missing, or has no effect. {ASSIGN}",
         )
     if second == flat:
         raise CheckFailed(
@@ -208,7 +217,9 @@ def check_switches(stages: Function) -> None:
         )
     names = watched.stage_names()
     if "Prefetch" not in names[0]:
-        advice = "While the network computes, the next batch is made: prefetch() comes last."
+        advice = (
+            f"While the network computes, the next batch is made: prefetch() comes last. {ASSIGN}"
+        )
         if any("Prefetch" in name for name in names):
             advice = "What stands behind prefetch() is not done ahead: put it last."
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
@@ -240,7 +251,8 @@ def check_4_4(epoch_seconds: Function) -> str:
                 right,
                 what,
                 {
-                    other: "Overlapped, the longer of both hides the shorter; in turn, they add.",
+                    other: "Overlapped, the longer of both hides the shorter; in turn, they add. "
+                    "Has each of both cases a `return` of its own?",
                     min(t_in, t_comp): "The epoch cannot end before the slower of both has.",
                     (t_in + t_comp) / 2: "Nothing is halved: each does all of its own work.",
                     abs(t_in - t_comp): "The shorter one is hidden, not subtracted.",

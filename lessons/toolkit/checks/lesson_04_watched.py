@@ -8,6 +8,7 @@ from lessons.toolkit.checks.check import CheckFailed, shown
 
 Function = Callable[..., Any]
 PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8
+ASSIGN = "Each stage gives back a new data set, which has to be assigned: `dataset = dataset.…`."
 
 
 class Watched:
@@ -28,7 +29,8 @@ class Watched:
             raise CheckFailed(
                 "prepare gets single images",
                 "all images of a piece as one",
-                "decode returns the samples of a piece together: unbatch() takes them apart.",
+                "decode returns the samples of a piece together: unbatch() takes them apart. "
+                f"{ASSIGN}",
             ) from None
         if not isinstance(self.batches, tf.data.Dataset):
             advice = "Is there a `return` in front of it?" if self.batches is None else ""
@@ -61,7 +63,7 @@ class Watched:
                     f"batches of {BATCH} images, {SIZE} × {SIZE} × 3",
                     f"{tuple(images.shape)}",
                     "unbatch() makes samples of what decode returns; prepare(…, args.size, "
-                    "args.batch_size) makes batches of samples.",
+                    f"args.batch_size) makes batches of samples. {ASSIGN}",
                 )
             found.append([int(number) for number in marks[:, 1]])
         return found

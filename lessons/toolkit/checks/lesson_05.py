@@ -1,6 +1,7 @@
 """Public checks of lesson 05: MirroredStrategy on one node."""
 
 from collections.abc import Callable, Iterable
+from numbers import Integral
 from typing import Any
 
 from lessons.toolkit.checks.check import (
@@ -43,6 +44,13 @@ def check_5_1(program: Any) -> str:
     if optimizer is None:
         advice = "model.compile(optimizer=…, loss=…, metrics=[…]) inside the scope."
         raise CheckFailed("a compiled model", "it is not compiled", advice)
+    # compile enters the model's scope by itself; the optimizer is made before, in its arguments.
+    made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
+    fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
+    if fewest != 2:
+        advice = "Into the scope as well: model.compile(…), and the call that makes the optimizer."
+        found = f"{fewest} of the optimizer's counter of steps: it was made outside of the scope"
+        raise CheckFailed("2 copies of every variable", found, advice)
     if "SGD" not in type(optimizer).__name__:
         found = type(optimizer).__name__
         raise CheckFailed("SGD", found, "Lesson 03 trains with keras.optimizers.SGD(lr).")
@@ -55,6 +63,12 @@ def check_5_1(program: Any) -> str:
         {0.06: "for_all scales the rate already: take lr as it is.", 0.01: "Give SGD the rate lr."},
         "keras.optimizers.SGD(lr)",
     )
+    asked = "sparse_categorical_crossentropy"
+    loss = model.loss or None  # Keras gives {} where none was named
+    loss = getattr(loss, "name", None) or getattr(loss, "__name__", loss)
+    if loss != asked:
+        advice = f"The labels are numbers, not rows of ten: {asked}, as in lesson 03."
+        raise CheckFailed(f"loss {asked}", shown(loss), advice)
     images = np.zeros((4, 32, 32, 3), np.float32)
     model.fit(images, np.zeros(4), batch_size=4, verbose=0)
     spread = max(np.ptp(program.copies(strategy, v), axis=0).max() for v in model.variables)
@@ -93,6 +107,7 @@ def check_5_2(for_all: Function, steps: Function) -> str:
                 0.01 * replicas**0.5: "The square root rule comes in lesson 09; here x N.",
             },
         )
+    whole_number(for_all(128, 0.01, 2)[0], "global batch of for_all(128, 0.01, 2)")
     for replicas, right in ((1, 25), (2, 13), (4, 7)):
         compare(
             number(steps(50_000, 2048, replicas), f"steps(50000, 2048, {replicas})"),
@@ -109,6 +124,13 @@ def check_5_2(for_all: Function, steps: Function) -> str:
     return "Global batch and rate grow with N; 25, 13, 7 steps."
 
 
+def whole_number(batch: Any, what: str) -> None:
+    """A program's --batch_size refuses 64.0."""
+    if not isinstance(batch, Integral):
+        advice = "A batch counts images: `/` always gives a float, `//` keeps a whole number whole."
+        raise CheckFailed(f"{what}: a whole number", shown(batch), advice)
+
+
 @exercise("5.3")
 def check_5_3(same_work: Function) -> str:
     """n replicas together have batch 128 and rate 0.02."""
@@ -123,8 +145,7 @@ def check_5_3(same_work: Function) -> str:
                 128 * n: "The program multiplies by n, so divide here.",
             },
         )
-        if not isinstance(same_work(n)[0], int) and batch != int(batch):
-            raise CheckFailed("whole images", f"{batch:g}", "128 // n")
+        whole_number(same_work(n)[0], f"batch of each of {n} replicas")
         compare(
             rate,
             0.02 / n,
@@ -136,6 +157,9 @@ def check_5_3(same_work: Function) -> str:
             },
         )
     return "128 and 0.02, 64 and 0.01, 32 and 0.005."
+
+
+EITHER_FIRST = "Here the later one is named first: two comparisons are needed."
 
 
 @exercise("5.4")
@@ -154,17 +178,19 @@ def check_5_4(interval: Function, overlap: Function) -> str:
             },
         )
     cases = [
-        ((1.89, 2.71), (2.60, 3.00), True, "2.65 lies in both"),
-        ((2.60, 3.00), (1.89, 2.71), True, "the order does not matter"),
-        ((1.0, 2.0), (3.0, 4.0), False, "2 to 3 lies between them"),
-        ((3.0, 4.0), (1.0, 2.0), False, "the order does not matter"),
-        ((1.0, 4.0), (2.0, 3.0), True, "one lies within the other"),
-        ((2.0, 3.0), (1.0, 4.0), True, "one lies within the other"),
+        ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 lies in both."),
+        ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 lies in both. {EITHER_FIRST}"),
+        ((1.0, 2.0), (3.0, 4.0), False, "All from 2 to 3 lies between them."),
+        ((3.0, 4.0), (1.0, 2.0), False, f"All from 2 to 3 lies between them. {EITHER_FIRST}"),
+        ((1.0, 4.0), (2.0, 3.0), True, "One lies within the other."),
+        ((2.0, 3.0), (1.0, 4.0), True, "One lies within the other."),
     ]
     for one, other, right, why in cases:
         found = overlap(one, other)
+        if found is None:
+            why = "Is there a `return` in front of it?"
         if found is None or bool(found) != right:
-            raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), f"{why}.")
+            raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), why)
     return "9 s / 4 s lies in [1.89, 2.71]. Where two overlap, either may be the larger one."
 
 
