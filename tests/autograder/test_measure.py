@@ -95,7 +95,7 @@ def test_efficiency_and_karp_flatt():
     assert isinstance(gain, Measure)
     assert isinstance(share, Measure)
     assert share.value == pytest.approx(0.8)
-    # the book's small data set on 2 to 32 workers, as the course's lesson 12 has it
+    # the book's small data set on 2 to 32 workers
     for speedup, count, expected in [(1.933, 2, 0.0345), (3.717, 4, 0.0254), (21.69, 32, 0.0153)]:
         found = measure.karp_flatt(exact(speedup), count)
         assert isinstance(found, Measure)
