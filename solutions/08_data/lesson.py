@@ -113,9 +113,11 @@ check.check_8_1(round_robin)
 # And if rank 0 finds no folder? If it just raised an error, the others would wait for its message
 # until the job's time is over. **An error has to travel like data.**
 #
-# **Exercise 8.2.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()`, `bcast(thing)` (all
-# get what rank 0 gave), `scatter(list)` (rank r gets item r of what rank 0 gave). Fewer items than
-# ranks is an error too. The check runs your function on ranks that are threads.
+# **Exercise 8.2.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for
+# messages. `bcast(thing)` *returns* on every rank what rank 0 gave; `scatter(list)` *returns* on rank r
+# item r of what rank 0 gave. Every rank calls them, rank 0 too, and what the others give is ignored: a
+# `None` will do. Fewer items than ranks is an error too. The check runs your function on ranks that
+# are threads.
 
 
 # %% tags=["exercise"]
@@ -231,11 +233,12 @@ for name, run in runs.items():
 # %% [markdown]
 # **What you should see.**
 #
-# - With files of their own the ranks' rows fit together like a comb: no white, no orange. The
-#   steps fall from 200 to 100 on two ranks, and with them the time of an epoch, as far as your
-#   machine has a core for each rank and the network is not too light (lesson 07).
-# - When every rank reads every file, all is orange: N times the work for the same images. The output
-#   of a Jülich job with 8 tasks says `Train on 60000 samples`: that is this case.
+# - With files of their own the ranks' rows fit together like two combs: the row *together* has no
+#   white (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two
+#   ranks, and with them the time of an epoch, as far as your machine has a core for each rank and
+#   the network is not too light (lesson 07).
+# - When every rank reads every file, the row *together* is all orange: N times the work for the same
+#   images. The output of a Jülich job with 8 tasks says `Train on 60000 samples`: that is this case.
 # - Throughput counts *different* images. Count what the ranks *process*, and the unsharded run looks N
 #   times as fast as it is: the last two numbers of its line. This is the trap of lesson 07, and
 #   `my_files` mends it: half the steps, each image read once.

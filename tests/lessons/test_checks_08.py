@@ -42,9 +42,26 @@ def blocks(items, size):
     return [part.tolist() for part in np.array_split(np.array(items), size)]
 
 
+def whole_blocks(items, size):
+    length = len(items) // size
+    return [items[rank * length : (rank + 1) * length] for rank in range(size)]
+
+
+def filled(lists, items):
+    for number, item in enumerate(items):
+        lists[number % len(lists)].append(item)
+    return lists
+
+
 SHARES = [
     (lambda items, size: None, "return"),
-    (lambda items, size: [items] * size, "items[r::size]"),
+    (lambda items, size: [items] * size, "r + 2 size"),
+    (lambda items, size: filled([[]] * size, items), "`[[]] * n` is one list n times"),
+    (lambda items, size: [items[::size]], "Does `return` stand inside the loop?"),
+    (lambda items, size: [items[r::size] for r in range(1, size + 1)], "begins with item 0"),
+    (lambda items, size: [items[r * size : (r + 1) * size] for r in range(size)], "are blocks"),
+    (whole_blocks, "are blocks"),
+    (lambda items, size: [items[r : r + 1] for r in range(size)], "until none is left"),
     (blocks, "next item in turn"),
     (lambda items, size: round_robin(items[: len(items) // size * size], size), "cut off"),
     (
@@ -57,6 +74,7 @@ SHARES = [
 
 def test_round_robin():
     lesson_08.check_8_1(round_robin)
+    lesson_08.check_8_1(lambda items, size: filled([[] for _ in range(size)], items))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SHARES)
@@ -139,6 +157,56 @@ def raises_another(comm, load):
         raise ValueError(str(error)) from None
 
 
+def bcast_is_not_assigned(comm, load):
+    problem, shares = None, None
+    if comm.Get_rank() == 0:
+        try:
+            shares = enough(load(), comm.Get_size())
+        except Exception as error:
+            problem = str(error)
+    comm.bcast(problem)
+    if problem is not None:
+        raise DataDistributionError(problem)
+    return comm.scatter(shares)
+
+
+def only_rank_0_looks_at_the_problem(comm, load):
+    problem, shares = None, None
+    if comm.Get_rank() == 0:
+        try:
+            shares = enough(load(), comm.Get_size())
+        except Exception as error:
+            problem = str(error)
+    problem = comm.bcast(problem)
+    if problem is not None and comm.Get_rank() == 0:
+        raise DataDistributionError(problem)
+    return comm.scatter(shares)
+
+
+def enough(items, size):
+    if len(items) < size:
+        raise ValueError("too few")
+    return round_robin(items, size)
+
+
+def items_are_not_assigned(comm, load):
+    items = load() if comm.Get_rank() == 0 else None
+    comm.bcast(items)
+    return round_robin(items, comm.Get_size())[comm.Get_rank()]
+
+
+def no_name_elsewhere(comm, load):
+    if comm.Get_rank() == 0:
+        shares = round_robin(load(), comm.Get_size())
+    return comm.scatter(shares)
+
+
+def scatter_is_not_assigned(comm, load):
+    shares = round_robin(load(), comm.Get_size()) if comm.Get_rank() == 0 else None
+    comm.scatter(shares)
+    return shares
+
+
 def exits(comm, load):
     """The error of rank 0 ends rank 0."""
     if comm.Get_rank() == 0:
@@ -175,7 +243,17 @@ RANKS = [
     (says_nothing, "`return None` tells nobody"),
     (everybody_looks, "only rank 0 looks"),
     (no_care_for_errors, "rank 0 left with its error"),
-    (only_rank_0_raises, "DataDistributionError on every rank"),
+    (bcast_is_not_assigned, "`problem = comm.bcast(problem)`"),
+    (
+        bcast_is_not_assigned,
+        "found     bcast returns 'no folder data/parts', and then rank 1 waits",
+    ),
+    (only_rank_0_looks_at_the_problem, "then every rank looks at it and raises"),
+    (items_are_not_assigned, "found     on rank 1 TypeError"),
+    (items_are_not_assigned, "what comm.bcast or comm.scatter *returns*"),
+    (no_name_elsewhere, "a None on every rank"),
+    (scatter_is_not_assigned, "*returns* to each rank its share"),
+    (only_rank_0_raises, "Rank 0 raises, and the others know of nothing"),
     (too_few_is_fine, "would have nothing to do"),
     (rank_0_forgets_itself, "return"),
     (unequal_calls, "same collectives in the same order"),
@@ -321,31 +399,6 @@ def test_my_samples():
 @pytest.mark.parametrize(("wrong", "advice"), ORDERS)
 def test_orders(wrong, advice):
     assert_advice(failure(lesson_08.check_8_4, wrong), advice)
-
-
-# Exercise 8.5
-def partition(labels, parts):
-    by_class = np.argsort(labels, kind="stable")
-    return [np.sort(by_class[part::parts]) for part in range(parts)]
-
-
-PARTITIONS = [
-    (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
-    (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
-    (lambda labels, parts: [labels[part::parts] for part in range(parts)], "not labels"),
-    (lambda labels, parts: [range(len(labels))] * parts, "in several"),
-    (lambda labels, parts: partition(labels, parts)[:-1], "One list for each"),
-    (lambda labels, parts: None, "return"),
-]
-
-
-def test_partition():
-    lesson_08.check_8_5(partition)
-
-
-@pytest.mark.parametrize(("wrong", "advice"), PARTITIONS)
-def test_partitions(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_5, wrong), advice)
 
 
 def test_the_error_is_the_toolkits():

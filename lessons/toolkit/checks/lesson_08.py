@@ -8,24 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.check import CheckFailed, compare, exercise, failure, number, shown
+from lessons.toolkit.checks.lesson_08_parts import ONE_LIST, as_lists, check_8_5  # noqa: F401
 from lessons.toolkit.checks.lesson_08_program import check_program
 from lessons.toolkit.checks.ranks_as_threads import Hangs, on_ranks
 from lessons.toolkit.distribution import DataDistributionError
 
 Function = Callable[..., Any]
-
-
-def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
-    if value is None:
-        raise CheckFailed(f"{name} is a list", "None", "Is there a `return` in front of it?")
-    try:
-        lists = [list(part) for part in value]
-    except TypeError:
-        raise CheckFailed(f"{name} is a list of lists", shown(value), "One list a part.") from None
-    if len(lists) != count:
-        raise CheckFailed(f"{count} lists", f"{len(lists)}", "One list for each rank or part.")
-    return lists
 
 
 def ranks(number: int) -> str:
@@ -44,13 +33,14 @@ def check_8_1(round_robin: Function) -> str:
             raise CheckFailed(
                 f"{what}: every file is read",
                 f"{', '.join(lost)} by nobody",
-                "Items beyond a whole number of rounds must not be cut off.",
+                why_lost(shares, names, lost),
             )
         if twice := sorted(name for name, count in given.items() if count > 1):
             raise CheckFailed(
                 f"{what}: every file is read once",
                 f"{', '.join(twice[:3])} by several ranks",
-                "Rank r takes items r, r + size, r + 2 size, …: items[r::size].",
+                "Rank r takes items r, r + size, r + 2 size and so on. "
+                + (ONE_LIST if shares.count(shares[0]) == size else ""),
             )
         lengths = [len(share) for share in shares]
         if max(lengths) - min(lengths) > 1:
@@ -66,6 +56,20 @@ def check_8_1(round_robin: Function) -> str:
                 "Each rank takes the next item in turn, not a block of them.",
             )
     return "7 files on 2 ranks are 4 and 3; each file is read once."
+
+
+def why_lost(shares: list[list[Any]], names: list[str], lost: list[str]) -> str:
+    """What was probably written where some items go to no rank."""
+    whole_rounds = len(names) // len(shares) * len(shares)
+    starts = [names.index(share[0]) for share in shares if share and share[0] in names]
+    blocks = [names[at : at + len(share)] for at, share in zip(starts, shares, strict=False)]
+    if names[0] in lost:
+        return "Ranks and items count from 0, as range(size) does: rank 0 begins with item 0."
+    if blocks == shares and max(map(len, shares)) > 1:
+        return "These are blocks. Deal the items out one by one, like cards: none is left over."
+    if lost == names[whole_rounds:]:
+        return "Items beyond a whole number of rounds must not be cut off."
+    return "Deal the items out one by one, like cards, until none is left."
 
 
 def files(*_: Any) -> list[str]:
@@ -102,7 +106,8 @@ def check_8_2(distribute: Function, program: Any) -> str:
             raise CheckFailed(
                 f"rank 0 of {size} gets {', '.join(right[0])}",
                 shown(found[0]),
-                missing or "round_robin on rank 0, then comm.scatter gives each rank its share.",
+                missing
+                or "round_robin on rank 0; then comm.scatter *returns* to each rank its share.",
             )
     failures: list[tuple[str, Function]] = [
         ("a folder that does not exist", no_folder),
@@ -125,6 +130,7 @@ def raise_what_went_wrong(found: list[Any], what: str) -> None:
     if any(isinstance(result, SystemExit) for result in found):
         raise CheckFailed(f"{what}: every rank gets its share", "sys.exit()", ENDS_ONE_RANK)
     if errors and errors != hanging:
+        only_elsewhere(found, what)
         raise next(error for error in errors if not isinstance(error, Hangs))
     if hanging:
         raise CheckFailed(
@@ -140,12 +146,37 @@ ENDS_ONE_RANK = (
 )
 
 
+def only_elsewhere(found: list[Any], what: str) -> None:
+    """An error on other ranks than 0 is mostly about something that only rank 0 has."""
+    faults = [(rank, e) for rank, e in enumerate(found) if isinstance(e, Exception)]
+    rank, error = next((rank, e) for rank, e in faults if not isinstance(e, Hangs))
+    if rank and isinstance(error, TypeError | UnboundLocalError):
+        raise CheckFailed(
+            f"{what}: every rank gets its share",
+            f"on rank {rank} {with_its_line(error)}",
+            "What rank 0 loads is on rank 0 alone. The others have it only as what comm.bcast or "
+            "comm.scatter *returns* to them; until then give the name a None on every rank.",
+        )
+
+
+def with_its_line(error: Exception) -> str:
+    """An error's words and the line of the student's where it happened."""
+    return str(failure(error, with_its_line).args[1])
+
+
 def everywhere(found: list[Any], what: str) -> None:
     expected = f"{what}: DataDistributionError on every rank"
     for rank, result in enumerate(found):
         if isinstance(result, SystemExit):
             raise CheckFailed(expected, f"rank {rank}: sys.exit()", ENDS_ONE_RANK)
     if hanging := [result for result in found if isinstance(result, Hangs)]:
+        if told := [thing for thing in hanging[0].received if thing is not None]:
+            raise CheckFailed(
+                expected,
+                f"bcast returns {shown(told[0])}, and then {hanging[0]}",
+                "comm.bcast(…) returns on every rank what rank 0 gave, and changes no variable: "
+                "`problem = comm.bcast(problem)`. Then every rank looks at it and raises.",
+            )
         raise CheckFailed(
             expected,
             str(hanging[0]),
@@ -155,7 +186,9 @@ def everywhere(found: list[Any], what: str) -> None:
     for rank, result in enumerate(found):
         if not isinstance(result, DataDistributionError):
             advice = "Fewer files than ranks is an error: someone would have nothing to do."
-            if result is None:
+            if isinstance(found[0], Exception) and not isinstance(result, Exception):
+                advice = "Rank 0 raises, and the others know of nothing: send it to all (bcast)."
+            elif result is None:
                 advice = "`return None` tells nobody why: raise DataDistributionError(problem)."
             elif isinstance(result, Exception):
                 advice = "Raise DataDistributionError with the message that rank 0 sent."
@@ -227,35 +260,3 @@ def check_8_4(my_samples: Function) -> str:
             "samples in random order", "rank 0 always reads 0, 4, 8, …", "Shuffle before slicing."
         )
     return "Each sample once an epoch; the order is common to the ranks and new each epoch."
-
-
-@exercise("8.5")
-def check_8_5(partition: Function) -> str:
-    """Every sample is in one part, and every part has as many of each class, to within one."""
-    import numpy as np
-
-    rng = np.random.default_rng(3)
-    cases = [(np.sort(rng.integers(0, 10, 1003)), 8), (rng.integers(0, 3, 50), 7)]
-    for labels, parts in cases:
-        found = as_lists(partition(labels.copy(), parts), "partition(labels, parts)", parts)
-        given = Counter(int(index) for part in found for index in part)
-        if set(given) != set(range(len(labels))) or max(given.values()) > 1:
-            lost = len(labels) - len(set(given) & set(range(len(labels))))
-            twice = sum(count > 1 for count in given.values())
-            raise CheckFailed(
-                f"each of {len(labels)} indices in one part",
-                f"{lost} in none, {twice} in several",
-                "Deal the indices of all samples out; return indices, not labels.",
-            )
-        counts = np.array(
-            [np.bincount(labels[np.array(part, int)], minlength=10) for part in found]
-        )
-        spread = counts.max(axis=0) - counts.min(axis=0)
-        if spread.max() > 1:
-            worst = int(spread.argmax())
-            raise CheckFailed(
-                "numbers of each class that differ by at most 1 between parts",
-                f"class {worst}: from {counts[:, worst].min()} to {counts[:, worst].max()}",
-                "Order the indices by class, then deal them out: by_class[part::parts].",
-            )
-    return "1,003 images in 8 parts: as many of each digit in each, to within one."

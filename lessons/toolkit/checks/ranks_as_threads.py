@@ -12,7 +12,11 @@ PATIENCE = 5.0  # seconds that a rank may wait for the others
 
 
 class Hangs(Exception):  # noqa: N818 - it says what the program does
-    pass
+    """A rank that waits for ever, and what bcast gave it before."""
+
+    def __init__(self, said: str, received: Sequence[Any]) -> None:
+        super().__init__(said)
+        self.received = received
 
 
 class Meeting:
@@ -30,6 +34,7 @@ class Comm:
 
     def __init__(self, meeting: Meeting, rank: int) -> None:
         self.meeting, self.rank, self.size = meeting, rank, meeting.size
+        self.received: list[Any] = []
 
     def Get_rank(self) -> int:  # noqa: N802 - mpi4py's names
         return self.rank
@@ -45,13 +50,15 @@ class Comm:
             things, calls = list(meeting.things), set(meeting.calls)
             meeting.barrier.wait(PATIENCE)
         except threading.BrokenBarrierError:
-            raise Hangs(f"rank {self.rank} waits in {call}() for ever") from None
+            raise Hangs(f"rank {self.rank} waits in {call}() for ever", self.received) from None
         if len(calls) > 1:
-            raise Hangs(f"ranks call {' and '.join(sorted(calls))} at the same time")
+            said = f"ranks call {' and '.join(sorted(calls))} at the same time"
+            raise Hangs(said, self.received)
         return things
 
     def bcast(self, thing: Any = None, root: int = 0) -> Any:
-        return self.exchange("bcast", thing)[root]
+        self.received.append(self.exchange("bcast", thing)[root])
+        return self.received[-1]
 
     def scatter(self, things: Any = None, root: int = 0) -> Any:
         sent = self.exchange("scatter", things)[root]

@@ -1,0 +1,66 @@
+"""The public check of lesson 08's parts: right ones pass, each usual mistake gets its advice."""
+
+import numpy as np
+import pytest
+from test_checks import assert_advice, failure
+
+from lessons.toolkit.checks import lesson_08
+
+
+def partition(labels, parts):
+    by_class = np.argsort(labels, kind="stable")
+    return [np.sort(by_class[part::parts]) for part in range(parts)]
+
+
+def lists(parts):
+    return [[] for _ in range(parts)]
+
+
+def by_class(labels, found, classes=range(10), cut=False, where=np.flatnonzero):
+    parts = len(found)
+    for kind in classes:
+        indices = where(labels == kind)
+        if cut:
+            indices = indices[: len(indices) // parts * parts]
+        for part in range(parts):
+            found[part].extend(indices[part::parts])
+    return found
+
+
+PARTITIONS = [
+    (lambda labels, parts: np.array_split(np.arange(len(labels)), parts), "by_class[part::parts]"),
+    (lambda labels, parts: np.array_split(np.argsort(labels), parts), "by_class[part::parts]"),
+    (lambda labels, parts: [labels[part::parts] for part in range(parts)], "these are labels"),
+    (lambda labels, parts: [range(len(labels))] * parts, "in several"),
+    (lambda labels, parts: by_class(labels, [[]] * parts), "`[[]] * n` is one list n times"),
+    (lambda labels, parts: by_class(labels, lists(parts), cut=True), "is the rest cut off?"),
+    (
+        lambda labels, parts: [p[: len(labels) // parts] for p in partition(labels, parts)],
+        "is the rest cut off?",
+    ),
+    (lambda labels, parts: by_class(labels, lists(parts), [0]), "`return` stand inside the loop?"),
+    (lambda labels, parts: lists(parts), "`return` stand inside the loop?"),
+    (lambda labels, parts: partition(labels, parts)[:1], "`return` stand inside the loop?"),
+    (lambda labels, parts: by_class(labels, lists(parts), range(9)), "all of class 9"),
+    (lambda labels, parts: by_class(labels, lists(parts), where=np.where), "gives a tuple"),
+    (lambda labels, parts: [[np.flatnonzero(labels >= 0)]] * parts, "with extend"),
+    (lambda labels, parts: [part + 1 for part in partition(labels, parts)], "from 0 to 1002"),
+    (lambda labels, parts: [part / 1 for part in partition(labels, parts)], "whole numbers"),
+    (
+        lambda labels, parts: [np.r_[part, 0] for part in partition(labels, parts)],
+        "each index goes to one part",
+    ),
+    (lambda labels, parts: [part[part % 4 > 0] for part in partition(labels, parts)], "of all"),
+    (lambda labels, parts: partition(labels, parts)[:-1], "One list for each"),
+    (lambda labels, parts: None, "return"),
+]
+
+
+def test_partition():
+    lesson_08.check_8_5(partition)
+    lesson_08.check_8_5(lambda labels, parts: [part.tolist() for part in partition(labels, parts)])
+
+
+@pytest.mark.parametrize(("wrong", "advice"), PARTITIONS)
+def test_partitions(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_5, wrong), advice)
