@@ -1,4 +1,6 @@
-"""The public check of lesson 08's parts: right ones pass, each usual mistake gets its advice."""
+"""The public checks of lesson 08 from 8.3 on: right ones pass, each usual mistake gets advice."""
+
+import math
 
 import numpy as np
 import pytest
@@ -6,7 +8,70 @@ from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_08
 
+# Exercise 8.3
+STEPS = [
+    (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
+    (lambda counts, batch: math.ceil(sum(counts) / batch), "all ranks together"),
+    (lambda counts, batch: sum(counts) // batch, "all ranks together"),
+    (lambda counts, batch: sum(counts) / batch, "all ranks together"),
+    (lambda counts, batch: sum(counts) // len(counts) // batch, "the mean"),
+    (lambda counts, batch: math.ceil(sum(counts) / len(counts) / batch), "the mean"),
+    (lambda counts, batch: min(counts) // batch, "A smaller last batch is a step, too: round up"),
+    (lambda counts, batch: min(n // batch for n in counts), "A smaller last batch is a step"),
+    (lambda counts, batch: min(counts) / batch, "round up"),
+    (lambda counts, batch: min(counts), "images"),
+    (lambda counts, batch: None, "return"),
+]
 
+
+def test_common_steps():
+    lesson_08.check_8_3(lambda counts, batch: min(math.ceil(n / batch) for n in counts))
+    lesson_08.check_8_3(lambda counts, batch: -(-min(counts) // batch))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STEPS)
+def test_steps(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_3, wrong), advice)
+
+
+# Exercise 8.4
+def my_samples(n, rank, size, epoch, seed=1):
+    return np.random.default_rng([seed, epoch]).permutation(n)[rank::size]
+
+
+ORDERS = [
+    (lambda n, rank, size, epoch: np.random.permutation(n)[rank::size], "without a seed"),
+    (
+        lambda n, rank, size, epoch: np.random.default_rng([rank, epoch]).permutation(n)[
+            rank::size
+        ],
+        "must not be in the seed",
+    ),
+    (lambda n, rank, size, epoch: my_samples(n, rank, size, 0), "epoch into the seed"),
+    (lambda n, rank, size, epoch: my_samples(n, 0, 1, epoch), "each is read once"),
+    (
+        lambda n, rank, size, epoch: np.random.default_rng(epoch).permutation(
+            np.arange(rank, n, size)
+        ),
+        "Shuffle before slicing",
+    ),
+    (
+        lambda n, rank, size, epoch: my_samples(n, rank, size, epoch)[: n // size],
+        "each is read once",
+    ),
+]
+
+
+def test_my_samples():
+    lesson_08.check_8_4(my_samples)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), ORDERS)
+def test_orders(wrong, advice):
+    assert_advice(failure(lesson_08.check_8_4, wrong), advice)
+
+
+# Exercise 8.5
 def partition(labels, parts):
     by_class = np.argsort(labels, kind="stable")
     return [np.sort(by_class[part::parts]) for part in range(parts)]
