@@ -14,12 +14,13 @@ def make_callback(record: Any) -> Any:
 
 class CallbackMethods:
     model: Any
+    params: Any
 
     def __init__(self, record: Any) -> None:
         super().__init__()
         self.record = record
         self.epoch: Any = None
-        self.updates_before: int | None = None
+        self.updates_before = 0
 
     # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
@@ -39,10 +40,10 @@ class CallbackMethods:
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = dict(logs or {})
-        made = updates(self.model)
-        steps = None if made is None or self.updates_before is None else made - self.updates_before
+        made = updates(self.model) - self.updates_before
         self.epoch.log(
-            steps=steps,
+            # Without anything to train the optimizer makes no step; Keras knows how many it went.
+            steps=made or self.params.get("steps"),
             loss=logs.get("loss"),
             accuracy=accuracy(logs),
             lr=learning_rate(self.model),
@@ -63,10 +64,10 @@ def accuracy(logs: dict[str, Any]) -> Any:
     return None
 
 
-def updates(model: Any) -> int | None:
-    """How many steps its optimizer has made; None if the model trains without one."""
+def updates(model: Any) -> int:
+    """How many steps its optimizer has made; 0 if the model trains without one."""
     iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
-    return None if iterations is None else int(iterations.numpy())
+    return 0 if iterations is None else int(iterations.numpy())
 
 
 def learning_rate(model: Any) -> float | None:
