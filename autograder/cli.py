@@ -5,14 +5,17 @@ import click
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "read": ("autograder.read:read_command", "Print what an output file says."),
-    "grade": ("autograder.grade:grade_command", "Grade a folder of submissions."),
-    "merge": ("autograder.merge:merge_command", "Put the shards of a class together."),
-    "explain": ("autograder.explain:explain_command", "Show how one grade came about."),
-    "rubric": ("autograder.rubric_check:rubric_command", "Check rubrics."),
-    "calibrate": ("autograder.calibrate:calibrate_command", "Measure reference runs of a site."),
+    "read": ("autograder.reading.files:read_command", "Print what an output file says."),
+    "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
+    "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
+    "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
+    "rubric": ("autograder.commands.rubric_check:rubric_command", "Check rubrics."),
+    "calibrate": (
+        "autograder.commands.calibrate:calibrate_command",
+        "Measure reference runs of a site.",
+    ),
     "gradescope-zip": (
-        "autograder.report.gradescope_zip:gradescope_zip_command",
+        "autograder.commands.gradescope_zip:gradescope_zip_command",
         "Make an autograder for Gradescope.",
     ),
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 PROGRAM = Path(__file__).parents[1] / "solutions" / "06_allreduce" / "exchange.py"
 UNSEEN, TARGET = 4_000_000, 0.3

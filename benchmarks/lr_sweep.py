@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 PROGRAM = Path(__file__).parents[1] / "solutions" / "09_learning_rate" / "train.py"
 SWEEP = ["--workers", "1", "4", "8", "16", "64"]

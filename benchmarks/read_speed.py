@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from autograder.read import read_files  # noqa: E402
+from autograder.reading.files import read_files  # noqa: E402
 from tests.autograder.make_record import make_record  # noqa: E402
 
 # A benchmark's usual events; three of the eight mean something to the autograder.

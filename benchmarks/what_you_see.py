@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograder.read import read_files
+from autograder.reading.files import read_files
 from autograder.records import Run
 
 SOLUTIONS = Path(__file__).parents[1] / "solutions"

@@ -5,19 +5,28 @@ import click
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "submit": ("cluster.submit:submit_command", "Submit a job file (sbatch)."),
-    "queue": ("cluster.jobs:queue_command", "Your jobs that wait or run (squeue)."),
-    "wait": ("cluster.wait:wait_command", "Stay until a job has ended."),
-    "cancel": ("cluster.jobs:cancel_command", "End a job (scancel)."),
-    "logs": ("cluster.logs:logs_command", "Print or follow a job's output (tail -f)."),
-    "accounting": ("cluster.jobs:accounting_command", "What is on record about jobs (sacct)."),
-    "scale": ("cluster.scale:scale_command", "One job on several numbers of ranks, as a table."),
-    "use": ("cluster.site_use:use_command", "Choose the computer that jobs go to."),
-    "sites": ("cluster.site_use:sites_command", "The computers there are."),
-    "kernel": ("cluster.kernel:kernel_group", "This environment as a Jupyter kernel."),
-    "box": ("cluster.box.command:box_command", "A real Slurm on this machine (root)."),
-    "doctor": ("cluster.doctor.command:doctor_command", "What is wrong here, and what to do."),
-    "site": ("cluster.site_check:site_group", "Find what is wrong with a site file."),
+    "submit": ("cluster.jobs.submit:submit_command", "Submit a job file (sbatch)."),
+    "queue": ("cluster.jobs.queue:queue_command", "Your jobs that wait or run (squeue)."),
+    "wait": ("cluster.jobs.wait:wait_command", "Stay until a job has ended."),
+    "cancel": ("cluster.jobs.queue:cancel_command", "End a job (scancel)."),
+    "logs": ("cluster.jobs.logs:logs_command", "Print or follow a job's output (tail -f)."),
+    "accounting": (
+        "cluster.jobs.queue:accounting_command",
+        "What is on record about jobs (sacct).",
+    ),
+    "scale": (
+        "cluster.jobs.scale:scale_command",
+        "One job on several numbers of ranks, as a table.",
+    ),
+    "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
+    "sites": ("cluster.sites.use:sites_command", "The computers there are."),
+    "kernel": ("cluster.jupyter.kernel:kernel_group", "This environment as a Jupyter kernel."),
+    "box": ("cluster.box.box_command:box_command", "A real Slurm on this machine (root)."),
+    "doctor": (
+        "cluster.doctor.doctor_command:doctor_command",
+        "What is wrong here, and what to do.",
+    ),
+    "site": ("cluster.sites.check:site_group", "Find what is wrong with a site file."),
 }
 
 

@@ -7,11 +7,17 @@ import click
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "build": ("lessons.build:build_command", "Make lessons/ from solutions/."),
-    "run": ("lessons.run:run_command", "Execute lessons headlessly."),
-    "check": ("lessons.check:check_command", "Run a lesson's public checks on your folder."),
-    "submit": ("lessons.submit:submit_command", "Pack a lesson's folder for handing in."),
-    "release": ("lessons.release:release_command", "Make the students' edition of the course."),
+    "build": ("lessons.edition.build:build_command", "Make lessons/ from solutions/."),
+    "run": ("lessons.execute.run_command:run_command", "Execute lessons headlessly."),
+    "check": (
+        "lessons.student.check:check_command",
+        "Run a lesson's public checks on your folder.",
+    ),
+    "submit": ("lessons.student.submit:submit_command", "Pack a lesson's folder for handing in."),
+    "release": (
+        "lessons.edition.release:release_command",
+        "Make the students' edition of the course.",
+    ),
     "data": ("lessons.toolkit.data.cli:data_group", "Fetch, verify and list the data sets."),
 }
 

@@ -7,7 +7,7 @@ import pytest
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
-ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/ondemand/")
+ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/")
 
 
 @pytest.hookimpl(optionalhook=True)

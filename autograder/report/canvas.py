@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.collect import lesson_of
+from autograder.classroom.rows import Row
 from autograder.report import filling
-from autograder.roster import Person
-from autograder.rows import Row
-from autograder.strict_yaml import SettingsError
+from autograder.settings.roster import Person
+from autograder.settings.strict_yaml import SettingsError
+from autograder.submissions.collect import lesson_of
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MAXIMA = "Points Possible"  # in the first cell of the line with the maxima

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from autograder import strict_csv
-from autograder.harmless import printable
-from autograder.rows import Row
-from autograder.strict_yaml import SettingsError
+from autograder.classroom.rows import Row
+from autograder.safe_text import printable
+from autograder.settings import strict_csv
+from autograder.settings.strict_yaml import SettingsError
 
 NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")  # 1,000 is left alone: a thousand here, one there
 NAMED = 5  # students in a sentence

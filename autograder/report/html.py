@@ -10,11 +10,11 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from autograder.case import shown
+from autograder.classroom.rows import Row
+from autograder.judging.case import shown
 from autograder.report import pictures
 from autograder.report.terminal import LEGEND, SIGNS, marks, notice, points
-from autograder.roster import Person
-from autograder.rows import Row
+from autograder.settings.roster import Person
 from autograder.verdict import PASSED, TIERS, Check, Grade, Part, Point
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from autograder.harmless import printable
+from autograder.safe_text import printable
 from autograder.verdict import BORDERLINE, GRADER_ERROR, NOT_MEASURED, PASSED, Check, Grade
 
 

@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.collect import lesson_of
-from autograder.harmless import csv_cell
+from autograder.classroom.rows import Row
 from autograder.report import filling
-from autograder.roster import Person
-from autograder.rows import Row
-from autograder.strict_yaml import SettingsError
+from autograder.safe_text import csv_cell
+from autograder.settings.roster import Person
+from autograder.settings.strict_yaml import SettingsError
+from autograder.submissions.collect import lesson_of
 
 GRADE = {
     "grade",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from autograder.case import shown
+from autograder.judging.case import shown
 from autograder.verdict import Point, RunSummary
 
 WIDTH, HEIGHT = 340, 200

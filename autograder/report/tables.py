@@ -10,14 +10,14 @@ from pathlib import Path
 
 from pydantic_core import to_json
 
-from autograder.class_run import code_key
-from autograder.harmless import csv_cell
-from autograder.policy import handed_in_at
+from autograder.classroom.class_run import code_key
+from autograder.classroom.policy import handed_in_at
+from autograder.classroom.rows import Row
 from autograder.report import canvas, html, moodle
-from autograder.report.files import write_if_new
-from autograder.roster import Person
-from autograder.rows import Row
+from autograder.safe_text import csv_cell
+from autograder.settings.roster import Person
 from autograder.verdict import NO_LESSON
+from autograder.writing import write_if_new
 
 
 def write_all(

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.harmless import printable
-from autograder.policy import TIME_UNKNOWN
-from autograder.rows import Row
+from autograder.classroom.policy import TIME_UNKNOWN
+from autograder.classroom.rows import Row
+from autograder.safe_text import printable
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 SIGNS = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}

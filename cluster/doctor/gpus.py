@@ -2,9 +2,9 @@
 
 import os
 
-from cluster.doctor.commands import answer
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
+from cluster.doctor.programs import answer
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")

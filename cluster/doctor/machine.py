@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
-from cluster.laptop.processes import cores as physical_cores
+from cluster.schedulers.laptop.processes import cores as physical_cores
 
 GB = 1e9
 CGROUPS = Path("/sys/fs/cgroup")

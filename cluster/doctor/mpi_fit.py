@@ -3,9 +3,9 @@
 import os
 import re
 
-from cluster.doctor.commands import answer
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
+from cluster.doctor.programs import answer
 
 # How an MPI calls itself -> the plug-ins of Slurm that it can start with.
 PLUG_INS = {

@@ -7,15 +7,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cluster import kernel, site, site_check
-from cluster.doctor.commands import answer
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
+from cluster.doctor.programs import answer
+from cluster.jupyter import kernel
+from cluster.sites import check, site
 
 
 def site_file(_: Place) -> Finding:
     file = site.chosen_file(None)
-    problems = [each for each in site_check.check(file) if "not on this machine" not in each]
+    problems = [each for each in check.check(file) if "not on this machine" not in each]
     if problems:
         return look(f"{file}: {'; '.join(problems)}", "mend it until `cluster site check` is quiet")
     where = site.load(file)

@@ -7,10 +7,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from cluster import site
-from cluster.doctor.commands import answer, beside_python
 from cluster.doctor.findings import Finding, broken, look, ok
 from cluster.doctor.place import Place
+from cluster.doctor.programs import answer, beside_python
+from cluster.sites import site
 
 GB = 1e9
 FETCH = "on a machine with internet: lessons data fetch (docs/data.md)"

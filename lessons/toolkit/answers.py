@@ -29,7 +29,9 @@ def of_another_kind(
     folder: str, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Which of these answers the lesson's public rubric asks in another form, and in which."""
-    from autograder import collect, judge_answers, rubric
+    from autograder.judging import judge_answers
+    from autograder.settings import rubric
+    from autograder.submissions import collect
 
     file = rubric.FOLDER / f"{collect.lesson_of(folder)}.yaml"
     if file.exists():

@@ -1,7 +1,7 @@
 """The lessons' pictures: functions of what was read from outputs, or of plain lists.
 
-They measure with autograder.measure, so that a picture shows what is graded. Each returns a Figure,
-which a notebook shows and `figure.savefig("name.png")` keeps.
+They measure with autograder.measuring, so that a picture shows what is graded. Each returns a
+Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
 """
 
 import math
@@ -12,7 +12,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from autograder import measure
+from autograder.measuring import measure
 from autograder.records import Epoch, Number, Run
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
@@ -228,7 +228,7 @@ def job_bar(axes: Any, run: Run, submitted: float | None) -> None:
 
 def submission_time(run: Run) -> float | None:
     """When the job was submitted, if it was from here."""
-    from cluster import history
+    from cluster.schedulers import history
 
     submission = history.with_id(run.job_id) if run.job_id else None
     return submission.submitted if submission else None

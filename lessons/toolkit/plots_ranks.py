@@ -96,7 +96,7 @@ def time_and_accuracy(
 @picture
 def epoch_times(figure: Any, runs: Mapping[str, Run]) -> None:
     """Steps and seconds of an epoch, a bar for each run, the numbers below."""
-    from autograder import measure
+    from autograder.measuring import measure
 
     names = list(runs)
     figure.set_size_inches(7.2, 3.4 + 0.3 * len(names))

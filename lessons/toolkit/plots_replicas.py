@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder import measure
+from autograder.measuring import measure
 from autograder.records import Number, Run
 from lessons.toolkit.plots import COLOURS, GREY, MARKERS, digits, picture, table
 

@@ -192,14 +192,14 @@ check.check_0_5()
 # end it early `scancel <job id>`. Here `submit_once` does it, shows the real command and waits.
 
 # %%
-from cluster.submit import submit_once
+from cluster.jobs.notebook import submit_once
 
 options = {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4"} if profile == "full" else {}
 files = submit_once("job.sbatch", options=options)
 print(Path(files[0]).read_text())
 
 # %%
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 [run] = read_files(files)
 plots.node_grid(run)

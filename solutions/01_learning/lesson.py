@@ -320,8 +320,8 @@ answers.note(params_hidden=params_hidden, params_output=params_output)
 # files. If outputs of this job lie in the folder already, it takes those: delete them to run again.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 [run] = read_files(submit_once("job.sbatch", *sizes))
 print(run.header["params"], "parameters,", run.epochs[0].steps, "steps an epoch")

@@ -124,7 +124,7 @@ check.check_2_2(train_torch.train_step)
 # job file in between.
 
 # %%
-from cluster.submit import submit_once
+from cluster.jobs.notebook import submit_once
 
 keras_files = submit_once("job.sbatch", *sizes)
 torch_files = submit_once("job_torch.sbatch", *sizes)
@@ -134,7 +134,7 @@ torch_files = submit_once("job_torch.sbatch", *sizes)
 # tagged lines for programs. Whoever grades or draws reads only what the job printed.
 
 # %%
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 [keras_run] = read_files(keras_files)
 [torch_run] = read_files(torch_files)

@@ -188,8 +188,8 @@ check.check_3_4(steps)
 # a light network at three batch sizes, and one between.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 [baseline] = read_files(submit_once("job.sbatch", *train_words, options=cores))
 print(baseline.outcome, "on", baseline.header["device"])
@@ -242,7 +242,7 @@ for run in compared:
 plots_baseline.throughput_by_batch(lines)
 
 # %%
-from autograder import measure
+from autograder.measuring import measure
 
 for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     seconds, rate = measure.epoch_time(run), measure.throughput(run)

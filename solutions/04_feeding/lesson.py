@@ -170,8 +170,8 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000 files.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 alone = ["--source", "files", "packs", "memory", "--compute-ms", "0", *sizes]
 runs = {}
@@ -229,7 +229,7 @@ def epoch_seconds(t_in, t_comp, overlapped):
 check.check_4_4(epoch_seconds)
 
 # %%
-from autograder import measure
+from autograder.measuring import measure
 
 wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]

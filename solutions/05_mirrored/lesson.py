@@ -189,8 +189,8 @@ def same_work(n):
 check.check_5_3(same_work)
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 
 def submit(n, *words):

@@ -212,8 +212,8 @@ check.check_6_4(train)
 # batch stays 32 for all ranks together, so the mathematics is that of one rank.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 runs = {}
 for ranks in rank_counts:

@@ -200,7 +200,7 @@ check.check_7_6("job_torch.sbatch")
 # `--ntasks` before the file overrides the job's own line.
 
 # %%
-from cluster.submit import submit_once
+from cluster.jobs.notebook import submit_once
 
 one, several = {"ntasks": "1"}, {"ntasks": str(ranks)}
 files = {
@@ -213,7 +213,7 @@ files["cnn", 1] = submit_once("job_torch.sbatch", *cnn, options=one)
 files["cnn", ranks] = submit_once("job_torch.sbatch", *cnn, options=several)
 
 # %%
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 runs = {key: read_files(found)[0] for key, found in files.items()}
 for (name, n), run in runs.items():

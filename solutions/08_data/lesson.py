@@ -197,8 +197,8 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 # One rank; several ranks with files of their own; several ranks that all read everything.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 jobs = {"one rank": (1, []), "own files": (ranks, []), "every file": (ranks, ["--unsharded"])}
 runs = {
@@ -217,7 +217,7 @@ plots_ranks.sample_map(maps, train_samples)
 plots_ranks.epoch_times(runs)
 
 # %%
-from autograder import measure
+from autograder.measuring import measure
 
 for name, run in runs.items():
     epoch, seconds = run.epochs[-1], measure.epoch_time(run).value

@@ -144,8 +144,8 @@ check.check_9_3(rates.update, rates.lars)
 # for N = 64 with LARS and momentum.
 
 # %%
-from autograder.read import read_files
-from cluster.submit import submit_once
+from autograder.reading.files import read_files
+from cluster.jobs.notebook import submit_once
 
 sweep = read_files(submit_once("job.sbatch", *sizes))
 warm = read_files(submit_once("job_warm.sbatch", *sizes))

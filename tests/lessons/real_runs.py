@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.read import read_files
+from autograder.reading.files import read_files
 
 ROOT = Path(__file__).parents[2]
 

@@ -25,7 +25,7 @@ OMPI = {
 @exercise("0.1")
 def check_0_1(path: Path, minutes: int = 30) -> str:
     """Nodes x tasks per node = tasks, outputs with %j, a wall time."""
-    from cluster import jobfile
+    from cluster.job_file import jobfile
 
     try:
         job = jobfile.read(Path(path))
@@ -82,7 +82,7 @@ def whole(job: Any, name: str) -> int:
 
 
 def check_time(job: Any, minutes: int) -> None:
-    from cluster import jobfile
+    from cluster.job_file import jobfile
 
     given = job.options["time"]
     expected = f"--time of 5 minutes, written 00:05:00 (at most {minutes} minutes)"

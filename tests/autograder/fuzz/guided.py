@@ -2,7 +2,7 @@
 
     pip install atheris
     cd tests/autograder
-    python fuzz/guided.py /tmp/corpus readers/samples -max_len=4000
+    python fuzz/guided.py /tmp/corpus reading/formats/samples -max_len=4000
     python fuzz/guided.py grading /tmp/classes fuzz/found -max_len=600 -timeout=20
 
 Reading takes the input for a job's outputs. Grading takes it for choices of which whole submissions

@@ -5,7 +5,7 @@ import json
 import math
 from typing import Any
 
-from autograder.read import read_bytes, summary
+from autograder.reading.files import read_bytes, summary
 from autograder.records import Number, Problem, Run
 
 OUTCOMES = {

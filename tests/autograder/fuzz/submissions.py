@@ -16,18 +16,21 @@ from typing import Any
 
 from click import ClickException
 
-from autograder import accounting, class_run, mark, policy, rubric
-from autograder.answers import read_answers  # noqa: F401 - instrumented with the rest
-from autograder.collect import find_students
-from autograder.mark import Settings
-from autograder.measure import exact
+from autograder.classroom import class_run, mark, policy
+from autograder.classroom.mark import Settings
+from autograder.classroom.rows import row_of, shared_runs
+from autograder.evidence import accounting
+from autograder.measuring.measure import exact
 from autograder.report import gradescope, html, junit, tables
-from autograder.rows import row_of, shared_runs
+from autograder.settings import rubric
+from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
+from autograder.submissions.collect import find_students
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
 from tests.autograder.make_record import make_record, sealed_again
 
 SAMPLES = [
-    p.read_bytes() for p in sorted((Path(__file__).parents[1] / "readers/samples").iterdir())
+    p.read_bytes()
+    for p in sorted((Path(__file__).parents[1] / "reading/formats/samples").iterdir())
 ]
 EVIL = "<script>evil()</script>"
 ODD: tuple = (

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import outcome
-from autograder.read import read_bytes
-from autograder.readers import run_facts
-from autograder.scan import ANCHORS, FORMAT, READERS
+from autograder.reading import outcome
+from autograder.reading.files import read_bytes
+from autograder.reading.formats import run_facts
+from autograder.reading.scan import ANCHORS, FORMAT, READERS
 from tests.autograder.fuzz.invariants import read_and_check
 from tests.autograder.make_record import make_record
 
 SAMPLES = {
     path.stem: path.read_bytes()
-    for path in (Path(__file__).parents[1] / "readers" / "samples").glob("*.txt")
+    for path in (Path(__file__).parents[1] / "reading/formats/samples").glob("*.txt")
 }
 SAMPLES["record"] = "\n".join(make_record(size=2)).encode()
 SAMPLES["signs"] = "\n".join(
@@ -120,9 +120,9 @@ def test_the_same_bytes_read_the_same_in_any_blocks(monkeypatch):
     texts = [sample + b"\n" + SAMPLES["signs"] for sample in SAMPLES.values()]
     whole = [read_bytes({"job.out": text}) for text in texts]
     for _ in range(10):
-        monkeypatch.setattr("autograder.lines.BLOCK", dice.randrange(400, 4000))
+        monkeypatch.setattr("autograder.reading.lines.BLOCK", dice.randrange(400, 4000))
         monkeypatch.setattr(
-            "autograder.lines.blocks.__defaults__", (dice.randrange(300, 900), 10**6)
+            "autograder.reading.lines.blocks.__defaults__", (dice.randrange(300, 900), 10**6)
         )
         assert [read_bytes({"job.out": text}) for text in texts] == whole
 

@@ -1,0 +1,270 @@
+"""Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+from autograder.classroom.policy import Policy
+from autograder.classroom.run_summary import summaries
+from autograder.evidence import examine
+from autograder.evidence.accounting import Job
+from autograder.judging import judge
+from autograder.judging.case import Case, chosen
+from autograder.measuring.measure import Measure
+from autograder.reading.files import read_files
+from autograder.reading.formats import custom
+from autograder.records import Run, Where
+from autograder.safe_text import printable
+from autograder.settings.rubric import Profile, Rubric
+from autograder.submissions import collect
+from autograder.submissions.collect import Folder, Student
+from autograder.submissions.one_lesson import answers_of, settle
+from autograder.verdict import (
+    BORDERLINE,
+    GRADER_ERROR,
+    NO_LESSON,
+    NOT_MEASURED,
+    Finding,
+    Grade,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What all students of a class are graded by."""
+
+    rubrics: dict[str, Rubric]
+    expected: dict[str, dict]
+    profile: Profile = "full"
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
+    jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
+    logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
+    names: dict[str, str] = field(default_factory=dict)  # full names from the roster
+    policy: Policy = field(default_factory=Policy)
+    # The solution's speedups: lesson -> program -> (workers, speedup).
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+    junit: bool = False
+    gradescope: Path | None = None
+    key: str = ""  # of everything above, for grading only what changed
+
+
+def mark_student(student: Student, settings: Settings) -> list[Grade]:
+    """All lessons that a student handed in, in the order of the lessons."""
+    grades = []
+    with collect.opened(student) as folders:
+        for folder in one_for_each_lesson(folders):
+            try:
+                grades.append(mark_folder(student.name, folder, settings))
+            except Exception as error:  # ours, not the student's: say so and grade the rest
+                grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
+    return grades
+
+
+def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
+    """Files outside of any lesson's folder belong to the lesson that they name, if it has one too;
+    a word on what could not be opened goes to the first lesson, instead of standing alone."""
+    loose = next((folder for folder in folders if folder.lesson is None), None)
+    rest = [folder for folder in folders if folder is not loose]
+    if loose is None or not rest:
+        return list(folders)
+    said = lesson_said(read_runs(loose, None)) if loose.outputs else rest[0].lesson
+    home = next((folder for folder in rest if folder.lesson == said), None)
+    if home is None:
+        return list(folders)
+    home.outputs |= loose.outputs
+    home.answers |= loose.answers
+    home.handed_in = home.handed_in or loose.handed_in
+    home.findings += loose.findings
+    return rest
+
+
+def grader_error(student: str, lesson: str, settings: Settings, error: Exception) -> Grade:
+    rubric = settings.rubrics.get(lesson)
+    place = ""
+    trace = error.__traceback__
+    while trace is not None:
+        place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    finding = Finding(
+        "grader",
+        "The grader failed on this submission. This is not the student's fault",
+        expected="a grade",
+        found=f"{type(error).__name__} in {place}: {printable(error, 160)}",
+        try_="instructor: report it with the submission; grade by hand with an override",
+        look=True,
+    )
+    return Grade(
+        student=printable(student),
+        lesson=lesson,
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status=GRADER_ERROR,
+        score=None,
+        max_score=rubric.points if rubric else 0,
+        findings=(finding,),
+        look=(GRADER_ERROR,),
+    )
+
+
+def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
+    settle(folder)
+    if not folder.outputs and not folder.answers:
+        return nothing_found(student, folder, settings)
+    known = settings.rubrics.get(folder.lesson or "")
+    runs = read_runs(folder, known)
+    lesson = folder.lesson or lesson_said(runs)
+    rubric = settings.rubrics.get(lesson or "")
+    if lesson is None or rubric is None:
+        return no_rubric(student, lesson, folder, settings)
+    given, found = answers_of(folder.answers)
+    findings = [*folder.findings, *found]
+    case = Case(
+        rubric=rubric,
+        runs=runs,
+        answers=given,
+        answers_file=next(iter(folder.answers.values()), None),
+        profile=settings.profile,
+        expected=settings.expected.get(lesson, {}),
+        references=settings.references.get(lesson, {}),
+        other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
+    )
+    judged = judge.judge(case)
+    counted = [r for r in (chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
+    seen = examine.examine(
+        runs, counted, settings.jobs, case.references, settings.logins.get(student)
+    )
+    findings += [*judged.findings, *seen.findings]
+    grade = Grade(
+        student=printable(student),
+        lesson=lesson,
+        title=rubric.title,
+        profile=settings.profile,
+        status="graded",
+        score=judged.score,
+        max_score=judged.max_score,
+        tier=seen.tier,
+        tier_reason=seen.reason,
+        checks=judged.checks,
+        findings=tuple(findings),
+        runs=summaries(case, runs, counted),
+        handed_in=folder.handed_in,
+    )
+    return replace(grade, look=reasons_to_look(grade))
+
+
+def read_runs(folder: Folder, rubric: Rubric | None) -> list[Run]:
+    """The runs of a lesson, in the usual formats and in those that its rubric brings."""
+    formats = [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []
+    known = {str(path): name for path, name in folder.outputs.items()}
+    beside: dict[PurePath, list[str]] = {}
+    for name in known.values():
+        beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
+    return [shorten(run, known, beside) for run in read_files(folder.outputs, formats)]
+
+
+def lesson_said(runs: Sequence[Run]) -> str | None:
+    """The lesson that the outputs name, when the folder does not."""
+    said = [run.header.get("lesson") for run in runs]
+    names = {name for name in said if isinstance(name, str)}
+    return names.pop() if len(names) == 1 else None
+
+
+def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settings) -> Grade:
+    there = ", ".join(sorted(settings.rubrics))
+    finding = Finding(
+        "collect",
+        "It is not clear which lesson this is",
+        expected=f"a folder named after one of the lessons {there}",
+        found=printable(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
+        where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
+        try_="name the folder like `02_serial`, or give --lesson",
+        look=True,
+    )
+    return Grade(
+        student=printable(student),
+        lesson=printable(lesson) if lesson else "?",
+        title="",
+        profile=settings.profile,
+        status="no rubric",
+        score=None,
+        max_score=0,
+        findings=(*folder.findings, finding),
+        look=(*(f.title for f in folder.findings if f.look), finding.title),
+    )
+
+
+def nothing_found(student: str, folder: Folder, settings: Settings) -> Grade:
+    """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
+    something could not be opened, that is all that there is to say."""
+    rubric = settings.rubrics.get(folder.lesson or "")
+    finding = Finding(
+        "collect",
+        "Nothing found that can be graded",
+        expected="outputs of jobs and answers.txt",
+        found="no file of these kinds"
+        + (f", only {', '.join(folder.others)}" if folder.others else ""),
+        where=tuple(Where(name, 0) for name in folder.others),
+        try_="hand in the lesson's folder with its outputs",
+        look=True,
+    )
+    findings = tuple(folder.findings) or (finding,)
+    return Grade(
+        student=printable(student),
+        lesson=printable(folder.lesson or NO_LESSON),
+        title=rubric.title if rubric else "",
+        profile=settings.profile,
+        status="missing",
+        score=None,
+        max_score=rubric.points if rubric else 0,
+        findings=findings,
+        look=tuple(dict.fromkeys(f.title for f in findings if f.look)),
+    )
+
+
+def reasons_to_look(grade: Grade) -> tuple[str, ...]:
+    reasons = [f.title for f in grade.findings if f.look]
+    reasons += [
+        f"{check.id} is {check.status}"
+        for check in grade.checks
+        if check.status in (BORDERLINE, NOT_MEASURED, GRADER_ERROR)
+    ]
+    return tuple(dict.fromkeys(reasons))
+
+
+# --- files as the student knows them ----------------------------------------------------------
+
+
+def shorten(run: Run, known: dict[str, str], beside: dict[PurePath, list[str]]) -> Run:
+    """The run with its files named as the student knows them; `beside`: those names by stem."""
+
+    def place(where):
+        return where and Where(known.get(where.file, where.file), where.line)
+
+    def number(value):
+        return value and replace(value, where=place(value.where))
+
+    numbers = ("seconds", "throughput", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
+    return replace(
+        run,
+        files=with_error_files(tuple(known.get(f, f) for f in run.files), beside),
+        epochs=tuple(
+            replace(
+                epoch,
+                where=place(epoch.where),
+                **{name: number(getattr(epoch, name)) for name in numbers},
+            )
+            for epoch in run.epochs
+        ),
+        ranks=tuple(replace(rank, where=place(rank.where)) for rank in run.ranks),
+        problems=tuple(replace(p, where=place(p.where)) for p in run.problems),
+        test_accuracy=number(run.test_accuracy),
+        test_loss=number(run.test_loss),
+        throughput=number(run.throughput),
+        total_seconds=number(run.total_seconds),
+    )
+
+
+def with_error_files(files: tuple[str, ...], beside: dict[PurePath, list[str]]) -> tuple[str, ...]:
+    """Also the files that carry the same job's name with another ending: its error stream."""
+    same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
+    return (*files, *sorted(same - set(files)))

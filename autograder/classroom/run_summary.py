@@ -1,0 +1,111 @@
+"""What reports say of a student's runs, and by what two copies of one run are known."""
+
+import json
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from autograder.judging.case import Case, by_time, matching, program_of
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure
+from autograder.records import Problem, Run, Where
+from autograder.safe_text import printable
+from autograder.verdict import Finding, Point, RunSummary
+
+
+def point(result: measure.Result) -> Point | None:
+    if not isinstance(result, Measure):
+        return None
+    return Point(round(result.value, 6), round(result.low, 6), round(result.high, 6))
+
+
+def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[RunSummary, ...]:
+    names = {
+        id(run): name
+        for name in reversed(case.rubric.runs)
+        for run in matching(runs, case.rubric, name)
+    }
+    found = []
+    smallest = baselines(runs)
+    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
+        name = names.get(id(run), run.format)
+        base = smallest.get(program_of(run))
+        if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
+            base = None  # another run of the same size is no speedup
+        dataset = run.header.get("dataset")
+        accuracy = run.test_accuracy.value if run.test_accuracy else None
+        found.append(
+            RunSummary(
+                name=name,
+                program=program_of(run),
+                outcome=run.outcome,
+                counted=any(run is c for c in counted),
+                files=run.files,
+                job_id=run.job_id and printable(run.job_id, 40),
+                workers=measure.workers(run),
+                device=printable(run.header.get("device") or "", 80),
+                started=printable(run.header.get("started") or "", 40),
+                synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
+                epoch_seconds=tuple(
+                    e.seconds.value if e.seconds else None for e in run.epochs[:1000]
+                ),
+                epoch_s=point(measure.epoch_time(run)),
+                throughput=point(measure.throughput(run)),
+                test_accuracy=accuracy,
+                fingerprint=fingerprint(run),
+                launch=launch_of(run),
+                where=first_line(run),
+                speedup=point(measure.speedup(base, run)) if base else None,
+                problems=tuple(problem_finding(p) for p in run.problems[:10]),
+            )
+        )
+    return tuple(found)
+
+
+def baselines(runs: Sequence[Run]) -> dict[str, Run]:
+    """Of each program the finished run on the fewest workers: its speedups are against that one."""
+    found: dict[str, Run] = {}
+    for run in runs:
+        count = measure.workers(run)
+        if run.outcome != "completed" or count is None:
+            continue
+        known = found.setdefault(program_of(run), run)
+        if count < (measure.workers(known) or 0):
+            found[program_of(run)] = run
+    return found
+
+
+def problem_finding(problem: Problem) -> Finding:
+    return Finding(
+        "read",
+        printable(problem.reason, 120),
+        found=printable(problem.text, 200),
+        where=(problem.where,),
+    )
+
+
+LAUNCH = ("started", "job_id", "hosts", "source")
+
+
+def launch_of(run: Run) -> str:
+    """The same for two copies of one record, even if its numbers were changed; else empty."""
+    return digest([run.launch, *map(run.header.get, LAUNCH)]) if run.launch else ""
+
+
+def fingerprint(run: Run) -> str:
+    """The same for two copies of one run, whatever the files are called."""
+    facts = {key: run.header.get(key) for key in (*LAUNCH, "seed")}
+    numbers = [
+        (e.number, e.seconds and e.seconds.value, e.train_loss and e.train_loss.value)
+        for e in run.epochs
+    ]
+    return digest([run.launch, facts, numbers, run.end])
+
+
+def digest(facts: list) -> str:
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def first_line(run: Run) -> Where | None:
+    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
+    return next((where for where in places if where), None)

@@ -1,0 +1,142 @@
+"""What only shows when all students are seen, and everything that is written once for a class."""
+
+import difflib
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+from autograder.classroom import policy
+from autograder.classroom.class_run import Done
+from autograder.classroom.mark import Settings
+from autograder.classroom.rows import Row, shared_runs
+from autograder.commands.options import ClassOptions
+from autograder.safe_text import printable
+from autograder.settings.roster import Person
+from autograder.verdict import GRADER_ERROR, NO_LESSON, counted
+
+MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
+
+
+def finish(
+    done: Sequence[Done],
+    people: dict[str, Person],
+    settings: Settings,
+    options: ClassOptions,
+    out: Path | None,
+) -> NoReturn:
+    """Write the class's tables and page, print the grades and leave with the exit code."""
+    from autograder.report import terminal
+
+    rows = with_class_findings([row for one in done for row in one.rows], people, settings)
+    said: list[str] = []
+    if out is not None:
+        from autograder.report import tables
+
+        said = tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
+    if untimed := sum(policy.TIME_UNKNOWN in row.adjustments for row in rows):
+        said = [
+            *said,
+            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
+        ]
+    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
+    terminal.show(rows, out, titles, options.profile, said)
+    sys.exit(exit_code(rows))
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    if any(row.status == GRADER_ERROR for row in rows):
+        return 3
+    return 1 if any(row.look for row in rows) else 0
+
+
+def with_class_findings(
+    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+) -> list[Row]:
+    """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
+    shared = shared_runs(rows)
+    found = [
+        replace(row, look=(*row.look, shared[row.student, row.lesson]))
+        if (row.student, row.lesson) in shared
+        else row
+        for row in rows
+    ]
+    if people:
+        names = {printable(person) for person in people}
+        strange = unknown_students({row.student for row in rows}, names)
+        found = [
+            replace(row, look=(strange[row.student], *row.look)) if row.student in strange else row
+            for row in found
+        ]
+    there = {(row.student, row.lesson): row for row in rows}
+    for person, lessons in asked_for(rows, people, settings).items():
+        name = printable(person)
+        absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
+        # A folder with nothing to grade in it is said with each lesson that is missing instead.
+        empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
+        if empty and absent and empty.status != GRADER_ERROR:
+            found = [r for r in found if (r.student, r.lesson) != (name, empty.lesson)]
+        for lesson in absent:
+            row = missing(person, lesson, settings)
+            if empty and row.status == "missing" and empty not in found:
+                row = replace(row, look=empty.look, page=empty.page)
+            found.append(row)
+    return sorted(found, key=lambda row: (row.student, row.lesson))
+
+
+def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
+    """Who is not in the roster, each with the name there that may be meant: the same but for its
+    case, or one much like it of somebody who handed in nothing."""
+    spelt = {name.casefold(): name for name in roster}
+    absent = [name.casefold() for name in sorted(roster - handed_in)]
+    found = {}
+    for number, student in enumerate(sorted(handed_in - roster)):
+        near = [student.casefold()] if student.casefold() in spelt else []
+        if not near and number < MOST_COMPARED:
+            near = difflib.get_close_matches(student.casefold(), absent, 1)
+        hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
+        found[student] = "not in the roster" + hint
+    return found
+
+
+def asked_for(
+    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+) -> dict[str, set[str]]:
+    """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all.
+    A lesson in whose folder only others' outputs lie was handed in by mistake."""
+    meant = [row for row in rows if row.runs or row.raw_score]
+    lessons = {row.lesson for row in meant if row.lesson in settings.rubrics}
+    asked = {person: set(lessons) for person in people}
+    students = {row.student for row in rows}
+    for student, lesson in settings.policy.overrides:
+        if student in people or printable(student) in students:
+            asked.setdefault(student, set()).add(lesson)
+    return asked
+
+
+def missing(student: str, lesson: str, settings: Settings) -> Row:
+    """Nothing was handed in. Whether that is a zero is the instructor's to say (an override)."""
+    known = settings.rubrics[lesson]
+    row = Row(
+        student=printable(student),
+        lesson=lesson,
+        title=known.title,
+        status="missing",
+        score=None,
+        raw_score=None,
+        max_score=known.points,
+        tier="",
+        look=(),
+        checks=(),
+        page="",
+    )
+    for change in settings.policy.overrides.get((student, lesson), ()):
+        if change.check:
+            text = policy.nothing_to_change(change)
+            row = replace(row, adjustments=(*row.adjustments, text))
+            continue
+        status = "excused" if change.points is None else "graded"
+        text = f"{status} by the instructor: {change.reason}"
+        row = replace(row, status=status, score=change.points, adjustments=(*row.adjustments, text))
+    return row

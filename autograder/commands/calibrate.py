@@ -1,0 +1,189 @@
+"""`autograder calibrate`: what the solution reaches on a site, for rubrics to refer to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from autograder.judging import judge
+from autograder.judging.case import Case, chosen, matching, program_of, says
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, Missing, is_number
+from autograder.measuring.metrics import METRICS
+from autograder.records import Run
+from autograder.safe_text import printable
+from autograder.settings import rubric
+from autograder.settings.strict_yaml import SettingsError, line_of, read_yaml
+from autograder.submissions import collect
+from autograder.writing import write_if_new
+
+ALWAYS = ("first_train_accuracy",)
+EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """By lesson: reference values by what is measured, and reference speedups by program."""
+
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+
+
+@click.command()
+@click.argument("runs", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@click.option(
+    "--rubrics",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=rubric.FOLDER,
+    help="Folder of rubrics NN.yaml.",
+)
+def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
+    """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
+    data: dict[str, dict] = {}
+    for student in references(runs):
+        with collect.opened(student) as folders:
+            for lesson, found in lessons_in(folders, rubrics):
+                if lesson in data:
+                    raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
+                data[lesson] = found
+    if not any(lesson["values"] for lesson in data.values()):
+        raise SettingsError(f"{runs} holds no finished run of a lesson with a rubric. {EXPECTED}")
+    text = "# What the solution reaches on this site. Written by `autograder calibrate`.\n"
+    write_if_new(out, text + yaml.safe_dump(data, sort_keys=True, allow_unicode=True))
+    for lesson, values in sorted(data.items()):
+        for name, found in values["values"].items():
+            click.echo(f"{lesson}: {name}: {found['value']:g} {found['unit']}".rstrip())
+    click.echo(f"Written to {out}")
+
+
+def references(runs: Path) -> list[collect.Student]:
+    """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
+    found = collect.find_students([runs], name="reference")
+    named = [(one, collect.lesson_of(one.name)) for one in found]
+    others = [one.name for one, lesson in named if lesson is None]
+    if len(others) > 1:
+        names = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
+        raise SettingsError(f"{runs} looks like a class, with {names}. {EXPECTED}")
+    return [replace(one, lesson=one.lesson or lesson) for one, lesson in named]
+
+
+def lessons_in(
+    folders: Sequence[collect.Folder], rubrics: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
+    from autograder.classroom.mark import lesson_said, one_for_each_lesson, read_runs
+
+    for folder in one_for_each_lesson(folders):
+        lesson = folder.lesson or collect.lesson_of(lesson_said(read_runs(folder, None)) or "")
+        path = rubrics / f"{lesson}.yaml"
+        if lesson is None:
+            click.echo("outputs in no lesson's folder, which name none: left out", err=True)
+        elif not path.exists():
+            click.echo(f"{lesson}: no rubric, left out", err=True)
+        else:
+            asked = rubric.load_rubric(path)
+            found = of_lesson(asked, read_runs(folder, asked))
+            if not found["values"]:
+                click.echo(f"{lesson}: no finished run of this lesson", err=True)
+            yield lesson, found
+
+
+def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
+    """Every value that a condition of the rubric is relative to, and the speedup curves."""
+    case = Case(asked, runs, {}, None, "full")
+    values: dict[str, Measure] = {}
+    devices = set()
+    for check in asked.checks:
+        for condition in check.require:
+            if condition.threshold.of_reference is None:
+                continue
+            for name in condition.of:
+                value = _value(case, condition, name)
+                if isinstance(value, Measure):
+                    values[judge.title_of(condition, name)] = value
+    for name in asked.runs:
+        finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
+        devices |= {str(r.header.get("device")) for r in finished}
+        for metric in ALWAYS if finished else ():
+            found = [m for m in map(METRICS[metric], finished) if isinstance(m, Measure)]
+            if found:
+                title = f"{metric.replace('_', ' ')} of {name}"
+                values[title] = measure.middle(found)
+    return {
+        "devices": sorted(devices),
+        "values": {
+            title: {"value": v.value, "low": v.low, "high": v.high, "unit": v.unit}
+            for title, v in values.items()
+        },
+        "speedups": _curves([run for run in runs if says(run, "lesson", asked.lesson)]),
+    }
+
+
+def _value(case: Case, condition: rubric.Condition, name: str) -> judge.Value:
+    """The median of repeats where one run is measured, else of the runs that count."""
+    if condition.minus or condition.over or condition.metric not in METRICS:
+        return judge.value_of(case, condition, name)
+    last = chosen(case, name)
+    if isinstance(last, Missing):
+        return last
+    alike = [
+        METRICS[condition.metric](run)
+        for run in matching(case.runs, case.rubric, name)
+        if run.outcome == "completed" and measure.workers(run) == measure.workers(last)
+    ]
+    found = [value for value in alike if isinstance(value, Measure)]
+    return measure.middle(found) if found else Missing("no run measures it")
+
+
+def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
+    """Speedup over workers, for every program that ran on one worker and on more."""
+    finished = [r for r in runs if r.outcome == "completed" and measure.workers(r)]
+    lines = {}
+    for program in sorted({program_of(run) for run in finished}):
+        same = [run for run in finished if program_of(run) == program]
+        base = next((r for r in same if measure.workers(r) == 1), None)
+        gains = [(run, measure.speedup(base, run)) for run in same] if base else []
+        line = {
+            measure.workers(run) or 1: round(gain.value, 4)
+            for run, gain in gains
+            if isinstance(gain, Measure)
+        }
+        if len(line) > 1:
+            lines[program] = dict(sorted(line.items()))
+    return lines
+
+
+def read_calibration(path: Path | None) -> Calibration:
+    if path is None:
+        return Calibration()
+    data, lines = read_yaml(path)
+    references: dict[str, dict[str, Measure]] = {}
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
+    lesson = None
+    try:
+        for lesson, known in data.items():
+            references[lesson] = {}
+            for title, value in known["values"].items():
+                if not all(is_number(value[key]) for key in ("value", "low", "high")):
+                    line = line_of(lines, (lesson, "values", title))
+                    raise SettingsError(f"{path}:{line}: {title}: not three finite numbers")
+                middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
+                references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
+            curves[lesson] = _read_curves(known.get("speedups") or {})
+    except (AttributeError, LookupError, TypeError, ValueError):
+        line = line_of(lines, (lesson,))
+        raise SettingsError(
+            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file anew"
+        ) from None
+    return Calibration(references, curves)
+
+
+def _read_curves(data: Mapping) -> dict[str, tuple[tuple[int, float], ...]]:
+    return {
+        str(name): tuple(sorted((int(workers), float(gain)) for workers, gain in line.items()))
+        for name, line in data.items()
+    }

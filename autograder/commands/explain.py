@@ -1,0 +1,171 @@
+"""`autograder explain STUDENT LESSON`: everything behind one grade, on the terminal."""
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from autograder.report.terminal import SIGNS, points
+from autograder.safe_text import file_name, printable
+from autograder.settings.strict_yaml import SettingsError
+from autograder.submissions.collect import lesson_of
+
+TABLE = "grades.json"
+
+
+@click.command()
+@click.argument("student")
+@click.argument("lesson")
+@click.option(
+    "--grades",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path("grades"),
+    show_default=True,
+    help="The folder that `autograder grade --out` wrote.",
+)
+def explain_command(student: str, lesson: str, grades: Path) -> None:
+    """Show every measure with its interval, threshold, evidence and the lines it came from.
+
+    LESSON is its number or its folder's name.
+    """
+    record = grades / "records" / f"{file_name(student)}.json"
+    if not (grades / TABLE).exists() and not record.parent.exists():
+        raise SettingsError(
+            f"{grades} holds no grades: give the folder of `autograder grade --out`"
+        )
+    known = load(record)
+    rows = [row for row in table(grades) if row["student"] == printable(student)]
+    if not known and not rows:
+        raise click.ClickException(
+            f"{grades} holds no record of {student!r}. {others(grades, student)}"
+        )
+    wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    empty = [grade for grade in known if grade["status"] == "missing"]
+    found = [grade for grade in known if grade["lesson"] == wanted and grade not in empty]
+    for grade in found:
+        show(grade)
+        for reason in seen_in_class(grades, grade):
+            click.echo(f"\nFor the instructor, from the whole class: {reason}")
+    if found:
+        return
+    # An override counts without a submission, and what is unclear may be of this lesson.
+    given = [row for row in rows if row["lesson"] == wanted and row["adjustments"]]
+    unclear = [grade for grade in known if grade["lesson"] == "?" and grade not in empty]
+    if not given and not unclear:
+        there = [grade["lesson"] for grade in known if grade not in empty]
+        seen = [finding["found"] for grade in empty for finding in grade["findings"]]
+        what = ", ".join(there) + f", not {lesson}" if there else "nothing"
+        if seen and not there:
+            what += f" that can be graded: {'; '.join(seen)}"
+        raise click.ClickException(f"{student} handed in {what}")
+    for row in given:
+        show_row(row)
+    for grade in unclear:
+        click.echo(f"{student} handed in nothing that is clearly of lesson {wanted}, but this:")
+        show(grade)
+
+
+def others(grades: Path, student: str) -> str:
+    """The nearest names of those that are there, else the first."""
+    names = sorted({row["student"] for row in table(grades)})
+    spelt = {name.casefold(): name for name in names}
+    near = [spelt[n] for n in difflib.get_close_matches(student.casefold(), spelt, 3)]
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"There are: {', '.join(names[:8])}" + (" …" if len(names) > 8 else "")
+
+
+def table(grades: Path) -> list[dict[str, Any]]:
+    return load(grades / TABLE)
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """The grades in a file of the grader's; none if it is not there."""
+    try:
+        return json.loads(path.read_bytes())["grades"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingsError(
+            f"{path} is not what `autograder grade` writes: grade again into this folder"
+        ) from None
+
+
+def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
+    """What the class's table says of a grade and its own record cannot know."""
+    mine = (grade["student"], grade["lesson"])
+    same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
+    return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+
+
+def show_row(row: dict[str, Any]) -> None:
+    """What the class's table says where nothing was handed in to measure."""
+    click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
+    worth = f"{points(row['score'])} of {points(row['max_score'])} points"
+    click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")
+    for line in row["adjustments"]:
+        click.echo(f"adjusted: {line}")
+
+
+def show(grade: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def say(text: str, style: str = "", indent: int = 0) -> None:
+        console.print(Text(" " * indent + text, style=style))
+
+    title = f"{grade['student']}, lesson {grade['lesson']} {grade['title']}"
+    score = f"{points(grade['score'])} of {points(grade['max_score'])} points"
+    say(title, "bold")
+    say(f"{score}, {grade['status']}, profile {grade['profile']}")
+    say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
+    for line in grade["adjustments"]:
+        say(f"adjusted: {line} (measured {points(grade['raw_score'])})")
+    for check in grade["checks"]:
+        say("")
+        worth = f"{points(check['score'])}/{points(check['points'])}"
+        sign = SIGNS.get(check["status"], "!")
+        hidden = ", hidden from the student" if check["hidden"] else ""
+        say(f"{sign} {worth} {check['id']}: {check['title']} ({check['status']}{hidden})", "bold")
+        for part in check["parts"]:
+            say(f"{SIGNS.get(part['status'], '!')} {part['found']}", indent=2)
+            say(f"asked: {part['expected']}; credit {part['credit']:.3g}", "dim", 4)
+            if part["where"]:
+                say(f"from: {places(part['where'])}", "dim", 4)
+            if part["try_"]:
+                say(f"try: {part['try_']}", "dim", 4)
+    if grade["findings"]:
+        say("")
+        say("Findings", "bold")
+    for finding in grade["findings"]:
+        flag = "look: " if finding["look"] else ""
+        say(f"{flag}{finding['title']}", indent=2)
+        say(f"expected: {finding['expected']}; found: {finding['found']}", "dim", 4)
+        if finding["where"]:
+            say(f"from: {places(finding['where'])}", "dim", 4)
+    if grade["runs"]:
+        say("")
+        say("Runs", "bold")
+    for run in grade["runs"]:
+        used = "counts" if run["counted"] else "not used"
+        files = ", ".join(run["files"])
+        say(f"{run['name']}: {run['outcome']}, {used}, job {run['job_id'] or '-'}, {files}", "", 2)
+        for label, value in (
+            ("epoch time, s", run["epoch_s"]),
+            ("samples/s", run["throughput"]),
+            ("speedup", run["speedup"]),
+        ):
+            if value:
+                text = f"{label}: {value['value']:.6g} [{value['low']:.6g}, {value['high']:.6g}]"
+                say(text, "dim", 4)
+        for problem in run["problems"]:
+            where = places(problem["where"])
+            say(f"{problem['title']}: {problem['found']} ({where})", "dim", 4)
+
+
+def places(where: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{w['file']}:{w['line']}" if w["line"] else w["file"] for w in where)

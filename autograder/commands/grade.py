@@ -1,0 +1,117 @@
+"""`autograder grade`: a folder of submissions in, grades and reports out."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from autograder.classroom import class_run, shards, whole_class
+from autograder.classroom.shards import Part
+from autograder.commands.options import FOLDER, ClassOptions, class_options, load
+from autograder.settings import roster
+from autograder.submissions import collect
+
+OURS = {"students", "records", "junit", class_run.STATES}  # what we write into --out
+
+
+@click.command()
+@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=FOLDER, help="Folder for pages and tables.")
+@click.option("--lesson", help="The lesson of files that lie in no lesson's folder, like 02.")
+@click.option("--student", help="The student's name when files or one folder are graded.")
+@class_options
+@click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
+@click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
+@shards.option
+def grade_command(
+    submissions: tuple[Path, ...],
+    out: Path | None,
+    lesson: str | None,
+    student: str | None,
+    options: ClassOptions,
+    gradescope: Path | None,
+    processes: int | None,
+    shard: Part | None,
+) -> None:
+    """Grade SUBMISSIONS: a folder <student>/<lesson>/…, archives, or bare output files.
+
+    Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
+    """
+    if shard and (out is None or gradescope):
+        raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
+    if out is None and (options.canvas or options.moodle):
+        raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
+    if out is not None:
+        check_apart(submissions, out)
+    settings, people = load(options)
+    students = collect.find_students(submissions, student, lesson)
+    if not students:
+        raise click.UsageError("no submissions found: expected folders <student>/<lesson>/…")
+    if gradescope and len(students) > 1:
+        raise click.UsageError("--gradescope writes the result of one student; give one submission")
+    # Of all that every shard sees: a part knows the others' students.
+    roster.check_students(settings.policy, {one.name for one in students}, people)
+    settings = replace(settings, gradescope=gradescope)
+    processes = processes or cores()
+    if shard is not None and out is not None:
+        with progress(len(shard.students(students))) as tick:
+            done = shards.grade(shard, students, settings, options, out, processes, tick)
+        shards.finish(shard, done, len(students), out)
+    with progress(len(students)) as tick:
+        done = class_run.grade_class(students, settings, out, processes, tick)
+    whole_class.finish(done, people, settings, options, out)
+
+
+def check_apart(submissions: Sequence[Path], out: Path) -> None:
+    """What we write must not be what we read the next time."""
+    home = out.resolve()
+    for given in submissions:
+        inner = given / "submitted"
+        place = (inner if inner.is_dir() else given).resolve()
+        ours = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
+        if (place.is_dir() and home.is_relative_to(place)) or {*ours} & OURS:
+            raise click.UsageError(
+                f"--out {out} lies among the submissions of {given}: choose a folder beside them"
+            )
+
+
+def cores() -> int:
+    """Of the job or container, where the system tells; not of the whole machine."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar with rate and time left on a terminal; nothing for a few students."""
+    if total < 20 or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, Task, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
+    from rich.text import Text
+
+    class RateColumn(TextColumn):
+        def __init__(self) -> None:
+            super().__init__("")
+
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed or 0:.0f}/s")
+
+    columns = (
+        TextColumn("grading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("students"),
+        RateColumn(),
+        TimeLeft(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("grading", total=total)
+        yield lambda count: bar.advance(task, count)

@@ -1,0 +1,91 @@
+"""`autograder gradescope-zip`: a programming assignment's autograder, ready to upload.
+
+The zip carries this package and the rubrics. Gradescope runs it in a container where the student's
+files lie in /autograder/submission; still nothing of theirs is executed.
+"""
+
+import io
+import zipfile
+from pathlib import Path
+
+import click
+
+from autograder.settings import rubric
+from autograder.submissions.collect import lesson_of
+from autograder.writing import write_bytes_if_new
+
+# Timestamps of zip members: fixed, so that the same course makes the same bytes.
+DAY_ONE = (2020, 1, 1, 0, 0, 0)
+
+SETUP = """\
+#!/usr/bin/env bash
+set -euo pipefail
+python3 -m venv /autograder/venv
+/autograder/venv/bin/pip install --quiet {packages}
+"""
+
+RUN = """\
+#!/usr/bin/env bash
+# 0: graded, 1: graded and somebody should look; both are a result.
+cd /autograder/source
+mkdir -p /autograder/results
+/autograder/venv/bin/python -m autograder grade /autograder/submission \\
+  --lesson {lesson} --profile {profile} --rubrics rubrics \\
+  --gradescope /autograder/results/results.json || [ $? -eq 1 ]
+"""
+
+
+@click.command()
+@click.argument("lesson")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True)
+@click.option(
+    "--profile",
+    type=click.Choice(["smoke", "full"]),
+    default="full",
+    show_default=True,
+)
+@click.option(
+    "--rubrics",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=rubric.FOLDER,
+    help="Folder of rubrics NN.yaml and expected/.",
+)
+def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) -> None:
+    """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
+    lesson = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    source = rubrics / f"{lesson}.yaml"
+    if not source.exists():
+        there = ", ".join(sorted(path.stem for path in rubrics.glob("[0-9]*.yaml")))
+        raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {there}")
+    loaded = rubric.load_rubric(source)
+    answers = rubrics / "expected" / source.name
+    rubric.load_expected(answers, loaded)
+    package = Path(__file__).parent.parent
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        add(archive, "setup.sh", SETUP.format(packages=" ".join(requirements())), run=True)
+        add(archive, "run_autograder", RUN.format(lesson=lesson, profile=profile), run=True)
+        for path in sorted(package.rglob("*")):
+            name = path.relative_to(package)
+            if path.suffix in (".py", ".j2", ".css") and "__pycache__" not in path.parts:
+                add(archive, f"autograder/{name.as_posix()}", path.read_bytes())
+        add(archive, f"rubrics/{source.name}", source.read_bytes())
+        if answers.exists():
+            add(archive, f"rubrics/expected/{source.name}", answers.read_bytes())
+    write_bytes_if_new(out, packed.getvalue())
+    click.echo(f"Written to {out}: lesson {lesson}, {loaded.points:g} points, profile {profile}.")
+
+
+def add(archive: zipfile.ZipFile, name: str, content: str | bytes, run: bool = False) -> None:
+    info = zipfile.ZipInfo(name, DAY_ONE)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = (0o100755 if run else 0o100644) << 16
+    archive.writestr(info, content)
+
+
+def requirements() -> list[str]:
+    """The exact versions that grade here."""
+    from importlib.metadata import version
+
+    names = ("click", "jinja2", "pydantic", "pyyaml", "rich")
+    return [f"{name}=={version(name)}" for name in names]

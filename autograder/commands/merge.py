@@ -1,0 +1,126 @@
+"""`autograder merge`: the parts of a class that `grade --shard` made become one.
+
+The result is, byte for byte, that of grading the class at once: nothing is graded here, and what
+only shows when all students are seen, such as a run that two of them handed in, is found here.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from autograder.classroom import class_run, whole_class
+from autograder.classroom.shards import Graded, Part, digest_of, read_part
+from autograder.commands.options import FOLDER, ClassOptions, class_options, fingerprints, load
+from autograder.settings import roster
+from autograder.settings.strict_yaml import SettingsError
+from autograder.writing import write_bytes_if_new
+
+
+@click.command()
+@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=FOLDER, required=True, help="Folder for pages and tables.")
+@class_options
+def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> None:
+    """Put the folders PARTS that `grade --shard` wrote together; give the same options as there.
+
+    Exit codes are those of grading the whole class.
+    """
+    found = [part for path in parts for part in parts_in(path)]
+    check_complete(found)
+    check_alike(found, fingerprints(options))
+    settings, people = load(options)
+    done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
+    roster.check_students(settings.policy, {one.student for one in done}, people)
+    for part in found:
+        copy_pages(part, out, options.junit)
+    class_run.write_index(out / class_run.INDEX, done)
+    whole_class.finish(done, people, settings, options, out)
+
+
+def parts_in(path: Path) -> list[Graded]:
+    files = sorted(path.glob("shard-*-of-*.jsonl")) if path.is_dir() else [path]
+    if not files:
+        raise SettingsError(
+            f"{path} holds no shard-I-of-N.jsonl, which `autograder grade --shard` writes when it "
+            "is done: grade that shard again"
+        )
+    found = []
+    for file in files:
+        part = read_part(file)
+        if part is None:
+            raise SettingsError(f"{file} is damaged or of another version: grade that shard again")
+        found.append(part)
+    return found
+
+
+def check_complete(parts: Sequence[Graded]) -> None:
+    """Every part once, and all of the same class."""
+    first = parts[0]
+    there: dict[Part, Graded] = {}
+    for one in parts:
+        if one.part.of != first.part.of:
+            raise SettingsError(
+                f"shards of different splits: {first.path} is {first.part}, {one.path} is "
+                f"{one.part}. Name only those of one split"
+            )
+        if one.part in there:
+            other = there[one.part].path
+            raise SettingsError(f"shard {one.part} is given twice: {other} and {one.path}")
+        there[one.part] = one
+    missing = [n for n in range(1, first.part.of + 1) if Part(n, first.part.of) not in there]
+    if missing:
+        names = ", ".join(f"{n}/{first.part.of}" for n in missing[:8])
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+        verb = "is" if len(missing) == 1 else "are"
+        raise SettingsError(f"shard {names}{more} {verb} missing: grade it, or name its folder")
+
+
+def check_alike(parts: Sequence[Graded], given: dict[str, str]) -> None:
+    """All graded by the same options, which are those given now, and of the same students."""
+    first = parts[0]
+    for one in parts[1:]:
+        for name in unlike(first.options, one.options):
+            raise SettingsError(
+                f"shards {first.part} and {one.part} were graded with unlike {called(name)}: "
+                "grade one of them again"
+            )
+    for name in unlike(first.options, given):
+        raise SettingsError(
+            f"the shards were graded with other {called(name)} than are given now: give `merge` "
+            "the options of `grade`"
+        )
+    everybody = digest_of(done.student for one in parts for done in one.done)
+    for one in parts:
+        if one.everybody != everybody:
+            raise SettingsError(
+                f"{one.path} is a part of another set of students: somebody came or went while "
+                "the class was graded. Grade all shards again; what did not change goes fast"
+            )
+
+
+def unlike(one: dict[str, str], other: dict[str, str]) -> list[str]:
+    return [name for name in {**one, **other} if one.get(name) != other.get(name)]
+
+
+def called(name: str) -> str:
+    return "versions of the autograder" if name == "grader" else f"--{name}"
+
+
+def copy_pages(part: Graded, out: Path, junit: bool) -> None:
+    """The students' pages and records; a folder may be merged into itself."""
+    source = part.path.parent
+    if out.exists() and source.samefile(out):
+        return
+    pages = {row.page for done in part.done for row in done.rows if row.page}
+    kinds = [("students", ".html"), ("records", ".json"), *([("junit", ".xml")] if junit else [])]
+    for page in sorted(pages):
+        for folder, suffix in kinds:
+            name = Path(folder, page).with_suffix(suffix)
+            try:
+                data = (source / name).read_bytes()
+            except FileNotFoundError:
+                raise SettingsError(
+                    f"{source} lacks {name}: grade shard {part.part} again"
+                ) from None
+            write_bytes_if_new(out / name, data)

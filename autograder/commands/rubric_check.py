@@ -1,0 +1,35 @@
+"""`autograder rubric check`: rubrics read as grading does, without grading."""
+
+from pathlib import Path
+
+import click
+
+from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rubric
+from autograder.settings.strict_yaml import SettingsError
+
+
+@click.group()
+def rubric_command() -> None:
+    """Look after rubrics."""
+
+
+@rubric_command.command("check")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path, exists=True))
+def check_command(paths: tuple[Path, ...]) -> None:
+    """Read rubrics (default: the course's own) as grading does; say what is wrong and where."""
+    wrong = []
+    for path in paths or (FOLDER,):
+        for file in files_in(path) if path.is_dir() else [path]:
+            try:
+                loaded = load_rubric(file)
+                expected = load_expected(file.parent / "expected" / file.name, loaded)
+            except SettingsError as error:
+                wrong.append(error.message)
+                continue
+            click.echo(
+                f"{file}: lesson {loaded.lesson}, {loaded.points:g} points, "
+                f"{len(loaded.checks)} checks, {len(loaded.answers)} answers "
+                f"({len(expected)} expected values)"
+            )
+    if wrong:
+        raise SettingsError("\n".join(wrong))

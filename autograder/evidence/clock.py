@@ -1,0 +1,71 @@
+"""Times within a record: the seconds that were measured against each other and the wall clock."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from autograder.evidence.suspicions import contradiction, odd
+from autograder.measuring.measure import is_number
+from autograder.records import Run, Where
+from autograder.verdict import Finding
+
+
+def times_add_up(run: Run) -> Iterator[Finding]:
+    if run.total_seconds is None or not is_number(run.total_seconds.value):
+        return
+    seconds = [e.seconds for e in run.epochs if e.seconds is not None]
+    least = sum(s.value - s.half_width for s in seconds)
+    total = run.total_seconds.value + run.total_seconds.half_width
+    if least > total * 1.001 + 0.01:
+        yield contradiction(
+            "The epochs took longer than the whole run",
+            f"at most {total:.4g} s together",
+            f"{least:.4g} s",
+            [run.total_seconds.where, *(e.where for e in run.epochs)],
+        )
+
+
+# A wall clock is set right now and then; what is between header and first line takes time too.
+CLOCK_SLACK_S = 5.0
+LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in units of its seconds
+
+
+def clock_goes_on(run: Run) -> Iterator[Finding]:
+    """The lines' wall clock: never back, and with room for the seconds that were measured."""
+    moments: list[tuple[float | None, Where | None]] = [(run.began_ms, None)]
+    for epoch in run.epochs:
+        moments += [(epoch.began_ms, epoch.where), (epoch.ended_ms, epoch.where)]
+    moments.append((run.ended_ms, run.total_seconds.where if run.total_seconds else None))
+    known = [(ms / 1000, where) for ms, where in moments if ms is not None]
+    for (before, place), (after, where) in pairwise(known):
+        if after < before - CLOCK_SLACK_S:
+            yield contradiction(
+                "The clock goes backwards",
+                "each line later than the one before",
+                f"a line that is {before - after:,.1f} s earlier than the one before",
+                [place, where],
+            )
+            return
+    spans = [
+        (epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds)
+        for epoch in run.epochs
+        if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds
+    ]
+    for epoch, wall, seconds in spans:
+        if seconds.value - seconds.half_width > 1.01 * wall + CLOCK_SLACK_S:
+            yield contradiction(
+                "An epoch took longer than there is between its start and its end",
+                f"at most {wall:.4g} s by the clock",
+                f"{seconds.value:.4g} s",
+                [epoch.where],
+            )
+            return
+    waited = sum(wall for _, wall, _ in spans[1:])
+    said = sum(seconds.value for _, _, seconds in spans[1:])
+    if waited > LONGEST_PAUSE * said + CLOCK_SLACK_S:
+        yield odd(
+            "By the clock the epochs took far longer than they say",
+            f"about {waited:.4g} s, evaluation and checkpoints included",
+            f"{said:.4g} s of training",
+            [epoch.where for epoch, _, _ in spans[1:]],
+            "measure an epoch from its first to its last step, and evaluate less often",
+        )

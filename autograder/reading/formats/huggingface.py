@@ -1,0 +1,54 @@
+"""Hugging Face's Trainer: one Python dictionary a line.
+
+    {'loss': 0.2118, 'grad_norm': 2.1, 'learning_rate': 1.4e-05, 'epoch': 0.07}
+    {'eval_loss': 0.31, 'eval_accuracy': 0.91, 'eval_runtime': 4.1, 'epoch': 1.0}
+    {'train_runtime': 312.4, 'train_samples_per_second': 480.1, 'train_loss': 0.3, 'epoch': 3.0}
+
+They are read as text, never evaluated.
+"""
+
+import math
+import re
+
+from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.printed_numbers import VALUE, printed
+from autograder.records import Number
+
+PAIR = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({VALUE})'?(?=[,}}])")
+NAMES = {
+    "loss": "train_loss",
+    "eval_loss": "val_loss",
+    "eval_accuracy": "val_accuracy",
+    "eval_acc": "val_accuracy",
+}
+
+
+def read(line: str) -> Said | None:
+    start = line.find("{'")
+    if start < 0:
+        return None
+    pairs = {name: printed(value) for name, value in PAIR.findall(line, start)}
+    progress = pairs.get("epoch")
+    if progress is None or progress.value < 0:
+        return None
+    said: Said = {"progress": progress.value, "epoch": max(1, math.ceil(progress.value))}
+    if "train_runtime" in pairs:
+        said |= {"done": True, "whole": True, "total_seconds": above_zero(pairs["train_runtime"])}
+        said["run_throughput"] = above_zero(pairs.get("train_samples_per_second"))
+        return said
+    if pairs.keys().isdisjoint(NAMES):
+        return None
+    for name, field in NAMES.items():
+        if name in pairs:
+            said[field] = pairs[name]
+    said["step"] = progress.value
+    said["redraws"] = True
+    said["whole"] = progress.value == said["epoch"]
+    return said
+
+
+def above_zero(number: Number | None) -> Number | None:
+    return number if number is not None and number.value > 0 else None
+
+
+READER = Reader("hf-trainer", ("'epoch': ",), read)

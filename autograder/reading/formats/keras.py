@@ -1,0 +1,75 @@
+"""Keras: TF 1, TF 2 with verbose=1 and 2, Keras 3.
+
+Epoch 3/16
+ - 87s - loss: 1.7761 - acc: 0.3480 - val_loss: 1.4954 - val_acc: 0.4629
+60000/60000 [==============================] - 8s 131us/sample - loss: 0.2 - acc: 0.93
+469/469 [==============================] - 14s 29ms/step - loss: 0.2 - accuracy: 0.93
+469/469 - 14s - loss: 0.2 - accuracy: 0.93 - 14s/epoch - 29ms/step
+469/469 ━━━━━━━━━━━━━━━━━━━━ 14s 29ms/step - accuracy: 0.93 - loss: 0.2
+469/469 - 14s - 29ms/step - accuracy: 0.93 - loss: 0.2
+"""
+
+import re
+
+from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.printed_numbers import VALUE, printed
+from autograder.records import Number
+
+HEADER = re.compile(r"(?:^|\s)Epoch (\d{1,6})/(\d{1,6})\s*$")
+RESULT = re.compile(
+    r"(?:(?:^|[^\d/])(?P<at>\d{1,12})/(?P<of>\d{1,12}) (?:\[[=>.]{1,60}\] |[━╺╸-]{3,60} )?)?"
+    r"(?P<dash>- ?)?(?<![\d.])(?P<seconds>\d{1,7})s "
+    r"(?:(?:- )?(?P<per>\d{1,9})(?P<unit>s|ms|us|µs)/(?P<what>step|sample|epoch) )?"
+    r"- (?P<metrics>[A-Za-z_].*)"
+)
+METRIC = re.compile(rf"([A-Za-z_][\w/.-]{{0,80}}): ({VALUE})(?=\s|$)")
+WHOLE = re.compile(r" - (?P<per>\d{1,9})(?P<unit>ms|us|µs)/epoch(?= |$)")
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
+
+
+def read(line: str) -> Said | None:
+    header = HEADER.search(line)
+    if header:
+        return {"epoch": int(header[1]), "of": int(header[2]), "opens": True}
+    result = RESULT.search(line)
+    if result is None or not (result["at"] or result["dash"]):
+        return None
+    if result["at"] != result["of"]:  # a bar on its way; its seconds are those still to go
+        return None
+    said: Said = {"closes": True, "seconds": seconds(result)}
+    if result["of"] and result["what"] != "sample":
+        said["steps"] = int(result["of"])
+    for name, value in METRIC.findall(result["metrics"]):
+        field = metric(name)
+        if field and field not in said:
+            said[field] = printed(value)
+    return said if "train_loss" in said else None
+
+
+def seconds(result: re.Match[str]) -> Number | None:
+    """Whole seconds; finer from the time of a sample, which, unlike that of a step, counts all."""
+    whole = printed(result["seconds"])
+    short = WHOLE.search(result["metrics"])
+    if short:
+        return printed(short["per"], UNITS[short["unit"]])
+    if whole is None or result["what"] != "sample" or not result["of"]:
+        return whole
+    each = printed(result["per"], UNITS[result["unit"]])
+    if each is None:
+        return whole
+    count = int(result["of"])
+    finer = Number(each.value * count, each.half_width * count)
+    apart = abs(finer.value - whole.value)
+    return finer if finer.half_width < 0.5 and apart <= 0.5 + finer.half_width else whole
+
+
+def metric(name: str) -> str | None:
+    side, name = ("val", name[4:]) if name.startswith("val_") else ("train", name)
+    if name == "loss":
+        return f"{side}_loss"
+    if name.endswith(("accuracy", "acc")) and not name.startswith(("top", "sparse_top")):
+        return f"{side}_accuracy"
+    return None
+
+
+READER = Reader("keras", ("Epoch ", "loss: "), read)

@@ -1,0 +1,71 @@
+"""Bars that name an epoch: PyTorch Lightning, and tqdm loops in its manner.
+
+Epoch 4: 100%|██████████| 469/469 [00:12<00:00, 38.1it/s, v_num=0, train_loss=0.03, val_acc=0.97]
+Epoch 4/4 ━━━━━━━━━━━━━━━━ 469/469 0:00:12 • 0:00:00 38.1it/s v_num: 0 train_loss: 0.03
+Train Epoch #1: 100%|██████████| 391/391 [00:31<00:00, 12.4it/s, loss=1.61, accuracy=40.7]
+"""
+
+import re
+
+from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.printed_numbers import VALUE, printed
+from autograder.records import Number
+
+BAR = re.compile(
+    r"(?P<kind>Train|Training|Validate|Validation|Val|Test)? ?Epoch ?[#:]? ?(?P<epoch>\d{1,6})"
+    r"(?:/(?P<epochs>\d{1,6}))?:? {0,4}\d{1,3}%\|[^|]{0,200}\| ?(?P<at>\d{1,12})/(?P<of>\d{1,12}) "
+    r"\[(?P<time>[\d:]{4,12})<[^,\]]{1,12}(?P<rest>[^\]]{0,1500})"
+)
+RICH = re.compile(
+    r"Epoch (?P<epoch>\d{1,6})/(?P<epochs>\d{1,6}) {1,4}[━╺╸ ]{3,300} ?"
+    r"(?P<at>\d{1,12})/(?P<of>\d{1,12}) (?P<time>\d{1,3}:\d\d:\d\d) • "
+    r"[\d:-]{1,12}(?P<rest>.{0,1500})"
+)
+METRIC = re.compile(rf"(?:^|[\s,])([A-Za-z_][\w/]{{0,60}})[=:] ?({VALUE})(?=[,\s\]]|$)")
+
+
+def read(line: str) -> Said | None:
+    bar = BAR.search(line) or RICH.search(line)
+    if bar is None:
+        return None
+    groups = bar.groupdict()
+    done = bar["at"] == bar["of"]
+    kind = (groups.get("kind") or "").lower()
+    checks = kind.startswith(("val", "test"))
+    said: Said = {"epoch": int(bar["epoch"]), "step": int(bar["at"]), "redraws": True}
+    if kind:
+        said["part"] = "val" if checks else "train"
+    if not checks:
+        said["steps"] = int(bar["of"])
+        if done:
+            said["seconds"] = elapsed(bar["time"])
+    if done:
+        said["whole"] = True
+    for name, value in METRIC.findall(bar["rest"]):
+        field = metric(name, checks)
+        if field and field not in said:
+            said[field] = printed(value)
+    return said
+
+
+def elapsed(text: str) -> Number | None:
+    """A bar's clock cuts fractions off: 00:12 is anything from 12 to 13 seconds."""
+    seconds = 0
+    for part in text.split(":"):
+        seconds = 60 * seconds + int(part or 0)
+    return Number(seconds + 0.5, 0.5)
+
+
+def metric(name: str, checks: bool) -> str | None:
+    name = name.lower().replace("/", "_").removesuffix("_epoch")
+    if name.endswith("_step") or "top5" in name or "top_5" in name:
+        return None
+    side = "train"
+    if checks or name.startswith(("val_", "valid_", "validation_")):
+        side = "val"
+    if name.split("_")[-1] in ("acc", "accuracy", "acc1", "top1"):
+        return f"{side}_accuracy"
+    return f"{side}_loss" if name.split("_")[-1] == "loss" else None
+
+
+READER = Reader("lightning", ("poch",), read)

@@ -1,0 +1,234 @@
+"""MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
+
+The course's own record has the same form and its own reader.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import from_json
+
+from autograder.reading.printed_numbers import finite
+from autograder.records import Epoch, Number, Problem, Run, Where
+
+FORMAT = "mllog"
+TAG = b":::MLL"
+LONGEST = 1 << 16
+# Of one file, so much is kept in memory; no benchmark's output has more.
+MOST_RUNS, MOST_EPOCHS, MOST_PROBLEMS = 5_000, 20_000, 50
+OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{0,80}): ")
+# Lines with other keys are MLPerf's too, but mean nothing here.
+KEYS = {"init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"}
+BEGINNINGS = {"init_start", "run_start"}
+
+
+class BadLineError(ValueError):
+    """A tagged line that cannot be trusted; the message is for the student."""
+
+
+def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
+    """The event in a line from its tag on, and its JSON text."""
+    if line.startswith(b":::MLLOG "):
+        payload = line[9:].strip()
+        return decode(payload), payload
+    old = OLD.match(line)
+    if old is None:
+        raise BadLineError("the record line has no time or key")
+    payload = line[old.end() :].strip()
+    event = decode(payload)
+    return {**event, "key": old["key"].decode(), "time_ms": float(old["time"]) * 1000}, payload
+
+
+def decode(payload: bytes) -> dict[str, Any]:
+    """The JSON object of a tagged line. NaN is refused, and in the course's own lines a member
+    named twice; in others the last one counts, as for MLPerf's parser."""
+    if len(payload) > LONGEST:
+        raise BadLineError(f"the record line is longer than {LONGEST} bytes")
+    try:
+        event = from_json(payload, allow_inf_nan=False)
+    except ValueError:
+        strictly(payload)
+        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
+    if not isinstance(event, dict):
+        raise BadLineError("the record line is not a JSON object")
+    # The quick decoder keeps the last of two members of a name. Quotes within words are escaped, so
+    # `":` ends a name; where that does not add up, the slow decoder looks closer.
+    if event.get("namespace") == "course" and payload.count(b'":') != members(event):
+        strictly(payload)
+    return event
+
+
+def members(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(members(item) for item in value.values() if type(item) in NESTS)
+    return sum(members(item) for item in value if type(item) in NESTS)
+
+
+NESTS = (dict, list)
+
+
+def strictly(payload: bytes) -> None:
+    """Raise for what is wrong with the line, if the slow and strict decoder finds it."""
+    try:
+        STRICT.decode(payload.decode())
+    except BadLineError:
+        raise
+    except RecursionError:
+        raise BadLineError("the record line is nested too deeply") from None
+    except ValueError:
+        raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise BadLineError("the record line names a member twice")
+    return found
+
+
+def refuse(constant: str) -> None:
+    raise BadLineError(f"the record line has the bare word {constant}, which is no JSON number")
+
+
+STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
+
+
+@dataclass
+class Benchmark:
+    """One MLPerf run, as far as it has been read."""
+
+    file: str
+    first: int
+    last: int = 0
+    inits: int = 0
+    started: float | None = None
+    status: str | None = None
+    total_seconds: Number | None = None
+    epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def complain(self, line: int, text: str, reason: str) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(Where(self.file, line), text, reason))
+
+
+@dataclass
+class Benchmarks:
+    """All MLPerf runs of a file."""
+
+    runs: list[Benchmark] = field(default_factory=list)
+    epochs: int = 0
+
+
+def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
+    """Add an event to the run that it belongs to: a new one begins after the end of the last."""
+    key, about = event["key"], event.get("metadata")
+    if type(about) is not dict:
+        about = {}
+    run = benchmarks.runs[-1] if benchmarks.runs else None
+    if run is None or (
+        (run.status is not None or key in BEGINNINGS)
+        and begins_anew(run, key)
+        and len(benchmarks.runs) < MOST_RUNS
+    ):
+        run = Benchmark(file, line)
+        benchmarks.runs.append(run)
+    run.last = line
+    number = about.get("epoch_num")
+    if type(number) is not int or not 0 <= number <= 10**15:  # `whole`, without a call a line
+        number = None
+    if key == "eval_accuracy":
+        number = max(run.epochs, default=None) if number is None else number
+        if number is not None:
+            epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
+            evaluate(run, epoch, event.get("value"), line)
+        return
+    if key == "init_start":
+        run.inits += 1
+        return
+    if key in ("epoch_start", "epoch_stop"):
+        if number is None:
+            return
+        epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
+        if key == "epoch_start" and "start" not in epoch:
+            now = finite(event.get("time_ms"))
+            if now is not None:
+                epoch["start"] = now
+        elif key == "epoch_stop" and "line" not in epoch:
+            now = finite(event.get("time_ms"))
+            epoch["line"] = line
+            epoch["seconds"] = seconds(run, epoch.get("start"), now, f"epoch {number}", line)
+        return
+    now = finite(event.get("time_ms"))
+    if key == "run_start":
+        run.started = now if run.started is None else run.started
+    elif key == "run_stop" and run.status is None:
+        status = about.get("status")
+        run.status = status if isinstance(status, str) else ""
+        run.total_seconds = seconds(run, run.started, now, "the run", line)
+
+
+def begins_anew(run: Benchmark, key: Any) -> bool:
+    if run.status is not None:
+        return key != "run_stop"
+    if run.started is None:
+        return False
+    return key == "init_start" or (key == "run_start" and bool(run.epochs))
+
+
+def seconds(
+    run: Benchmark, start: float | None, end: float | None, what: str, line: int
+) -> Number | None:
+    """The time between two events; whole milliseconds, so half of one on either side."""
+    if start is None or end is None:
+        return None
+    if end <= start:
+        run.complain(line, what, f"{what} ends {(start - end) / 1000:g} s before it begins")
+        return None
+    return Number((end - start) / 1000, 0.001, Where(run.file, line))
+
+
+def epoch_of(benchmarks: Benchmarks, run: Benchmark, number: int) -> dict[str, Any]:
+    epoch = run.epochs.get(number)
+    if epoch is None:
+        if benchmarks.epochs >= MOST_EPOCHS:
+            return {}
+        benchmarks.epochs += 1
+        epoch = run.epochs[number] = {}
+    return epoch
+
+
+def evaluate(run: Benchmark, epoch: dict[str, Any], value: Any, line: int) -> None:
+    if "accuracy" in epoch and type(value) is float and 0 <= value <= 1:
+        return
+    accuracy = finite(value)
+    if accuracy is None or not 0 <= accuracy <= 1:
+        reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
+        run.complain(line, "eval_accuracy", reason)
+    elif "accuracy" not in epoch:
+        epoch["accuracy"] = Number(accuracy, 0.0, Where(run.file, line))
+
+
+def to_run(run: Benchmark) -> Run:
+    base = 1 if 0 in run.epochs else 0  # some programs count from 0
+    epochs = tuple(
+        Epoch(
+            number + base,
+            seconds=said.get("seconds"),
+            val_accuracy=said.get("accuracy"),
+            where=Where(run.file, said["line"]) if "line" in said else None,
+        )
+        for number, said in sorted(run.epochs.items())
+        if "line" in said or "accuracy" in said
+    )
+    return Run(
+        files=(run.file,),
+        format=FORMAT,
+        outcome={None: "incomplete", "success": "completed"}.get(run.status, "failed"),
+        workers=run.inits if run.inits > 1 else None,  # one line may be rank 0's alone
+        epochs=epochs,
+        total_seconds=run.total_seconds,
+        problems=tuple(run.problems),
+    )

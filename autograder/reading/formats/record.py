@@ -1,0 +1,267 @@
+"""The course's run record (docs/run-record.md): tagged lines, told apart by their run id."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+from autograder.reading.printed_numbers import exact, finite, whole
+from autograder.records import Epoch, Number, Problem, Rank, Where
+
+FORMAT = "record"
+CHAIN = b',"chain":'
+# Of one submission, so much is kept in memory; no course's runs have more.
+MOST_LAUNCHES, MOST_EVENTS, MOST_PROBLEMS = 5_000, 50_000, 50
+
+
+@dataclass
+class Launch:
+    """What one launch has said so far."""
+
+    run: str
+    files: list[str] = field(default_factory=list)
+    first: Where | None = None
+    last: Where | None = None
+    header: dict[str, Any] = field(default_factory=dict)
+    machine: dict[str, Any] = field(default_factory=dict)
+    ranks: dict[int, Rank] = field(default_factory=dict)
+    epochs: dict[int, Epoch] = field(default_factory=dict)
+    shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
+    slices: dict[int, Any] = field(default_factory=dict)
+    epoch_starts: dict[int, float | None] = field(default_factory=dict)
+    began_ms: float | None = None
+    ended_ms: float | None = None
+    validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
+    test_accuracy: Number | None = None
+    test_loss: Number | None = None
+    measures: list[dict[str, Any]] = field(default_factory=list)
+    end: dict[str, Any] = field(default_factory=dict)
+    status: str | None = None
+    total_seconds: Number | None = None
+    chains: dict[int, bytes] = field(default_factory=dict)
+    broken: set[int] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def complain(self, where: Where, text: str, reason: str, look: bool = True) -> None:
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(where, text, reason, look))
+
+
+@dataclass
+class Launches:
+    """All launches of a submission."""
+
+    by_run: dict[str, Launch] = field(default_factory=dict)
+    events: int = 0
+
+
+def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
+    """Add one decoded line of the record to the launch that it belongs to; the launch's id."""
+    about = event.get("metadata")
+    about = about if isinstance(about, dict) else {}
+    run = about.get("run")
+    run = run if isinstance(run, str) and len(run) <= 64 else ""
+    launch = launches.by_run.get(run)
+    if launch is None and len(launches.by_run) >= MOST_LAUNCHES:
+        return run
+    if launch is None:
+        launch = launches.by_run[run] = Launch(run, first=where)
+    launch.last = where
+    if where.file not in launch.files:
+        launch.files.append(where.file)
+    key, value = event.get("key"), event.get("value")
+    shown = str(key)[:80]
+    rank = whole(about.get("rank"))
+    if not run or rank is None or not isinstance(key, str):
+        launch.complain(where, shown, "the record line does not say its run, rank or key")
+        return run
+    check_chain(launch, rank, about.get("chain"), payload, where, shown)
+    handler = HANDLERS.get(key)
+    if launches.events >= MOST_EVENTS and key != "run_stop":
+        launch.left_out["record"] += 1
+    elif handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
+        launches.events += 1
+        handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
+    return run
+
+
+def check_chain(
+    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, shown: str
+) -> None:
+    """Each line carries a hash over the one before; what is stated goes on as the next one's seed,
+    so that one change breaks the chain once or twice and not for the whole rest of the file."""
+    before = launch.chains.get(rank, launch.run.encode())
+    cut = payload.rfind(CHAIN)
+    line = payload[:cut] if cut >= 0 else payload
+    expected = blake2b(before + line).hexdigest()[:12]
+    launch.chains[rank] = (stated if isinstance(stated, str) else expected).encode()
+    if stated == expected or rank in launch.broken:
+        return
+    launch.broken.add(rank)
+    launch.complain(
+        where,
+        shown,
+        f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
+        "missing, moved or changed",
+        look=False,  # the broken chain itself is a finding
+    )
+
+
+def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if launch.header:
+        launch.complain(where, "header", "a second header in the same run; the first one counts")
+        return
+    launch.header = value
+    launch.began_ms = finite(event.get("time_ms"))
+
+
+def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    """The rest of the header's facts, in a line of their own so that neither is too long."""
+    if launch.machine:
+        launch.complain(where, "machine", "a second machine line in the same run; the first counts")
+        return
+    launch.machine = value
+
+
+def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if whole(value.get("rank")) != rank:
+        launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
+        return
+    if rank in launch.ranks:
+        launch.complain(where, "rank", f"rank {rank} reports that it took part a second time")
+        return
+    launch.shards[rank] = value.get("shard")
+    launch.slices[rank] = value.get("slices")
+    launch.ranks[rank] = Rank(
+        rank,
+        host=words(value.get("host")),
+        local_rank=whole(value.get("local_rank")),
+        device=words(value.get("device")),
+        samples=whole(value.get("samples")),
+        shard_ids_hash=words(value.get("shard_ids_hash")),
+        where=where,
+    )
+
+
+def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    known = launch.ranks.get(rank) or Rank(rank)
+    if known.ended:
+        launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
+        return
+    launch.ranks[rank] = replace(
+        known,
+        samples=known.samples if known.samples is not None else whole(value.get("samples")),
+        param_hash=words(value.get("param_hash")),
+        files_written=whole(value.get("files_written")),
+        ended=True,
+        where=known.where or where,
+    )
+
+
+def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    number = whole(event["metadata"].get("epoch_num"), 1)
+    if number is not None:
+        launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
+
+
+def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    number = whole(event["metadata"].get("epoch_num"), 1)
+    if number is None:
+        launch.complain(where, "epoch_stop", "the epoch has no number")
+        return
+    if number in launch.epochs:
+        launch.complain(where, "epoch_stop", f"epoch {number} ends twice; the first one counts")
+        return
+    launch.epochs[number] = Epoch(
+        number,
+        seconds=quantity(launch, value, "seconds", where, above_zero=True),
+        steps=whole(value.get("steps"), 1),
+        unique_samples=whole(value.get("unique_samples"), 1),
+        train_loss=quantity(launch, value, "loss", where),
+        train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
+        lr=finite(value.get("lr")),
+        where=where,
+        began_ms=launch.epoch_starts.get(number),
+        ended_ms=finite(event.get("time_ms")),
+    )
+
+
+def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    about = event["metadata"]
+    said = {"accuracy": event.get("value"), "loss": about.get("loss")}
+    accuracy = quantity(launch, said, "accuracy", where, fraction=True)
+    loss = quantity(launch, said, "loss", where)
+    if about.get("split") == "test":
+        launch.test_accuracy, launch.test_loss = accuracy, loss
+        return
+    number = whole(about.get("epoch_num"), 1)
+    if number is not None:
+        launch.validations[number] = (accuracy, loss)
+
+
+def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if finite(value.get("value")) is None:
+        name = str(value.get("name"))[:80]
+        launch.complain(where, name, "the measure has no finite value", look=False)
+    launch.measures.append({**value, "where": where})
+
+
+def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    if launch.status is not None:
+        launch.complain(where, "run_stop", "the run stops twice; the first one counts")
+        return
+    status = event["metadata"].get("status")
+    launch.status = status if isinstance(status, str) else ""
+    launch.end = value
+    launch.ended_ms = finite(event.get("time_ms"))
+    launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
+    if value.get("test_accuracy") is not None:
+        launch.test_accuracy = quantity(launch, value, "test_accuracy", where, fraction=True)
+    if value.get("test_loss") is not None:
+        launch.test_loss = quantity(launch, value, "test_loss", where)
+
+
+HANDLERS = {
+    "header": on_header,
+    "machine": on_machine,
+    "rank": on_rank,
+    "epoch_start": on_epoch_start,
+    "epoch_stop": on_epoch_stop,
+    "eval_accuracy": on_eval,
+    "measure": on_measure,
+    "rank_end": on_rank_end,
+    "run_stop": on_run_stop,
+}
+
+
+def quantity(
+    launch: Launch,
+    value: dict[str, Any],
+    name: str,
+    where: Where,
+    fraction: bool = False,
+    above_zero: bool = False,
+) -> Number | None:
+    """A member that should be a number; anything else is None and a problem."""
+    said = value.get(name)
+    if said is None:
+        return None
+    number = exact(said, where)
+    diverged = said in ("nan", "inf", "-inf")
+    if diverged:
+        reason = f"{name} is {said}: the training diverged"
+    elif number is None:
+        reason = f"{name} should be a number and is {said!r:.40}"
+    elif fraction and not 0 <= number.value <= 1:
+        reason = f"{name} should lie between 0 and 1 and is {number.value:g}"
+    elif above_zero and number.value <= 0:
+        reason = f"{name} should be above 0 and is {number.value:g}"
+    else:
+        return number
+    launch.complain(where, name, reason, look=not diverged)
+    return None
+
+
+def words(value: Any) -> str | None:
+    return value[:400] if isinstance(value, str) else None

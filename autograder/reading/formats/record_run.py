@@ -1,0 +1,78 @@
+"""A launch as the record's lines told it, as a Run."""
+
+from dataclasses import replace
+from typing import Any
+
+from autograder.reading.formats.record import FORMAT, Launch
+from autograder.reading.printed_numbers import whole
+from autograder.records import Run
+
+MOST_SLICES = 100  # of a rank's share
+
+
+def slice_of(value: Any, header: dict[str, Any]) -> tuple[int, int, int] | None:
+    """[start, stop, step]; a stop of null, as in Python, is the end of the data set."""
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    if value[1] is None:
+        dataset = header.get("dataset")
+        value = [
+            value[0],
+            dataset.get("train_samples") if isinstance(dataset, dict) else None,
+            value[2],
+        ]
+    start, stop, step = whole(value[0]), whole(value[1]), whole(value[2], 1)
+    return None if start is None or stop is None or step is None else (start, stop, step)
+
+
+def slices_of(value: Any, header: dict[str, Any]) -> tuple[tuple[int, int, int], ...] | None:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
+        return None
+    found = [slice_of(part, header) for part in value]
+    return None if None in found else tuple(part for part in found if part is not None)
+
+
+def to_run(launch: Launch) -> Run:
+    """The launch as a Run; its outcome is what the record itself says."""
+    epochs = []
+    for number in sorted(launch.epochs):
+        accuracy, loss = launch.validations.get(number, (None, None))
+        epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
+    if not launch.header and launch.first is not None:
+        launch.complain(launch.first, launch.run[:80], "the record has no header line")
+    for key, count in launch.left_out.items():
+        if launch.last is not None:
+            launch.complain(launch.last, key, f"{count} more {key} lines were left out")
+    facts = launch.machine | launch.header
+    outcome = {None: "incomplete", "success": "completed"}.get(launch.status, "failed")
+    return Run(
+        files=tuple(launch.files),
+        format=FORMAT,
+        outcome=outcome,
+        job_id=job_id(facts.get("job_id")),
+        workers=whole(launch.header.get("world_size"), 1),
+        epochs=tuple(epochs),
+        ranks=tuple(
+            replace(
+                launch.ranks[rank],
+                shard=slice_of(launch.shards.get(rank), launch.header),
+                slices=slices_of(launch.slices.get(rank), launch.header),
+            )
+            for rank in sorted(launch.ranks)
+        ),
+        test_accuracy=launch.test_accuracy,
+        test_loss=launch.test_loss,
+        total_seconds=launch.total_seconds,
+        launch=launch.run,
+        header=facts,
+        end=launch.end,
+        measures=tuple(launch.measures),
+        began_ms=launch.began_ms,
+        ended_ms=launch.ended_ms,
+        chain_intact=bool(launch.chains) and not launch.broken,
+        problems=tuple(launch.problems),
+    )
+
+
+def job_id(value: Any) -> str | None:
+    return str(value)[:64] if isinstance(value, str | int) and not isinstance(value, bool) else None

@@ -1,0 +1,187 @@
+"""What programs and job scripts say about a whole run, in whatever format its epochs are."""
+
+import re
+from collections.abc import Callable
+
+from autograder.reading.formats.reader import Said
+from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.records import Number
+
+UNITS = {
+    "ms": 1e-3,
+    "m": 60.0,
+    "min": 60.0,
+    "mins": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+    "hours": 3600.0,
+}
+UNIT = r"(?:\s?(ms|seconds|secs|sec|s|minutes|mins|min|m|hours|h)\b)?"
+
+
+WITH = r"train(?:ing)?(?! time)\b[^.\d]{0,40}\b(?:with|on|using) (\d{1,5}) "
+TOTAL = (
+    r"^\W{0,8}(?:total )?train(?:ing)?[_ ]time(?: taken)?(?: is)? {0,2}[:=]? {0,8}"
+    rf"({NUMBER}){UNIT}\W{{0,3}}$"
+)
+TOTAL_RATE = rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})"
+SAMPLES = "(?:images|imgs?|samples|examples)"
+
+
+def job(found: re.Match[str]) -> Said:
+    return {"job_id": found[1]}
+
+
+def workers(found: re.Match[str]) -> Said:
+    number = int(found[1])
+    return {"workers": number} if 0 < number <= 1_000_000 else {}
+
+
+def positive(number: Number | None) -> Number | None:
+    return number if number is not None and number.value > 0 else None
+
+
+def seconds(found: re.Match[str]) -> Said:
+    unit = (found[2] or "s").lower()
+    return {"total_seconds": positive(printed(found[1], UNITS.get(unit, 1.0)))}
+
+
+def seconds_with_workers(found: re.Match[str]) -> Said:
+    return {"of_workers": int(found[1]), "total_seconds": positive(printed(found[2]))}
+
+
+def minutes_and_seconds(found: re.Match[str]) -> Said:
+    rest = printed(found[2])
+    whole = rest and Number(60 * int(found[1]) + rest.value, rest.half_width)
+    return {"done": True, "total_seconds": positive(whole)}
+
+
+def accuracy(found: re.Match[str]) -> Said:
+    return {"test_accuracy": fraction(found[1], found[2])}
+
+
+def loss(found: re.Match[str]) -> Said:
+    return {"test_loss": printed(found[1])}
+
+
+def throughput(found: re.Match[str]) -> Said:
+    return {"run_throughput": positive(printed(found[1]))}
+
+
+def total_throughput(found: re.Match[str]) -> Said:
+    return {**workers(found), "run_throughput": positive(printed(found[2]))}
+
+
+def done(found: re.Match[str]) -> Said:
+    return {"done": True}
+
+
+def early(found: re.Match[str]) -> Said:
+    return {"early": True}
+
+
+# What a file is searched for, a word that the line then needs, a pattern for the line in lower
+# case, what it says. The word keeps the patterns away from almost all lines.
+FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], Said]], ...] = (
+    ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
+    ("JOB", "*** job", r"\*\*\* job (\d{1,12}) on ", job),
+    ("STEP ", "*** step", r"\*\*\* step (\d{1,12})\.", job),
+    ("ob ID", "job id", r"job id ?[:=#]? {0,2}(\d{1,12})\b", job),
+    ("ob id", "job id", r"job id ?[:=#]? {0,2}(\d{1,12})\b", job),
+    ("Run vars", "run vars", r"^run vars: id (\d{2,12})\b", job),
+    ("ank ", " of ", r"rank:? \d{1,6} (?:out )?of (\d{1,6})\b", workers),
+    (
+        "orld",
+        "size",
+        r"(?:(?<![a-z_])|(?<=dist_)|(?<=role_)|(?<=global_))world[_ ]?sizes?"
+        r" {0,2}[:=]? {0,2}\[?(\d{1,6})\b(?!\.)",
+        workers,
+    ),
+    ("WORLD_SIZE", "world_size", r"(?<![a-z_])world_size ?[:=] ?(\d{1,6})\b", workers),
+    ("MEMBER: ", "global_rank", r"global_rank: \d{1,6}, member: \d{1,6}/(\d{1,6})", workers),
+    ("Starting with ", "processes", r"starting with (\d{1,6}) processes", workers),
+    ("vd.size", "hvd.size", r"hvd\.size(?:\(\))? ?[:=] ?(\d{1,6})\b", workers),
+    ("orovod", "size", r"horovod(?: world)? size ?[:=] ?(\d{1,6})\b", workers),
+    ("raining", " gpu", WITH + r"gpus?\b", workers),
+    ("raining", " worker", WITH + r"workers?\b", workers),
+    ("raining", " process", WITH + r"process(?:es)?\b", workers),
+    ("raining", " rank", WITH + r"ranks?\b", workers),
+    (
+        "img/sec on",
+        "total",
+        rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})",
+        total_throughput,
+    ),
+    ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
+    (
+        "raining",
+        "training time",
+        rf"training time {{1,2}}with (\d{{1,5}}) gpus?[: ]{{0,2}}({NUMBER})",
+        seconds_with_workers,
+    ),
+    ("raining", "training", TOTAL, seconds),
+    ("rain time", "train time", TOTAL, seconds),
+    ("rain Time", "train time", TOTAL, seconds),
+    ("rain_time", "train_time", TOTAL, seconds),
+    (
+        "lapsed",
+        "elapsed time",
+        rf"^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$",
+        seconds,
+    ),
+    ("raining", "training took", rf"training took:? ({NUMBER}){UNIT}", seconds),
+    (
+        "raining",
+        "complete in",
+        rf"training complete in (\d{{1,6}})m ({NUMBER})s",
+        minutes_and_seconds,
+    ),
+    (
+        "est",
+        "acc",
+        r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,4}"
+        rf"({VALUE})\s?(%?)",
+        accuracy,
+    ),
+    (
+        "est",
+        "test images",
+        rf"accuracy of [a-z ]{{1,40}}\d{{1,9}} test images: {{0,4}}({VALUE}) ?(%?)",
+        accuracy,
+    ),
+    (
+        "est",
+        "test_acc",
+        rf"test_acc\w{{0,8}} {{1,30}}│ {{1,30}}({VALUE}) {{1,30}}│()",
+        accuracy,
+    ),
+    ("est", "'test_acc", rf"'test_acc\w{{0,8}}': ({VALUE})()", accuracy),
+    ("est", "loss", rf"\btest(?: set)?[ _]loss\b {{0,2}}[:=] {{0,4}}({VALUE})", loss),
+    ("raining", " training", r"(?:finished|completed|done) training\b", done),
+    (
+        "raining",
+        "training ",
+        r"training (?:is |has )?(?:finished|complete|completed|done|ended)\b",
+        done,
+    ),
+    ("topp", "max_epochs", r"stopped: `max_epochs=\d{1,9}` reached", done),
+    ("ll done", "all done", r"\ball done\b", done),
+    ("topp", "early", r"\bepoch \d{1,6}: early stopping", early),
+    ("topp", "early", r"\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),
+    ("topp", "early", r"\bstopp(?:ed|ing) early\b", early),
+    ("Signaling", "signaling trainer", r"signaling trainer to stop", early),
+)
+ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
+COMPILED = tuple((word, re.compile(pattern), says) for _, word, pattern, says in FACTS)
+
+
+def read(line: str) -> Said | None:
+    line = line.lower()
+    said: Said = {}
+    for word, pattern, says in COMPILED:
+        if word in line:
+            found = pattern.search(line)
+            if found:
+                for name, value in says(found).items():
+                    said.setdefault(name, value)
+    return said or None

@@ -1,0 +1,102 @@
+"""PyTorch's own examples and the many programs that began as one of them.
+
+ImageNet  `Epoch: [0][10/391] Time 0.102 (0.130) … Loss 2.3 (2.4) Acc@1 10.0 (12.0)`,
+          ` * Acc@1 56.1`
+MNIST     `Train Epoch: 1 [640/60000 (1%)] Loss: 2.3`,
+          `Test set: Average loss: 0.0489, Accuracy: 9822/10000 (98%)`
+tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 1m 7s`
+"""
+
+import re
+
+from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.records import Number
+
+IMAGENET = re.compile(r"Epoch: ?\[(\d{1,6})\] ?\[ *(\d{1,9})/(\d{1,9})\]")
+METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE} \( *({VALUE})\)")
+IMAGENET_RESULT = re.compile(rf"^\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
+METERS = {
+    "Loss": ("train_loss", 1.0),
+    "Acc@1": ("train_accuracy", 0.01),
+    "Prec@1": ("train_accuracy", 0.01),
+}
+
+
+def read_imagenet(line: str) -> Said | None:
+    result = IMAGENET_RESULT.search(line)
+    if result:
+        return {"closes": True, "scaled": True, "val_accuracy": printed(result[1], 0.01)}
+    place = IMAGENET.search(line)
+    if place is None:
+        return None
+    step, steps = int(place[2]), int(place[3])
+    said: Said = {"epoch": int(place[1]), "step": step, "steps": steps, "scaled": True}
+    for name, average in METER.findall(line, place.end()):
+        if name in METERS:
+            field, scale = METERS[name]
+            said[field] = printed(average, scale)
+        elif name == "Time" and 10 * (step + 1) >= 9 * steps:
+            said["seconds"] = times(printed(average), steps)
+    return said
+
+
+def times(each: Number | None, count: int) -> Number | None:
+    """A mean over (nearly) all of an epoch's steps, times their number."""
+    return each and Number(each.value * count, each.half_width * count)
+
+
+MNIST = re.compile(
+    rf"Train Epoch: (\d{{1,6}}) \[(\d{{1,12}})/\d{{1,12}} \([\d. ]{{1,6}}%\)\]\s{{0,8}}"
+    rf"Loss: ({VALUE})"
+)
+MNIST_RESULT = re.compile(
+    rf"Test set: Average loss: ({VALUE}), Accuracy: "
+    rf"(?:(\d{{1,12}})/(\d{{1,12}})|({NUMBER})\s?(%?))"
+)
+
+
+def read_mnist(line: str) -> Said | None:
+    place = MNIST.search(line)
+    if place:
+        loss = printed(place[3])
+        return {"epoch": int(place[1]), "step": int(place[2]), "train_loss": loss}
+    result = MNIST_RESULT.search(line)
+    if result is None:
+        return None
+    if result[3]:
+        right, all_ = int(result[2]), int(result[3])
+        accuracy = Number(right / all_) if 0 < all_ >= right else None
+    else:
+        accuracy = fraction(result[4], result[5])
+    loss = printed(result[1])
+    return {
+        "closes": True,
+        "scaled": True,
+        "val_loss": loss,
+        "val_accuracy": accuracy,
+        "test_loss": loss,
+        "test_accuracy": accuracy,
+    }
+
+
+TUTORIAL = re.compile(rf"(?:^|\s)(train|val) Loss: ({VALUE}) Acc: ({VALUE})\s*$")
+
+
+def read_tutorial(line: str) -> Said | None:
+    result = TUTORIAL.search(line)
+    if result:
+        loss, accuracy = printed(result[2]), printed(result[3])
+        if result[1] == "train":
+            return {"train_loss": loss, "train_accuracy": accuracy}
+        return {"closes": True, "val_loss": loss, "val_accuracy": accuracy}
+    return None
+
+
+READERS = (
+    Reader(
+        "torch-imagenet", ("Epoch: [", "Epoch:[", "* Acc@1", "* Prec@1", "*   Acc@1"), read_imagenet
+    ),
+    Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
+    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its header
+)

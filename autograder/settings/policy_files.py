@@ -1,0 +1,157 @@
+"""The files of an instructor's rules: due times, late days, extensions, overrides, times.
+
+All are checked against the rubrics before anything is graded; docs/grading.md describes them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from autograder.classroom.policy import YEARS, Key, LatePolicy, Override, Policy
+from autograder.safe_text import printable
+from autograder.settings.rubric import Rubric
+from autograder.settings.strict_csv import read_csv
+from autograder.settings.strict_yaml import SettingsError, complaints, line_of, read_yaml
+from autograder.submissions.collect import lesson_of
+from autograder.verdict import counted
+
+Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, the row
+LONGEST_EXTENSION = 366  # days; more is a date or a slip
+
+
+def read_policy(
+    rubrics: Mapping[str, Rubric],
+    late: Path | None = None,
+    extensions: Path | None = None,
+    overrides: Path | None = None,
+    times: Path | None = None,
+) -> Policy:
+    """All of it checked against the rubrics: a slip is found before anything is graded."""
+    rules = _read_late(late, rubrics)
+    named: dict[str, str] = {}
+
+    def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
+        for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
+            named.setdefault(row["student"], where)
+            yield where, (row["student"], _lesson(row["lesson"], rubrics, where)), row
+
+    longer: dict[Key, tuple[float, str]] = {}
+    for where, key, row in rows(extensions, "days", "reason"):
+        _once(longer, key, where)
+        longer[key] = (_days(row["days"], where), row.get("reason", ""))
+        if key[1] not in rules.due:
+            raise SettingsError(
+                f"{where}: lesson {key[1]} has no due time in --policy, so that an extension "
+                "changes nothing; give it one, or take this row out"
+            )
+    changes: dict[Key, tuple[Override, ...]] = {}
+    for where, key, row in rows(overrides, "points reason", "check"):
+        change = _override(row, rubrics[key[1]], where)
+        earlier = changes.get(key, ())
+        if change.check in [other.check for other in earlier]:
+            raise _twice(key, where, change.check)
+        changes[key] = (*earlier, change)
+    handed_in: dict[Key, str] = {}
+    for where, key, row in rows(times, "time"):
+        _once(handed_in, key, where)
+        handed_in[key] = _moment(row["time"], where).isoformat()
+    return Policy(rules, longer, changes, handed_in, named)
+
+
+def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
+    """Which of two rows would be meant, nobody can know."""
+    if key in rows:
+        raise _twice(key, where)
+
+
+def _twice(key: Key, where: str, check: str = "") -> SettingsError:
+    student, lesson = key
+    what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
+    return SettingsError(
+        f"{where}: {what} of {printable(student)} stands twice in this file; keep one of the rows"
+    )
+
+
+def _lesson(text: str, rubrics: Mapping[str, Rubric], where: str) -> str:
+    """02, 2 and 02_serial are one lesson, as they are for `lessons check`."""
+    name = text if text in rubrics else lesson_of(text.zfill(2))
+    if name is None or name not in rubrics:
+        there = ", ".join(rubrics)
+        raise SettingsError(f"{where}: there is no rubric for lesson {text!r}; there are {there}")
+    return name
+
+
+def _override(row: Mapping[str, str], rubric: Rubric, where: str) -> Override:
+    name = row.get("check", "")
+    excused = row["points"].casefold() == "excused"
+    points = None if excused else _number(row["points"], where, "points", " or the word excused")
+    if excused and name:
+        raise SettingsError(f"{where}: a lesson is excused, not a check; leave `check` empty")
+    most = {check.id: check.points for check in rubric.checks}
+    if name and name not in most:
+        raise SettingsError(
+            f"{where}: lesson {rubric.lesson} has no check {name!r}; there are {', '.join(most)}"
+        )
+    limit = most[name] if name else rubric.points
+    if points is not None and points > limit:
+        most_of = f"{counted(limit, 'point')} for check {name}" if name else counted(limit, "point")
+        raise SettingsError(f"{where}: lesson {rubric.lesson} has {most_of}, not {points:g}")
+    return Override(points, row["reason"], name, where)
+
+
+def _read_late(path: Path | None, rubrics: Mapping[str, Rubric]) -> LatePolicy:
+    if path is None:
+        return LatePolicy()
+    data, lines = read_yaml(path)
+    try:
+        late = LatePolicy.model_validate(data)
+    except ValidationError as error:
+        raise SettingsError(complaints(path, error, LatePolicy, lines)) from None
+    due: dict[str, str] = {}
+    for name, time in late.due.items():
+        where = f"{path}:{line_of(lines, ('due', name))}"
+        lesson = _lesson(name, rubrics, where)
+        if lesson in due:
+            raise SettingsError(f"{where}: lesson {lesson} stands twice under due; keep one")
+        _moment(time, where)
+        due[lesson] = time
+    for field in ("penalty_a_day", "free_days", "latest_days"):
+        if field in late.model_fields_set and not due:
+            line = line_of(lines, (field,))
+            raise SettingsError(
+                f"{path}:{line}: {field} does nothing without `due`: nothing is late"
+            )
+    return late.model_copy(update={"due": due})
+
+
+def _days(text: str, where: str) -> float:
+    days = _number(text, where, "days")
+    if days > LONGEST_EXTENSION:
+        raise SettingsError(f"{where}: {text} days; at most {LONGEST_EXTENSION} are an extension")
+    return days
+
+
+def _number(text: str, where: str, what: str, instead: str = "") -> float:
+    """Digits and a point. nan, 1e3 and 1_000 are Python's numbers and not a person's."""
+    if re.fullmatch(r"[0-9]+,[0-9]+", text):
+        raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
+    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
+        raise SettingsError(f"{where}: {what} are a number{instead}, not {printable(text)!r}")
+    if float(text) < 0:
+        raise SettingsError(f"{where}: {what} are at least 0, not {text}")
+    return float(text)
+
+
+def _moment(text: str, where: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise SettingsError(f"{where}: {text!r} is no time like 2026-03-01T23:59+01:00") from None
+    if moment.tzinfo is None:
+        raise SettingsError(f"{where}: {text!r} needs its offset, like 2026-03-01T23:59+01:00")
+    if moment.year not in YEARS:
+        raise SettingsError(f"{where}: {text!r} is in the year {moment.year}; which is meant?")
+    return moment

@@ -1,0 +1,112 @@
+"""Who is in the class: names and the ids that other systems know students by."""
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autograder.classroom.policy import Policy
+from autograder.safe_text import printable
+from autograder.settings.strict_csv import read_csv
+from autograder.settings.strict_yaml import SettingsError
+from autograder.verdict import counted
+
+# Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.
+COLUMNS = {
+    "student": ("student", "id", "student_id", "folder"),
+    "name": ("name", "full name", "full_name"),
+    "email": ("email", "email address"),
+    "login": ("login", "account", "username", "user"),
+    "canvas_id": ("canvas_id", "canvas id", "lms_user_id"),
+    "sis_id": ("sis_id", "sis user id"),
+    "sis_login": ("sis_login", "sis login id"),
+    "moodle_id": ("moodle_id", "identifier"),
+    "section": ("section",),
+    "first_name": ("first_name", "first name"),
+    "last_name": ("last_name", "last name"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    student: str
+    name: str = ""
+    email: str = ""
+    login: str = ""  # account on the cluster
+    canvas_id: str = ""
+    sis_id: str = ""
+    sis_login: str = ""
+    moodle_id: str = ""
+    section: str = ""
+    first_name: str = ""
+    last_name: str = ""
+
+    @property
+    def full_name(self) -> str:
+        return self.name or f"{self.first_name} {self.last_name}".strip()
+
+
+# One of these in two rows, and one student's grade would go to the other.
+OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id")
+NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
+
+
+def read_roster(path: Path | None) -> dict[str, Person]:
+    people: dict[str, Person] = {}
+    earlier: dict[tuple[str, str], str] = {}
+    for where, row in read_csv(path, ()):
+        if not people:
+            _check_columns(f"{path}:1", row)
+        values = {}
+        for field, names in COLUMNS.items():
+            values[field] = next((row[n] for n in names if row.get(n)), "")
+        if not values["student"]:
+            raise SettingsError(f"{where}: no student; the column is `student` or `id`")
+        for field in OWN:
+            value = values[field].casefold() if field == "email" else values[field]
+            if value and (field, value) in earlier:
+                raise SettingsError(
+                    f"{where}: {field} {printable(value)!r} stands twice in the roster, first in "
+                    f"{earlier[field, value]}"
+                )
+            earlier[field, value] = where
+        people[values["student"]] = Person(**values)
+    return people
+
+
+def _check_columns(where: str, row: Collection[str]) -> None:
+    """Exports of learning platforms have columns that we do not know; ours misspelt is a slip."""
+    known = {name for names in COLUMNS.values() for name in names}
+    for column in [name for name in row if name not in known]:
+        for names in COLUMNS.values():
+            near = difflib.get_close_matches(column, names, 1, NEARLY)
+            if near and not any(name in row for name in names):
+                raise SettingsError(
+                    f"{where}: there is no column `{printable(column)}` here; "
+                    f"did you mean `{near[0]}`?"
+                )
+
+
+def check_students(policy: Policy, handed_in: Collection[str], roster: Collection[str]) -> None:
+    """A row for nobody in the class is a slip, found before anything is graded. Of one student
+    alone we cannot know who else is in the class, so there it is only a warning."""
+    known = {*roster, *handed_in}
+    unknown = {name: where for name, where in policy.named.items() if name not in known}
+    if not unknown:
+        return
+    spelt = {name.casefold(): name for name in known}
+    strange = []
+    for number, (student, where) in enumerate(unknown.items()):
+        # Comparing takes long in a large class, and nobody reads more than some.
+        near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
+        hint = f" (did you mean {printable(spelt[near[0]])}?)" if near else ""
+        text = f"{where}: there is no student {printable(student)} in this class{hint}"
+        strange.append((not near, text))
+    strange.sort(key=lambda found: found[0])  # the likely slips first
+    others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""
+    text = f"{strange[0][1]}{others}. Correct the name, or name the whole class with --roster."
+    if len(handed_in) > 1:
+        raise SettingsError(text)
+    click.echo(f"Warning: {text}", err=True)

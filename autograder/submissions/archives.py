@@ -1,0 +1,181 @@
+"""Open a zip or tar that somebody handed in. Nothing in it can write outside its own new folder.
+
+Only regular files are taken, under their own checked relative path; sizes are counted as they
+come out, because what an archive says about itself may be a lie.
+"""
+
+import stat
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePath, PurePosixPath
+from typing import BinaryIO
+
+from autograder.records import Where
+from autograder.safe_text import printable
+from autograder.verdict import Finding
+
+SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+NOT_READ = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
+MAX_MEMBERS = 10_000
+MAX_BYTES = 4 << 30  # of all files together
+RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
+MAX_RATIO = 300
+BLOCK = 1 << 20
+
+Member = tuple[str, int, BinaryIO]  # path, compressed size or 0, content
+
+
+def is_archive(name: str) -> bool:
+    return name.lower().endswith(SUFFIXES)
+
+
+def is_not_read(name: str) -> bool:
+    """An archive of a kind that Python's own library cannot open."""
+    return name.lower().endswith(NOT_READ)
+
+
+def stem(name: str) -> str:
+    suffixes = [s for s in (*SUFFIXES, *NOT_READ) if name.lower().endswith(s)]
+    return name[: -len(max(suffixes, key=len))] or name
+
+
+def not_read(name: PurePath) -> Finding:
+    """Somebody handed in their work and we cannot see it: said where the instructor looks."""
+    return Finding(
+        "collect",
+        f"{printable(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
+        expected="outputs of jobs and answers.txt",
+        found=f"{printable(name)}, which cannot be looked into",
+        where=(Where(printable(name), 0),),
+        try_="pack the lesson's folder again, as .zip or .tar.gz",
+        look=True,
+    )
+
+
+def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:
+    """Write the wanted regular files of an archive below target; report all that was odd."""
+    findings: list[Finding] = []
+    where = (Where(shown_as, 0),)
+
+    def odd(
+        found: str,
+        expected: str = "regular files with relative names",
+        title: str = "The archive holds something that was left out",
+    ) -> None:
+        if len(findings) < 20:
+            findings.append(
+                Finding(
+                    "collect",
+                    title,
+                    expected,
+                    found,
+                    where,
+                    "pack the lesson's folder again with its outputs and answers.txt only",
+                    look=True,
+                )
+            )
+
+    total = 0
+    try:
+        for name, packed, content in _members(archive, odd):
+            relative = safe_path(name)
+            if relative is None:
+                odd(f"a name that leaves the folder: {printable(name, 80)}")
+                continue
+            if not wanted(relative):
+                continue
+            path = target / relative
+            if path.exists():
+                odd(f"the same name twice: {printable(name, 80)}")
+                continue
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                written = _copy(content, path, packed, MAX_BYTES - total)
+            except OSError as error:
+                odd(f"{printable(name, 80)}: {error.strerror}")
+                continue
+            if written is None:
+                path.unlink()
+                odd(
+                    f"{printable(name, 80)} unpacks to far more than it is worth",
+                    f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
+                )
+                break
+            total += written
+    except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
+        title = "The archive cannot be opened" if not total else "The archive is damaged"
+        found = f"{type(error).__name__}: {printable(error, 120)}"
+        odd(found, "a zip or tar that can be read to its end", title)
+    return findings
+
+
+def safe_path(name: str) -> PurePosixPath | None:
+    """A relative path without `..`, drive letters or absurd length, or None."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        return None
+    if ":" in path.parts[0] or len(path.parts) > 20:
+        return None
+    if any(len(part.encode("utf-8", "surrogateescape")) > 200 for part in path.parts):
+        return None
+    return path
+
+
+def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> int | None:
+    written = 0
+    with path.open("wb") as file:
+        while block := content.read(BLOCK):
+            written += len(block)
+            if written > room or (packed and written > RATIO_FROM and written > packed * MAX_RATIO):
+                return None
+            file.write(block)
+    return written
+
+
+def _members(archive: Path, odd) -> Iterator[Member]:
+    if archive.name.lower().endswith(".zip"):
+        yield from _zip_members(archive, odd)
+    else:
+        yield from _tar_members(archive, odd)
+
+
+def _zip_members(archive: Path, odd) -> Iterator[Member]:
+    with zipfile.ZipFile(archive) as opened:
+        for count, info in enumerate(opened.infolist()):
+            if count >= MAX_MEMBERS:
+                odd(f"more than {MAX_MEMBERS} files; the rest was left out")
+                return
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            if info.is_dir():
+                continue
+            if kind not in (0, stat.S_IFREG):
+                odd(f"a link or device: {printable(info.filename, 80)}")
+            elif info.flag_bits & 1:
+                odd(f"an encrypted file: {printable(info.filename, 80)}")
+            else:
+                with opened.open(info) as content:
+                    yield info.filename, max(info.compress_size, 1), content  # type: ignore[misc]
+
+
+def _tar_members(archive: Path, odd) -> Iterator[Member]:
+    size = archive.stat().st_size
+    with tarfile.open(archive, "r|*") as opened:
+        seen = 0
+        for count, info in enumerate(opened):
+            opened.members = []  # type: ignore[attr-defined]  # a stream of a million headers is not kept
+            seen += info.size
+            if count >= MAX_MEMBERS:
+                odd(f"more than {MAX_MEMBERS} files; the rest was left out")
+                return
+            if seen > MAX_BYTES or (seen > RATIO_FROM and seen > size * MAX_RATIO):
+                odd("it unpacks to far more than it is worth; the rest was left out")
+                return
+            if info.isdir():
+                continue
+            if not info.isreg():
+                odd(f"a link or device: {printable(info.name, 80)}")
+                continue
+            content = opened.extractfile(info)
+            if content is not None:
+                yield info.name, 0, content  # type: ignore[misc]

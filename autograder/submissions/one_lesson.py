@@ -1,0 +1,115 @@
+"""What a student handed in for one lesson, from all the folders and packages where it lay.
+
+A copy counts once, names are as short as they can be told apart by, and of answers that differ
+from place to place none counts: which of them is meant is not ours to guess.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+
+from autograder.records import Where
+from autograder.safe_text import printable
+from autograder.submissions import output_names
+from autograder.submissions.answers import Given, read_answers
+from autograder.submissions.collect import Folder, lesson_of
+from autograder.verdict import Finding
+
+
+def settle(folder: Folder) -> None:
+    """Copies away, a word on several places, and short names."""
+    count_copies_once(folder.outputs)
+    count_copies_once(folder.answers)
+    places = places_of([*folder.outputs.values(), *folder.answers.values()])
+    if len(places) > 1:
+        folder.findings.append(
+            Finding(
+                "collect",
+                "Several folders were taken as one lesson",
+                expected="one folder for a lesson",
+                found=printable(", ".join(places)),
+                where=tuple(Where(place, 0) for place in places[:4]),
+                try_="keep only what should count, in one folder",
+            )
+        )
+    shorten_names(folder)
+
+
+def count_copies_once(files: dict[Path, str]) -> None:
+    """A job's files in the folder and again in its package, which `lessons submit` leaves there."""
+    jobs: dict[str, dict[Path, list[Path]]] = {}  # a job's name -> where it lies -> its files
+    for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
+        job = output_names.stem(path.name.lower())[0]
+        jobs.setdefault(job, {}).setdefault(path.parent, []).append(path)
+    for places in jobs.values():
+        seen: list[set[tuple[str, bytes]]] = []
+        for same_job in places.values() if len(places) > 1 else ():
+            contents = contents_of(same_job)
+            if any(contents <= other for other in seen):
+                for path in same_job:
+                    del files[path]
+            seen.append(contents)
+
+
+def contents_of(paths: Iterable[Path]) -> set[tuple[str, bytes]]:
+    found = set()
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                content = hashlib.file_digest(file, "blake2b").digest()
+        except OSError:  # whoever reads it will say so
+            content = os.fsencode(path)
+        found.add((path.name.lower(), content))
+    return found
+
+
+def places_of(names: Iterable[str]) -> list[str]:
+    """The folders and packages named after the lesson that files lie in, by the files' names."""
+    places = set()
+    for name in names:
+        folders = PurePath(name).parts[:-1]
+        depth = next((n for n, part in enumerate(folders, 1) if lesson_of(part)), 0)
+        if depth:
+            places.add("/".join(folders[:depth]))
+    return sorted(places)
+
+
+def shorten_names(folder: Folder) -> None:
+    """`you.zip/02_serial/a.out` is `a.out`, when all of a lesson's files lie in one place."""
+    parents = [PurePath(n).parent for n in (*folder.outputs.values(), *folder.answers.values())]
+    common = os.path.commonpath(parents) if parents else ""
+    for files in (folder.outputs, folder.answers):
+        for path, name in files.items():
+            files[path] = str(PurePath(name).relative_to(common))
+
+
+def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, Given], list[Finding]]:
+    """The answers of a lesson. What two files answer differently counts as not answered."""
+    given: dict[str, Given] = {}
+    differ: dict[str, tuple[Where, Where]] = {}
+    findings: list[Finding] = []
+    for path, name in files.items():
+        here, found = read_answers(path, name)
+        findings += found
+        for key, answer in here.items():
+            first = given.get(key)
+            if first is None or not first.text:
+                given[key] = answer
+            elif answer.text and answer.text != first.text:
+                differ[key] = (first.where, answer.where)
+    for key in differ:
+        del given[key]
+    if differ:
+        findings.append(
+            Finding(
+                "answers",
+                "Answers in two places differ, so these do not count",
+                expected="one answers.txt for a lesson",
+                found="two values of " + printable(", ".join(differ)),
+                where=tuple(where for both in differ.values() for where in both)[:6],
+                try_="keep the answers.txt that should count, and only that",
+                look=True,
+            )
+        )
+    return given, findings

@@ -1,0 +1,44 @@
+"""Write reports so that a kill leaves the old or the new file, and equal bytes are left alone.
+
+All that the grader writes goes through here, so a place that cannot be written is said here.
+"""
+
+import os
+from pathlib import Path
+
+from autograder.settings.strict_yaml import SettingsError
+
+
+def write_if_new(path: Path, text: str) -> bool:
+    return write_bytes_if_new(path, text.encode("utf-8", "backslashreplace"))
+
+
+def write_bytes_if_new(path: Path, data: bytes) -> bool:
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if same(path, data):
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            scratch.write_bytes(data)
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is None:  # not the system's: a student's time is up, say
+            raise
+        raise cannot_write(path, error) from None
+    return True
+
+
+def same(path: Path, data: bytes) -> bool:
+    try:
+        return path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def cannot_write(path: Path, error: OSError) -> SettingsError:
+    return SettingsError(
+        f"{path} cannot be written: {error.strerror}. Choose another place, or make room there"
+    )

@@ -1,0 +1,249 @@
+"""A job file's `#SBATCH` lines, read as `sbatch` reads them, and what they ask for."""
+
+import glob
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from cluster.job_file.sbatch_options import take_options
+
+MARK = "#SBATCH"
+# Options that mean nothing without a value.
+FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output", "error", "array")
+
+
+class JobFileError(ValueError):
+    """A job file that cannot be submitted: one sentence, with file and line."""
+
+
+@dataclass(frozen=True)
+class JobFile:
+    path: Path
+    options: dict[str, str]  # long name -> value, "" for a flag
+    lines: dict[str, int]  # long name -> line number, for messages
+    notes: tuple[str, ...]  # lines that look like directives but are none
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for, after all options have been taken together."""
+
+    name: str
+    nodes: int
+    ntasks: int
+    cpus_per_task: int
+    seconds: int | None  # None: no --time, or unlimited
+    output: str
+    error: str | None  # None: into the output file
+    folder: str | None
+    dependency: str | None
+    array: tuple[int, ...] | None
+    at_once: int | None  # array tasks that may run at the same time
+    signal: tuple[str, int, bool] | None  # name, seconds before the end, batch shell only
+    append: bool
+
+
+def read(path: Path) -> JobFile:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except FileNotFoundError:
+        raise JobFileError(f"{path}: there is no such job file in {Path.cwd()}") from None
+    except OSError as error:
+        raise JobFileError(f"{path}: cannot be read ({error.strerror})") from None
+    return parse(text, path)
+
+
+def parse(text: str, path: Path = Path("job.sbatch")) -> JobFile:
+    if not text.strip():
+        raise JobFileError(f"{path}: the file is empty")
+    if not text.startswith("#!"):
+        if path.suffix in (".py", ".ipynb"):
+            said = "this is a program; submit the job file that starts it, such as job.sbatch"
+            raise JobFileError(f"{path}: {said}")
+        raise JobFileError(f"{path} line 1: a job file begins with an interpreter: #!/bin/bash")
+    if "\r\n" in text:
+        raise JobFileError(f"{path}: lines end as on Windows; convert: sed -i 's/\\r$//' {path}")
+    options: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    notes = []
+    in_head = True
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith(MARK) and in_head:
+            found = _directive(line, f"{path} line {number}")
+            options.update(found)
+            lines.update(dict.fromkeys(found, number))
+        elif line.startswith(MARK):
+            notes.append(f"{path} line {number}: ignored, it comes after the first command: {line}")
+        elif in_head and re.match(r"\s*#\s*SBATCH\s", line, re.IGNORECASE):
+            notes.append(f"{path} line {number}: ignored, directives begin with {MARK}: {line}")
+        elif line.strip() and not line.lstrip().startswith("#"):
+            in_head = False
+    return JobFile(path, options, lines, tuple(notes))
+
+
+def _directive(line: str, where: str) -> dict[str, str]:
+    try:
+        options, rest = take_options(shlex.split(line[len(MARK) :], comments=True))
+    except ValueError as error:
+        # shlex's own message is "No closing quotation"
+        raise JobFileError(f"{where}: sbatch: {error}: {line}") from None
+    if rest:
+        raise JobFileError(f"{where}: sbatch: not an option: {rest[0]!r} in {line}")
+    return options
+
+
+def request(job: JobFile, more: dict[str, str] | None = None) -> Request:
+    """What the file asks for, with `more` options from the command line on top."""
+    options = {**job.options, **(more or {})}
+    refuse_gaps(job, options)
+
+    def where(name: str) -> str:
+        if more and name in more:
+            return f"--{name}={more[name]}"
+        return f"{job.path} line {job.lines.get(name, '?')}: --{name}={options[name]}"
+
+    def number(name: str, default: int) -> int:
+        if name not in options:
+            return default
+        try:
+            value = int(options[name].split("-")[0])  # --nodes=1-2: at least one
+        except ValueError:
+            value = 0
+        if value < 1:
+            raise JobFileError(f"{where(name)}: a whole number above 0 is needed")
+        return value
+
+    def converted(name, convert):
+        try:
+            return convert(options[name]) if name in options else None
+        except ValueError as error:
+            raise JobFileError(f"{where(name)}: {error}") from None
+
+    nodes = number("nodes", 1)
+    per_node = number("ntasks-per-node", 1)
+    ntasks = number("ntasks", nodes * per_node)
+    if "nodes" not in options and "ntasks-per-node" in options:
+        nodes = -(-ntasks // per_node)
+    array = converted("array", array_indices)
+    name = options.get("job-name") or job.path.name
+    default_output = "slurm-%A_%a.out" if array else "slurm-%j.out"
+    for stream in ("output", "error"):
+        if options.get(stream) == "":
+            raise JobFileError(f"{where(stream)}: a file name is needed, such as %x_%j.out")
+    return Request(
+        name=name,
+        nodes=nodes,
+        ntasks=ntasks,
+        cpus_per_task=number("cpus-per-task", 1),
+        seconds=converted("time", seconds),
+        output=options.get("output") or default_output,
+        error=options.get("error"),
+        folder=options.get("chdir"),
+        dependency=options.get("dependency"),
+        array=array[0] if array else None,
+        at_once=array[1] if array else None,
+        signal=converted("signal", signal_request),
+        append=options.get("open-mode", "truncate").startswith("a"),
+    )
+
+
+def refuse_gaps(job: JobFile, options: dict[str, str]) -> None:
+    """All lines that still have to be filled in, in the order of the file."""
+    gaps = [name for name in FILLED if options.get(name) == "" and name in job.lines]
+    if len(gaps) > 1:
+        lines = sorted((job.lines[name], name) for name in gaps)
+        named = ", ".join(f"line {number} --{name}=" for number, name in lines)
+        raise JobFileError(f"{job.path}: these have no value yet: {named}")
+
+
+def seconds(text: str) -> int | None:
+    """Slurm's times: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS; None is unlimited."""
+    if text.upper() in ("UNLIMITED", "INFINITE", "-1"):
+        return None
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", text)
+    if not match:
+        raise ValueError("a time is minutes, HH:MM:SS or D-HH:MM:SS")
+    days, *parts = match.groups()
+    given = [int(part) for part in parts if part is not None]
+    if days is not None:
+        hours, minutes, rest = given + [0] * (3 - len(given))
+        return ((int(days) * 24 + hours) * 60 + minutes) * 60 + rest
+    if len(given) == 1:
+        return given[0] * 60
+    if len(given) == 2:
+        return given[0] * 60 + given[1]
+    return (given[0] * 60 + given[1]) * 60 + given[2]
+
+
+def array_indices(text: str) -> tuple[tuple[int, ...], int | None]:
+    """`1,3-7:2%2` -> ((1, 3, 5, 7), 2)."""
+    ranges, _, limit = text.partition("%")
+    indices: set[int] = set()
+    for part in ranges.split(","):
+        match = re.fullmatch(r"(\d+)(?:-(\d+))?(?::(\d+))?", part)
+        if not match or (match[3] and not int(match[3])):
+            raise ValueError("an array is given as 0-7, 1,3,5 or 0-15:4, with %2 for two at a time")
+        first, last = int(match[1]), int(match[2] or match[1])
+        indices.update(range(first, last + 1, int(match[3] or 1)))
+    if not indices or len(indices) > 1000:
+        raise ValueError(f"an array has 1 to 1000 tasks, not {len(indices)}")
+    if limit and not (limit.isdigit() and int(limit)):
+        raise ValueError("after % comes the number of tasks that may run at the same time")
+    return tuple(sorted(indices)), int(limit) if limit else None
+
+
+def signal_request(text: str) -> tuple[str, int, bool]:
+    """`B:USR1@60` -> ("USR1", 60, True)."""
+    match = re.fullmatch(r"(?:([RB]+):)?(?:SIG)?([A-Z]+[12]?|\d+)(?:@(\d+))?", text.upper())
+    if not match:
+        raise ValueError("a signal is given as USR1@60 or B:USR1@60")
+    return match[2], int(match[3] or 60), "B" in (match[1] or "")
+
+
+def fill(pattern: str, values: dict[str, str]) -> str:
+    """A file name pattern of sbatch: %x %j %A %a %N %n %t %u %s, %5j for leading zeros, %%."""
+    if "\\" in pattern:  # sbatch: a backslash switches the patterns off
+        return pattern.replace("\\", "")
+
+    def one(match: re.Match) -> str:
+        width, letter = match.groups()
+        if letter == "%":
+            return "%"
+        if letter not in values:
+            return match[0]
+        value = values[letter]
+        return value.zfill(min(int(width), 10)) if width and value.isdigit() else value
+
+    return re.sub(r"%(\d*)([A-Za-z%])", one, pattern)
+
+
+def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
+    """What the letters of `fill` stand for; `task` is (array job id, index)."""
+    array_job, index = task if task else (job_id, 4294967294)  # sbatch's number for "no array"
+    return {
+        "x": name,
+        "j": str(job_id),
+        "J": str(job_id),
+        "A": str(array_job),
+        "a": str(index),
+        "N": host,
+        "n": "0",
+        "t": "0",
+        "s": "batch",
+        "u": os.environ.get("USER") or os.environ.get("LOGNAME") or str(os.getuid()),
+    }
+
+
+def existing_outputs(job: JobFile, folder: Path) -> list[Path]:
+    """Files in `folder` that an earlier run of this job wrote, oldest job first."""
+    asked = request(job)
+    values = values_of(0, glob.escape(asked.name), "", None) | dict.fromkeys("jJAaNnts", "*")
+    pattern = fill(re.sub(r"([*?\[])", r"[\1]", asked.output), values)
+    found = [Path(name) for name in glob.glob(str(Path(glob.escape(str(folder))) / pattern))]
+    numbers = re.compile(r"\d+")
+    return sorted(
+        (path for path in found if path.is_file()),
+        key=lambda path: [int(digits) for digits in numbers.findall(path.name)],
+    )

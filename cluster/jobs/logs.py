@@ -1,0 +1,77 @@
+"""`cluster logs`: a job's output; with -f it follows like `tail -f` and ends when the job does."""
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from cluster.schedulers import choice
+from cluster.schedulers.job_status import Status
+from cluster.sites import site
+
+
+@click.command("logs")
+@click.option("--site", "site_name", metavar="SITE", help="Where the job is.")
+@click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
+@click.option("--error", "-e", "error", is_flag=True, help="The error file, not the output.")
+@click.argument("label", metavar="JOB")
+def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -> None:
+    """Print what a job wrote."""
+    where = site.current(site_name)
+    scheduler = choice.of(where)
+    status = scheduler.statuses(label)[0]
+    file = status.error if error and status.error else status.output
+    if file is None:
+        raise click.ClickException(f"job {label}: the scheduler does not say where its output is")
+    if not follow:
+        if not file.is_file():
+            raise click.ClickException(f"job {label} is {status.state}: {file} is not there yet")
+        click.echo(f"$ cat {file}", err=True)
+        sys.stdout.buffer.write(file.read_bytes())
+        sys.stdout.buffer.flush()
+        point_to_errors(status, file)
+        return
+    click.echo(f"$ tail -f {file}", err=True)
+    ask_every = 0.25 if where.scheduler == "laptop" else 5.0
+    for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
+        sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+    status = scheduler.statuses(label)[0]
+    click.echo(f"job {label}: {status.state}", err=True)
+    point_to_errors(status, file)
+
+
+def point_to_errors(status: Status, shown: Path) -> None:
+    """Why a job failed mostly stands in its other file."""
+    error = status.error
+    failed = status.over and not status.succeeded
+    if failed and error and error != shown and error.is_file() and error.stat().st_size:
+        click.echo(
+            f"job {status.label} is {status.state}; its errors are in {error}:"
+            f" cluster logs -e {status.label}",
+            err=True,
+        )
+
+
+def follow_file(file: Path, ask, ask_every: float) -> Iterator[bytes]:
+    """The file's bytes as they come, until the job is over and all has been read."""
+    position = 0
+    asked = -ask_every
+    status: Status | None = None
+    while True:
+        if time.monotonic() - asked >= ask_every:
+            status, asked = ask(), time.monotonic()
+        over = status is not None and status.over  # asked before reading: nothing can be missed
+        if file.is_file():
+            with open(file, "rb") as opened:
+                if file.stat().st_size < position:  # started anew after a requeue
+                    position = 0
+                opened.seek(position)
+                while chunk := opened.read(1 << 16):
+                    position += len(chunk)
+                    yield chunk
+        if over:
+            return
+        time.sleep(min(0.25, ask_every))

@@ -1,0 +1,176 @@
+"""`cluster scale`: one job file on several numbers of ranks, and the table of what that gained."""
+
+import math
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from autograder.measuring.measure import (
+    Measure,
+    Missing,
+    different_hardware,
+    different_work,
+    epoch_time,
+    middle,
+    ratio,
+    workers,
+)
+from autograder.reading.files import read_files
+from autograder.records import Run
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import JobFileError
+from cluster.job_file.sbatch_options import OptionError
+from cluster.jobs import submit, wait
+from cluster.sites import site
+from cluster.sites.site import Site
+
+
+@click.command(
+    "scale", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
+)
+@click.option("--ranks", required=True, help="Numbers of ranks, such as 1,2,4,8.")
+@click.option("--repeat", default=1, show_default=True, help="Jobs for each number of ranks.")
+@click.option("--chain/--at-once", default=None, help="One job after the other, or all at once.")
+@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
+def scale_command(
+    ranks: str, repeat: int, chain: bool | None, site_name: str | None, words: tuple[str, ...]
+) -> None:
+    """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
+
+    On the laptop one job runs after the other, so that they do not slow each other down.
+    """
+    try:
+        other_site, _, options, path, arguments = submit.sort_words(list(words))
+        where = site.current(site_name or other_site)
+        plan = planned(numbers(ranks), repeat, options, where)
+        check_outputs_differ(path, options)
+        if chain is None:
+            chain = where.scheduler == "laptop"
+        outputs = run_all(path, arguments, plan, where, chain)
+    except (JobFileError, OptionError) as error:
+        raise click.ClickException(str(error)) from None
+    if not outputs:
+        raise click.ClickException("no job succeeded, so there is nothing to compare")
+    runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
+    click.echo(table(runs))
+    times, _, weak = comparable(runs)
+    if times:
+        draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
+    click.echo(
+        f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True
+    )
+
+
+def numbers(text: str) -> list[int]:
+    try:
+        found = sorted({int(word) for word in text.split(",")})
+    except ValueError:
+        found = [0]
+    if found[0] < 1:
+        raise click.UsageError(f"--ranks {text}: give numbers above 0, such as 1,2,4")
+    return found
+
+
+def planned(ranks: list[int], repeat: int, options: dict[str, str], where: Site) -> list[dict]:
+    """sbatch's options for each job; repeats alternate, so that a slow hour hits all sizes."""
+    gpus = int(where.settings.get("SITE_GPUS_PER_NODE") or 0)
+    plan = []
+    for _ in range(repeat):
+        for number in ranks:
+            asked = options | {"ntasks": str(number)}
+            if gpus and "nodes" not in options:
+                asked["nodes"] = str(math.ceil(number / gpus))
+            plan.append(asked)
+    return plan
+
+
+def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
+    pattern = jobfile.request(jobfile.read(path), options).output
+    if "%j" not in pattern and "%A" not in pattern:
+        raise JobFileError(
+            f"--output={pattern}: without %j each job of the study overwrites the one before"
+        )
+
+
+def run_all(
+    path: Path, arguments: list[str], plan: list[dict], where: Site, chain: bool
+) -> dict[Path, int]:
+    """Submit everything, then wait; outputs of the jobs that succeeded, and their ranks."""
+    jobs: list[str] = []
+    for asked in plan:
+        after = {"dependency": f"afterany:{jobs[-1]}"} if chain and jobs else {}
+        jobs.append(submit.submit(path, arguments, asked | after, where))
+    return {
+        status.output: int(asked["ntasks"])
+        for job, asked in zip(jobs, plan, strict=True)
+        for status in wait.wait_for(job, where)
+        if status.succeeded and status.output
+    }
+
+
+def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
+    """The run with the ranks its job asked for, where the program itself does not tell any."""
+    asked = next((ranks for file, ranks in outputs.items() if str(file) in run.files), None)
+    return run if workers(run) else replace(run, workers=asked)
+
+
+def draw_beside(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
+    from cluster.jobs import scale_picture
+
+    try:
+        scale_picture.draw(file, times, weak)
+    except (ImportError, OSError) as error:
+        click.echo(f"\nThe picture could not be drawn: {error}", err=True)
+    else:
+        click.echo(f"\nThe picture: {file}")
+
+
+def comparable(runs: list[Run]) -> tuple[dict[int, list[Measure]], list[str], bool]:
+    """Epoch times by number of ranks, why runs were left out, and whether scaling is weak."""
+    ordered = sorted(runs, key=lambda run: workers(run) or 0)
+    times: dict[int, list[Measure]] = {}
+    remarks = []
+    for run in ordered:
+        time = epoch_time(run)
+        weak = "weak" if run.header.get("scaling") == "weak" else None
+        unlike = different_work(ordered[0], run, weak) + different_hardware(ordered[0], run)
+        if isinstance(time, Missing):
+            remarks.append(f"{', '.join(run.files)}: {time.reason}")
+        elif unlike:
+            remarks.append(f"{', '.join(run.files)} is not comparable: {'; '.join(unlike)}")
+        else:
+            times.setdefault(workers(run) or 1, []).append(time)
+    return times, remarks, ordered[0].header.get("scaling") == "weak"
+
+
+def table(runs: list[Run]) -> str:
+    """Median epoch times over the repeats, compared with the smallest number of ranks."""
+    times, remarks, weak_run = comparable(runs)
+    lines = []
+    if times:
+        row = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
+        lines.append(
+            row.format("ranks", "jobs", "s an epoch", "range", "speedup", "range", "efficiency")
+        )
+        fewest = min(times)
+        base = middle(times[fewest])
+        for size in sorted(times):
+            here = middle(times[size])
+            gain = ratio(base, here)
+            assert isinstance(gain, Measure)  # epoch times are above zero
+            share = gain.value if weak_run else gain.value * fewest / size
+            lines.append(
+                row.format(
+                    size,
+                    len(times[size]),
+                    f"{here.value:.3g}",
+                    f"{here.low:.3g} to {here.high:.3g}",
+                    f"{gain.value:.2f}",
+                    f"{gain.low:.2f} to {gain.high:.2f}",
+                    f"{100 * share:.0f} %",
+                )
+            )
+    return "\n".join([*lines, *remarks])

@@ -1,0 +1,62 @@
+"""The picture of `cluster scale`: speedup against ranks, every job a point, the ideal dashed."""
+
+from pathlib import Path
+from statistics import median
+
+from autograder.measuring.measure import Measure, middle, ratio
+
+BLUE, GREY, PALE = "#0072B2", "#595959", "#E0E0E0"
+
+
+def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
+    """Write the picture. Times are seconds of an epoch, by number of ranks, one for each job.
+
+    Weak scaling: N ranks do N times the work, so a time that stays is a gain of N.
+    """
+    from matplotlib.figure import Figure
+
+    counts = sorted(times)
+    base = middle(times[counts[0]])
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained", dpi=120)
+    axes = figure.add_subplot()
+    axes.plot(counts, [n / counts[0] for n in counts], "--", color=GREY, label="ideal")
+    medians = []
+    for count in counts:
+        work = count / counts[0] if weak else 1
+        gains = [gain for time in times[count] if isinstance(gain := ratio(base, time), Measure)]
+        values = [work * gain.value for gain in gains]
+        medians.append(median(values))
+        axes.errorbar(
+            [count] * len(gains),
+            values,
+            [
+                [work * (gain.value - gain.low) for gain in gains],
+                [work * (gain.high - gain.value) for gain in gains],
+            ],
+            fmt="o",
+            color=BLUE,
+            ecolor="#9DC3DC",
+            capsize=3,
+            label="one job each, with its range" if count == counts[0] else None,
+        )
+    axes.plot(counts, medians, color=BLUE, linewidth=1, label="median")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("")
+    axes.set_xticks(counts)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel(f"{'work done per second' if weak else 'speed'}, {counts[0]} ranks = 1")
+    if counts[0] == 1:
+        axes.set_ylabel(f"{'work done per second' if weak else 'speed'}, one rank = 1")
+    axes.grid(color=PALE)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, loc="upper left")
+    shares = "   ".join(
+        f"{count}: {gain:.2f} ({100 * gain * counts[0] / count:.0f} %)"
+        for count, gain in zip(counts, medians, strict=True)
+    )
+    figure.supxlabel(f"ranks: gain (efficiency)   {shares}", fontsize=9, color=GREY)
+    figure.savefig(file)

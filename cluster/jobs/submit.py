@@ -1,0 +1,146 @@
+"""`cluster submit`: hand a job file to the site's batch system; the same from a notebook."""
+
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import JobFile
+from cluster.job_file.sbatch_options import OptionError, take_options
+from cluster.schedulers import choice, history
+from cluster.schedulers.history import Submission
+from cluster.sites import site
+from cluster.sites.site import Site
+
+HELP = """Submit a job file: options of sbatch before it, the program's arguments behind it.
+
+    cluster submit job.sbatch --epochs 4
+
+    cluster submit --ntasks=2 --time=00:05:00 job.sbatch --epochs 4
+
+    cluster submit job.sbatch --site laptop --wait -- --epochs 4
+
+`--site` and `--wait` are ours and may stand on either side of the file; all others are sbatch's.
+"""
+
+
+@click.command(
+    "submit",
+    help=HELP,
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.option("--wait", "-W", is_flag=True, help="Wait for the end; exit 1 if the job failed.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
+def submit_command(site_name: str | None, wait: bool, words: tuple[str, ...]) -> None:
+    try:
+        name, also_wait, options, path, arguments = sort_words(list(words))
+        where = site.current(site_name or name)
+        job_id = submit(path, arguments, options, where)
+    except (jobfile.JobFileError, OptionError) as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.filename}: {error.strerror}; the job was not submitted"
+        ) from None
+    if wait or also_wait:
+        from cluster.jobs import wait as waiting
+
+        waiting.exit_if_failed(waiting.wait_for(job_id, where))
+
+
+def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
+    """Site, wait, sbatch's options, the job file and the program's arguments, from one line."""
+    ours, words = take_ours(words)
+    options, rest = take_options(words)
+    if not rest:
+        raise click.UsageError("which job file? For example: cluster submit job.sbatch")
+    path, behind = Path(rest[0]), rest[1:]
+    before_dashes = behind[: behind.index("--")] if "--" in behind else []
+    arguments = behind[len(before_dashes) + 1 :] if "--" in behind else behind
+    if "--" not in behind:
+        found, arguments = take_ours(arguments)
+        ours |= found
+    found, before_dashes = take_ours(before_dashes)
+    ours |= found
+    more, strangers = take_options(before_dashes)
+    if strangers:
+        raise click.UsageError(f"{strangers[0]}: arguments of the program come after --")
+    options |= more
+    wait = "wait" in ours or options.pop("wait", None) is not None
+    return ours.get("site"), wait, options, path, arguments
+
+
+def take_ours(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """--site and --wait out of a list of words, up to a `--`."""
+    ours: dict[str, str] = {}
+    rest: list[str] = []
+    words = list(words)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            return ours, [*rest, word, *words]
+        if word == "--wait":
+            ours["wait"] = ""
+        elif word.startswith("--site="):
+            ours["site"] = word.partition("=")[2]
+        elif word == "--site" and words:
+            ours["site"] = words.pop(0)
+        else:
+            rest.append(word)
+    return ours, rest
+
+
+def on_error_stream(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def submit(
+    path: Path,
+    arguments: list[str],
+    options: dict[str, str],
+    where: Site,
+    show_on: Callable[[str], object] = on_error_stream,
+) -> str:
+    """Submit; show the real command and print, as sbatch does, the job's id; return the id."""
+    job = jobfile.read(path)
+    for note in job.notes:
+        show_on(note)
+    check_output_folder(job, options)
+    job_id = choice.of(where).submit(job, options, arguments, where, show_on)
+    history.remember(submission_of(job, job_id, options, arguments, where))
+    click.echo(job_id if "parsable" in options else f"Submitted batch job {job_id}")
+    return job_id
+
+
+def submission_of(
+    job: JobFile, job_id: str, options: dict[str, str], arguments: list[str], where: Site
+) -> Submission:
+    asked = jobfile.request(job, options)
+    folder = Path.cwd() / (asked.folder or "")
+    known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
+    return Submission(
+        job_id=job_id,
+        site=where.name,
+        job_file=str(job.path.resolve()),
+        options=options,
+        arguments=arguments,
+        output=str(folder / jobfile.fill(asked.output, known)),
+        error=asked.error and str(folder / jobfile.fill(asked.error, known)),
+        submitted=time.time(),
+    )
+
+
+def check_output_folder(job: JobFile, options: dict[str, str]) -> None:
+    """Slurm lets a job whose output cannot be written fail without a word."""
+    asked = jobfile.request(job, options)
+    for name, pattern in (("output", asked.output), ("error", asked.error)):
+        folder = (Path.cwd() / (asked.folder or "") / (pattern or "")).parent
+        if "%" not in str(folder) and not folder.is_dir():
+            raise jobfile.JobFileError(
+                f"--{name}={pattern}: there is no folder {folder}; sbatch would start the job"
+                f" and lose its output: mkdir -p {shlex.quote(str(folder))}"
+            )

@@ -1,0 +1,213 @@
+"""`cluster kernel`: the course's environment as a Jupyter kernel, so that notebook, job and ranks
+use the same one."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from cluster.sites import site
+
+NAME = "dl-course"
+DISPLAY_NAME = "Deep Learning on Supercomputers"
+OURS = "dl-on-supercomputers"  # in the kernel's metadata: made here, so ours to replace or remove
+
+# Starts a program (the kernel, or Open OnDemand's Jupyter) as the site's job files do theirs.
+START = """\
+#!/bin/bash
+# Starts a program in the environment of the course. Written by `cluster kernel install`.
+environment={environment}
+
+# A notebook often runs in a job itself. What it submits is a job of its own and must not inherit
+# the shape of this one: a left-over SLURM_CPUS_PER_TASK or SLURM_EXPORT_ENV breaks srun.
+for name in $(compgen -e); do
+    case $name in
+        SLURM_CONF | PBS_CONF_FILE | PBS_EXEC | PBS_SERVER) ;;
+        SLURM_* | SLURMD_* | SRUN_* | PBS_* | PMI_* | PMIX_* | OMPI_* | PRTE_*) unset "$name" ;;
+    esac
+done
+
+# The software of the site, and whose account is charged: what `cluster use` chose.
+site=${{COURSE_SITE:-$HOME/.dl-course/site.sh}}
+if [ -r "$site" ]; then
+    source "$site" >&2
+    if declare -F load_software >/dev/null && ! load_software >&2; then
+        echo "kernel: the software of site $SITE_NAME could not be loaded; see $site" >&2
+        exit 1
+    fi
+{modules}fi
+{activation}
+export PATH="$environment/bin:$PATH"
+exec "$@"
+"""
+MODULES = """\
+elif ! {{ declare -F module || source /etc/profile; }} >/dev/null || ! module load {names} >&2; then
+    echo "kernel: these modules could not be loaded: {names}" >&2
+    exit 1
+"""
+CONDA = """\
+export CONDA_PREFIX="$environment" CONDA_DEFAULT_ENV="${environment##*/}"
+for script in "$environment"/etc/conda/activate.d/*.sh; do
+    [ ! -r "$script" ] || source "$script" >&2
+done"""
+VENV = """\
+export VIRTUAL_ENV="$environment"
+unset PYTHONHOME"""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    folder: Path
+    environment: Path | None  # None: a kernel of somebody else
+
+    @property
+    def state(self) -> str:
+        if self.environment == Path(sys.prefix):
+            return "this environment"
+        if self.environment and not (self.environment / "bin" / "python").exists():
+            return f"its environment is gone: cluster kernel remove --name {self.name}"
+        return "another environment"
+
+
+@click.group("kernel")
+def kernel_group() -> None:
+    """The course's environment as a Jupyter kernel."""
+
+
+with_name = click.option("--name", default=NAME, show_default=True, help="Of the kernel's folder.")
+
+
+@kernel_group.command("install")
+@with_name
+def install_command(name: str) -> None:
+    """Make this environment a kernel that any Jupyter of yours lists."""
+    folder = folder_of(name)
+    known = read(folder)
+    if known and not known.environment:
+        raise click.ClickException(
+            f"{folder} is a kernel that was not made here: choose another --name, or delete it"
+        )
+    if not find_spec("ipykernel"):
+        raise click.ClickException(
+            f"{sys.executable} has no ipykernel: install the course's environment (make), then"
+            " call the `cluster` in it"
+        )
+    try:
+        write(folder)
+    except OSError as error:
+        raise click.ClickException(f"{folder}: {error.strerror}") from None
+    click.echo(f"{DISPLAY_NAME}: {sys.prefix}")
+    click.echo(f"Written: {folder}. Choose it in Jupyter under Kernel, Change Kernel.")
+    jobs_use = environment_of_jobs()
+    if jobs_use and jobs_use != Path(sys.prefix):
+        click.echo(
+            f"But jobs use {jobs_use}: to change that, cluster use SITE --environment {sys.prefix}",
+            err=True,
+        )
+
+
+@kernel_group.command("list")
+def list_command() -> None:
+    """The course's kernels, and whether their environments are there."""
+    found = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
+    ours = [kernel for kernel in found if kernel and kernel.environment]
+    for kernel in ours:
+        click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
+    if not ours:
+        click.echo("There is none yet: cluster kernel install")
+
+
+@kernel_group.command("remove")
+@with_name
+def remove_command(name: str) -> None:
+    """Delete a kernel of the course; the environment stays."""
+    folder = folder_of(name)
+    known = read(folder)
+    if not known:
+        raise click.ClickException(
+            f"there is no kernel {name}; those there are: cluster kernel list"
+        )
+    if not known.environment:
+        raise click.ClickException(f"{folder} was not made here, so it is left alone")
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise click.ClickException(f"{folder} could not be deleted: {error.strerror}") from None
+    click.echo(f"Deleted: {folder}")
+
+
+def kernels_folder() -> Path:
+    from jupyter_core.paths import jupyter_data_dir
+
+    return Path(jupyter_data_dir()) / "kernels"
+
+
+def folder_of(name: str) -> Path:
+    if not re.fullmatch(r"[a-z0-9_][a-z0-9._-]*", name):
+        raise click.UsageError(
+            f"--name {name}: Jupyter takes small letters, digits, dots, dashes and underlines"
+        )
+    return kernels_folder() / name
+
+
+def read(folder: Path) -> Kernel | None:
+    """The kernel in that folder, whoever made it."""
+    try:
+        metadata = json.loads((folder / "kernel.json").read_text()).get("metadata", {})
+        environment = metadata.get(OURS, {}).get("environment")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError, AttributeError):  # not readable or not a kernel: not ours
+        environment = None
+    return Kernel(folder.name, folder, Path(environment) if environment else None)
+
+
+def write(folder: Path) -> None:
+    start = folder / "start.sh"
+    spec = {
+        # By way of bash: some homes are mounted without the right to execute.
+        "argv": [
+            *("/bin/bash", str(start), sys.executable),
+            *("-m", "ipykernel_launcher", "-f", "{connection_file}"),
+        ],
+        "display_name": DISPLAY_NAME,
+        "language": "python",
+        "metadata": {"debugger": True, OURS: {"environment": sys.prefix}},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    replace(start, start_script(), 0o755)
+    replace(folder / "kernel.json", json.dumps(spec, indent=1) + "\n", 0o644)
+
+
+def replace(file: Path, text: str, mode: int) -> None:
+    """At once: a Jupyter that looks meanwhile sees the old file or the new one."""
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    new.write_text(text)
+    new.chmod(mode)
+    new.replace(file)
+
+
+def start_script() -> str:
+    if (Path(sys.prefix) / "conda-meta").is_dir():
+        activation = CONDA
+    else:
+        activation = VENV if sys.prefix != sys.base_prefix else ""
+    loaded = [shlex.quote(name) for name in os.environ.get("LOADEDMODULES", "").split(":") if name]
+    modules = MODULES.format(names=" ".join(loaded)) if loaded else ""
+    return START.format(environment=shlex.quote(sys.prefix), modules=modules, activation=activation)
+
+
+def environment_of_jobs() -> Path | None:
+    """What the personal site file says, if `cluster use` wrote one."""
+    if not site.personal_file().is_file():
+        return None
+    chosen = site.load(site.personal_file()).exports.get("COURSE_ENVIRONMENT")
+    return Path(chosen) if chosen else None

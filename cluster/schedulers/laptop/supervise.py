@@ -1,0 +1,185 @@
+"""The process that runs one job: `python -m …laptop.supervise FOLDER DESCRIPTOR`."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cluster.schedulers.laptop import environment, processes, store
+from cluster.schedulers.laptop.store import Job
+
+KILL_WAIT = 10  # seconds between SIGTERM and SIGKILL, Slurm's KillWait
+
+
+class Ending:
+    """Why the job is being ended from outside, if it is."""
+
+    state: str | None = None
+    asked_early = False  # cancelled before the script was there to be signalled
+
+
+def main() -> None:
+    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    ending = Ending()
+    signal.signal(signal.SIGTERM, lambda *_: setattr(ending, "asked_early", True))
+    child = os.fork()
+    if child:  # the submitting program need not wait for us, but must know whom to signal
+        print(child, flush=True)
+        os._exit(0)
+    os.set_inheritable(descriptor, False)
+    os.setsid()
+    log = os.open(folder / "supervisor.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    job = store.load(int(folder.name))
+    assert job is not None
+    result = run(job, folder, ending)
+    with store.lock():
+        job = store.change(job, ended=time.time(), supervisor=os.getpid(), **result)
+    (folder / "environment.json").unlink()  # may hold what is private to the submitter
+    from cluster.schedulers.laptop.scheduler import start_what_fits
+
+    start_what_fits()
+
+
+def run(job: Job, folder: Path, ending: Ending) -> dict:
+    """Run the script to its end; the fields of the record that this decides."""
+    kills_before = processes.memory_kills()
+    try:
+        output, error = open_streams(job)
+        process = start(job, folder, output, error)
+    except OSError as problem:
+        print(problem, file=sys.stderr, flush=True)
+        return {"state": store.FAILED, "reason": f"{problem.strerror}: {problem.filename}"} | {
+            "exit_code": 1
+        }
+    end_on_signals(job, folder, error, ending)
+    code = process.wait()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    for number in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    if ending.state:
+        wait_for_ranks(folder, KILL_WAIT)
+    processes.signal_all(folder, signal.SIGKILL)  # what the script left in the background
+    steps = folder / "steps"
+    derived = (
+        max((int(word) for word in steps.read_text().split()), default=0) if (steps.exists()) else 0
+    )
+    memory_ran_out = processes.memory_kills() > kills_before
+    return end_state(code, ending.state, memory_ran_out) | {"derived_exit_code": derived}
+
+
+def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
+    """State, exit code and signal of a job, from how its script ended; Popen's negative codes."""
+    exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
+    killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    if ended_from_outside == store.TIMEOUT:
+        return {"state": store.TIMEOUT, "reason": "TimeLimit", "exit_code": 0, "exit_signal": 0}
+    if ended_from_outside:
+        state = ended_from_outside
+    elif killed and memory_ran_out:
+        return {
+            "state": store.OUT_OF_MEMORY,
+            "reason": "OutOfMemory",
+            "exit_code": 0,
+            "exit_signal": 125,  # as Slurm reports it
+        }
+    else:
+        state = store.FAILED if code else store.COMPLETED
+    reason = "NonZeroExitCode" if state == store.FAILED else "None"
+    return {"state": state, "reason": reason, "exit_code": exit_code, "exit_signal": exit_signal}
+
+
+def open_streams(job: Job) -> tuple[int, int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if job.append else os.O_TRUNC)
+    output = os.open(job.output, flags, 0o666)
+    same = job.error is None or job.error == job.output
+    return output, output if same else os.open(job.error_file, flags, 0o666)
+
+
+def start(job: Job, folder: Path, output: int, error: int) -> subprocess.Popen:
+    for line in environment.remarks(job):
+        os.write(output, f"{line}\n".encode())
+    if hasattr(os, "sched_setaffinity") and job.cores:
+        os.sched_setaffinity(0, job.cores)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    script = folder / "script"
+    with open(script, "rb") as file:
+        interpreter = shlex.split(file.readline()[2:].decode())
+    return subprocess.Popen(
+        [*interpreter, str(script), *job.arguments],
+        cwd=job.folder,
+        env=environment.of_job(job, json.loads((folder / "environment.json").read_text())),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=error,
+        start_new_session=True,
+    )
+
+
+def end_on_signals(job: Job, folder: Path, error: int, ending: Ending) -> None:
+    """Time limit and --signal by an alarm, `cluster cancel` by SIGTERM; no polling."""
+    now = time.time()
+    limit = None if job.seconds is None else (job.started or now) + job.seconds
+    warning = None
+    if job.signal and limit is not None:
+        warning = limit - job.signal[1]
+
+    def set_alarm() -> None:
+        due = [when for when in (warning, limit) if when is not None]
+        if due:
+            signal.setitimer(signal.ITIMER_REAL, max(min(due) - time.time(), 0.001))
+
+    def end(state: str, why: str) -> None:
+        if ending.state:
+            processes.signal_all(folder, signal.SIGKILL)
+            return
+        ending.state = state
+        at = time.strftime("%Y-%m-%dT%H:%M:%S")
+        message = f"slurmstepd: error: *** JOB {job.id} ON {job.host} CANCELLED AT {at}{why} ***\n"
+        os.write(error, message.encode())
+        processes.signal_all(folder, signal.SIGTERM)
+        signal.setitimer(signal.ITIMER_REAL, KILL_WAIT)
+
+    def on_alarm(*_) -> None:
+        nonlocal warning
+        if warning is not None and not ending.state:
+            warning = None
+            send_warning(job, folder)
+            set_alarm()
+        else:
+            end(store.TIMEOUT, " DUE TO TIME LIMIT")
+
+    signal.signal(signal.SIGALRM, on_alarm)
+    signal.signal(signal.SIGTERM, lambda *_: end(store.CANCELLED, ""))
+    set_alarm()
+    if ending.asked_early:
+        end(store.CANCELLED, "")
+
+
+def send_warning(job: Job, folder: Path) -> None:
+    """--signal: to the steps, or with B: to the batch shell alone."""
+    assert job.signal is not None
+    name, _, batch_only = job.signal
+    number = signal.Signals(int(name)) if name.isdigit() else signal.Signals[f"SIG{name}"]
+    script = str(folder / "script").encode()
+    for process in processes.of_job(folder):
+        is_shell = script in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
+        if is_shell == batch_only:
+            os.kill(process, number)
+
+
+def wait_for_ranks(folder: Path, limit: float) -> None:
+    """Ranks that still write their checkpoint after the script has gone."""
+    until = time.monotonic() + limit
+    while processes.of_job(folder) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

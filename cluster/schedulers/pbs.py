@@ -1,0 +1,237 @@
+"""PBS sites: a job file's #SBATCH lines become a qsub call; answers come back in Slurm's words."""
+
+import getpass
+import json
+import re
+import time
+from pathlib import Path
+
+import click
+
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import JobFile, Request
+from cluster.jobs import limits
+from cluster.schedulers import batch_commands, history
+from cluster.schedulers.job_status import ACCOUNTING, Status
+from cluster.sites.site import FOLDER, Site
+
+STATES = {
+    "Q": "PENDING",
+    "H": "PENDING",
+    "W": "PENDING",
+    "T": "PENDING",
+    "S": "SUSPENDED",
+    "U": "SUSPENDED",
+    "M": "PENDING",
+    "R": "RUNNING",
+    "B": "RUNNING",
+    "E": "COMPLETING",
+}
+KILLED_AT_WALLTIME, KILLED_FOR_MEMORY = -29, -27  # PBS's own exit codes
+
+# Options that qsub knows under another name; the rest of a request is in `resources`.
+SAME = {"account": "-A", "partition": "-q", "mail-user": "-M"}
+FLAGS = {"hold": "-h", "no-requeue": "-r n", "requeue": "-r y"}
+# What `resources`, the wrapper or the launcher take care of.
+ELSEWHERE = {
+    *("job-name", "nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "array"),
+    *("output", "error", "open-mode", "dependency", "kill-on-invalid-dep", "export", "chdir"),
+    *("gres", "gpus", "gpus-per-node", "gpus-per-task", "exclusive", "parsable"),
+}
+
+ADVICE = {
+    r"[Uu]nknown queue": "the queues here: qstat -Q; choose one:"
+    " cluster use {site} --partition NAME",
+    r"[Aa]ccount|allocation|[Pp]roject": "your projects: see the centre's accounting command;"
+    " choose one: cluster use {site} --account NAME",
+    r"walltime|resource limits|exceeds": "ask for less --time or fewer --nodes: qstat -Qf shows"
+    " each queue's limits",
+    r"filesystems": "set SITE_PBS_FILESYSTEMS in the site file",
+}
+
+
+def submit(
+    job: JobFile, options: dict[str, str], arguments: list[str], where: Site, show_on
+) -> str:
+    batch_commands.need("qsub", where)
+    for remark in limits.remarks(job, options, where):
+        show_on(remark)
+    words, left_out = qsub(job, options, arguments, where)
+    for name in left_out:
+        show_on(f"{where.name}: PBS has no counterpart of --{name}; it is left out")
+    show_on(batch_commands.shown(words))
+    done = batch_commands.run(words, where.exports)
+    number = re.match(r"\d+", done.stdout.strip())
+    if done.returncode or not number:
+        message = done.stderr.strip() or "qsub gave no job id"
+        for pattern, advice in ADVICE.items():
+            if re.search(pattern, message):
+                message += "\n" + advice.format(site=where.name)
+                break
+        raise click.ClickException(message)
+    return number[0]
+
+
+def qsub(
+    job: JobFile, options: dict[str, str], arguments: list[str], where: Site
+) -> tuple[list[str], list[str]]:
+    """The qsub call, and the options that PBS has no counterpart of."""
+    asked = jobfile.request(job, options)
+    given = job.options | site_options(where) | options  # as sbatch weighs them
+    words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
+    for resource in resources(asked, where):
+        words += ["-l", resource]
+    for name, letter in SAME.items():
+        if given.get(name):
+            words += [letter, given[name]]
+    for name, flag in FLAGS.items():
+        if name in given:
+            words += flag.split()
+    if asked.array:
+        words += ["-J", array_range(asked.array)]
+    if asked.dependency:
+        words += ["-W", f"depend={asked.dependency}"]
+    words += ["-j", "oe", "-o", "/dev/null"]  # the wrapper opens the job's own output
+    words += ["-v", ",".join(f"{name}={value}" for name, value in handed_over(asked, where))]
+    words += ["--", str(FOLDER / "pbs_job.sh"), str(job.path.resolve()), *arguments]
+    left_out = [name for name in given if name not in {*SAME, *FLAGS, *ELSEWHERE}]
+    return words, left_out
+
+
+def site_options(where: Site) -> dict[str, str]:
+    """SBATCH_ACCOUNT and SBATCH_PARTITION of the site file, as options."""
+    variables = {"account": "SBATCH_ACCOUNT", "partition": "SBATCH_PARTITION"}
+    found = {name: where.variable(variable) for name, variable in variables.items()}
+    return {name: value for name, value in found.items() if value}
+
+
+def nodes_of(asked: Request, given_nodes: bool, where: Site) -> int:
+    per_node = int(where.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
+    return asked.nodes if given_nodes else max(asked.nodes, -(-asked.ntasks // per_node))
+
+
+def resources(asked: Request, where: Site) -> list[str]:
+    nodes = nodes_of(asked, asked.nodes > 1, where)
+    each = -(-asked.ntasks // nodes)
+    select = where.settings.get("SITE_PBS_SELECT") or (
+        f"ncpus={each * asked.cpus_per_task}:mpiprocs={each}"
+    )
+    found = [f"select={nodes}:{select}", "place=scatter"]
+    if asked.seconds is not None:
+        hours, rest = divmod(asked.seconds, 3600)
+        found.append(f"walltime={hours:02}:{rest // 60:02}:{rest % 60:02}")
+    if where.settings.get("SITE_PBS_FILESYSTEMS"):
+        found.append(f"filesystems={where.settings['SITE_PBS_FILESYSTEMS']}")
+    return found
+
+
+def handed_over(asked: Request, where: Site) -> list[tuple[str, str]]:
+    known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
+    handed = [
+        ("COURSE_SITE", str(where.file)),
+        ("COURSE_NTASKS", str(asked.ntasks)),
+        ("COURSE_NNODES", str(nodes_of(asked, asked.nodes > 1, where))),
+        ("COURSE_CPUS_PER_TASK", str(asked.cpus_per_task)),
+        ("COURSE_OUTPUT", jobfile.fill(asked.output, known)),
+    ]
+    if asked.error:
+        handed.append(("COURSE_ERROR", jobfile.fill(asked.error, known)))
+    return handed
+
+
+def array_range(indices: tuple[int, ...]) -> str:
+    """PBS takes one range with one step: 0-6:2."""
+    step = indices[1] - indices[0] if len(indices) > 1 else 1
+    if indices != tuple(range(indices[0], indices[-1] + 1, step)):
+        raise jobfile.JobFileError(
+            f"--array={','.join(map(str, indices))}: PBS takes one range such as 0-7 or 0-6:2"
+        )
+    last = max(indices[-1], indices[0] + 1)  # PBS has no arrays of one
+    return f"{indices[0]}-{last}" + (f":{step}" if step > 1 else "")
+
+
+def statuses(label: str) -> list[Status]:
+    number, attributes = described(label)
+    state = STATES.get(attributes["job_state"]) or end_state(attributes.get("Exit_status", 0))
+    known = history.with_id(number)
+    values = jobfile.values_of(int(number), "", "*", None)
+    return [
+        Status(
+            label=number,
+            state=state,
+            reason=attributes.get("comment", "") if state == "PENDING" else "",
+            expected_start=attributes.get("estimated", {}).get("start_time", ""),
+            output=Path(jobfile.fill(known.output, values)) if known else None,
+            error=Path(jobfile.fill(known.error, values)) if known and known.error else None,
+        )
+    ]
+
+
+def described(label: str) -> tuple[str, dict]:
+    """A job's number and what qstat says about it, finished jobs included."""
+    done = batch_commands.run(["qstat", "-x", "-f", "-F", "json", label])
+    jobs = json.loads(done.stdout or "{}").get("Jobs", {})
+    if not jobs:
+        raise click.ClickException(f"PBS knows no job {label}: {done.stderr.strip()}")
+    name, attributes = next(iter(jobs.items()))
+    return re.match(r"\d+", name)[0], attributes  # type: ignore[index]
+
+
+def end_state(code: int) -> str:
+    if code == 0:
+        return "COMPLETED"
+    if code == KILLED_AT_WALLTIME:
+        return "TIMEOUT"
+    if code == KILLED_FOR_MEMORY:
+        return "OUT_OF_MEMORY"
+    return "CANCELLED" if code in (256 + 15, 256 + 9) else "FAILED"
+
+
+def queue() -> None:
+    batch_commands.pass_through(["qstat", "-u", getpass.getuser()])
+
+
+def cancel(label: str) -> None:
+    batch_commands.pass_through(["qdel", label])
+
+
+def accounting(labels: list[str]) -> None:
+    """PBS's record of the jobs, under sacct's column names."""
+    if not labels:
+        raise click.UsageError("which job? For example: cluster accounting 12")
+    click.echo(ACCOUNTING)
+    for label in labels:
+        click.echo("|".join(accounting_row(*described(label))))
+
+
+def accounting_row(number: str, job: dict) -> list[str]:
+    asked, used = job.get("Resource_List", {}), job.get("resources_used", {})
+    ended = job["job_state"] == "F"
+    code = job.get("Exit_status", 0)
+    return [
+        number,
+        job.get("Job_Owner", "").partition("@")[0],
+        job.get("Account_Name", "") or job.get("project", ""),
+        job.get("Job_Name", ""),
+        job.get("queue", ""),
+        end_state(code) if ended else STATES.get(job["job_state"], job["job_state"]),
+        f"{max(code, 0) % 256}:{max(code - 256, 0)}",
+        "0:0",
+        moment(job.get("qtime")),
+        moment(job.get("stime")),
+        moment(job.get("obittime")) if ended else "Unknown",
+        str(jobfile.seconds(used.get("walltime", "0")) or 0),
+        str((jobfile.seconds(asked.get("walltime", "0")) or 0) // 60),
+        str(asked.get("nodect", "")),
+        str(asked.get("ncpus", "")),
+        ",".join(f"{name}={asked[name]}" for name in ("ncpus", "ngpus") if name in asked),
+        re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
+        job.get("Submit_arguments", ""),
+    ]
+
+
+def moment(text: str | None) -> str:
+    """PBS writes Fri Nov 20 15:30:08 2026."""
+    if not text:
+        return "Unknown"
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.strptime(text, "%a %b %d %H:%M:%S %Y"))

@@ -1,0 +1,97 @@
+"""Which computer jobs go to: the site file in use and what it sets."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+FOLDER = Path(__file__).parent
+NOT_SITES = {"job", "pbs_job", "template"}  # beside the sites: the shared parts, the pattern
+
+
+@dataclass(frozen=True)
+class Site:
+    name: str
+    file: Path  # what jobs source: the personal file, or the site's own
+    settings: dict[str, str]  # SITE_…
+    exports: dict[str, str]  # SBATCH_… and others that submitting needs
+
+    @property
+    def scheduler(self) -> str:
+        return self.settings.get("SITE_SCHEDULER", "")
+
+    def variable(self, name: str) -> str:
+        """A variable as the batch system will see it."""
+        return self.exports.get(name) or os.environ.get(name, "")
+
+
+def personal_file() -> Path:
+    return Path.home() / ".dl-course" / "site.sh"
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.sh") if path.stem not in NOT_SITES)
+
+
+def file_of(name: str) -> Path:
+    """The file for `--site NAME`: your own if it is for that site, else the course's."""
+    if name not in [*names(), "template"]:
+        raise click.ClickException(
+            f"there is no site {name}: choose one of {', '.join(names())},"
+            " or copy cluster/sites/template.sh"
+        )
+    mine = personal_file()
+    if mine.is_file() and f"sites/{name}.sh" in mine.read_text():
+        return mine
+    return FOLDER / f"{name}.sh"
+
+
+def chosen_file(name: str | None) -> Path:
+    """--site, else $COURSE_SITE, else what `cluster use` wrote, else the laptop."""
+    if name:
+        return file_of(name)
+    if os.environ.get("COURSE_SITE"):
+        file = Path(os.environ["COURSE_SITE"])
+        if not file.is_file():
+            raise click.ClickException(f"COURSE_SITE={file}: there is no such file; unset it")
+        return file
+    if personal_file().is_file():
+        return personal_file()
+    return FOLDER / "laptop.sh"
+
+
+def current(name: str | None = None) -> Site:
+    return load(chosen_file(name))
+
+
+def environment_outside_jobs() -> dict[str, str]:
+    """Site files load modules and the like only inside a job."""
+    inside = ("SLURM_", "SITE_", "PBS_")
+    return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
+
+
+def load(file: Path) -> Site:
+    """Run the site file in a shell, outside any job, and read what it sets."""
+    shell = subprocess.run(
+        ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],
+        env=environment_outside_jobs(),
+        capture_output=True,
+        timeout=30,
+    )
+    if shell.returncode:
+        message = shell.stderr.decode(errors="replace").strip() or "it ended with an error"
+        raise click.ClickException(f"{file}: {message}")
+    after = dict(entry.split("=", 1) for entry in shell.stdout.decode().split("\0") if "=" in entry)
+    settings = {key: value for key, value in after.items() if key.startswith("SITE_")}
+    exports = {
+        key: value
+        for key, value in after.items()
+        if re.match(r"(SBATCH|COURSE|SACCT|SQUEUE)_", key) and os.environ.get(key) != value
+    }
+    name = settings.get("SITE_NAME")
+    if not name:
+        raise click.ClickException(f"{file}: it sets no SITE_NAME; is it a site file?")
+    return Site(name, file.resolve(), settings, exports | {"COURSE_SITE": str(file.resolve())})

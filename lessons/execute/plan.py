@@ -1,0 +1,138 @@
+"""Everything about a run that can be wrong before it starts; and each lesson's own copy."""
+
+import ast
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lessons.edition.gaps import SourceError
+from lessons.folders import choose_lessons, made_by_hand
+
+# Seconds for one cell and for one lesson. A lesson is meant to take 60 s in `smoke`.
+LIMITS = {"smoke": (180, 600), "full": (3600, 4 * 3600)}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One lesson, ready to execute."""
+
+    name: str
+    source: Path  # the lesson's folder in its edition
+    notebook: Any
+    parameters: dict[str, Any]
+
+
+def plan_lessons(
+    root: Path, edition: str, asked: tuple[str, ...], parameters: dict[str, Any]
+) -> list[Plan]:
+    """Read all asked lessons, or refuse all of them in sentences."""
+    plans, problems = [], []
+    for folder in choose_lessons(root / edition, asked).values():
+        try:
+            notebook = read_lesson(folder)
+        except SourceError as error:
+            problems.append(str(error))
+            continue
+        problem = parameter_problem(folder.name, notebook, parameters)
+        if problem:
+            problems.append(problem)
+        plans.append(Plan(folder.name, folder, notebook, parameters))
+    if problems:
+        raise click.UsageError("\n".join(problems))
+    return plans
+
+
+def read_lesson(folder: Path) -> Any:
+    """The notebook of a lesson in either edition."""
+    import nbformat
+
+    from lessons.edition.build import solution_notebook
+
+    source, page = folder / "lesson.py", folder / "lesson.ipynb"
+    if source.is_file():
+        text = source.read_text(encoding="utf-8")
+        return solution_notebook(text, f"{folder.parent.name}/{folder.name}/lesson.py", folder.name)
+    if not page.is_file():
+        raise SourceError(str(folder), 1, "there is neither lesson.py nor lesson.ipynb.")
+    try:
+        return nbformat.read(page, as_version=4)
+    except Exception as error:
+        raise SourceError(str(page), 1, f"this is not a notebook: {error}") from error
+
+
+def declared_parameters(notebook: Any) -> list[str] | None:
+    """Names that the `parameters` cell assigns; None if there is no such cell."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "parameters" in cell.metadata.get("tags", []):
+            try:
+                statements = ast.parse(cell.source).body
+            except SyntaxError:
+                return []
+            return [name for statement in statements for name in assigned_names(statement)]
+    return None
+
+
+def assigned_names(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = [statement.target]
+    else:
+        return []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def parameter_problem(name: str, notebook: Any, parameters: dict[str, Any]) -> str | None:
+    declared = declared_parameters(notebook)
+    if declared is None:
+        return f"{name}: no cell is tagged `parameters`, so nothing can be set; tag the first one."
+    unknown = sorted(set(parameters) - set(declared))
+    if unknown:
+        return (
+            f"{name}: there is no parameter {', '.join(unknown)}; "
+            f"its `parameters` cell sets: {', '.join(declared) or 'nothing'}."
+        )
+    return None
+
+
+def parse_parameter(text: str) -> tuple[str, Any]:
+    """name=value, where the value is a Python literal or else a string."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip().isidentifier():
+        raise click.UsageError(f"-p {text}: write name=value, for example -p epochs=2.")
+    value = value.strip()
+    words = {"true": True, "false": False, "null": None}
+    if value in words:
+        return name.strip(), words[value]
+    try:
+        return name.strip(), ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name.strip(), value
+
+
+def copy_lesson(plan: Plan, out: Path) -> Path:
+    """The lesson's own folder for this run, so that its source stays clean."""
+    import nbformat
+
+    folder = out / plan.name
+    folder.mkdir(parents=True)
+    for relative in made_by_hand(plan.source):
+        if relative.name in ("lesson.py", "lesson.ipynb"):
+            continue
+        (folder / relative).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(plan.source / relative, folder / relative)
+    nbformat.write(plan.notebook, folder / "lesson.ipynb")
+    return folder
+
+
+def prepare_out(out: Path, plans: list[Plan]) -> None:
+    """Refuse to write over an earlier run."""
+    for plan in plans:
+        if (out / plan.name).exists():
+            raise click.UsageError(
+                f"{out / plan.name} is from an earlier run; choose another --out or move it away."
+            )
+    out.mkdir(parents=True, exist_ok=True)

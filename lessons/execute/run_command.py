@@ -1,0 +1,132 @@
+"""`lessons run`: execute lessons headlessly, as CI and instructors do."""
+
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_out
+from lessons.folders import course_root
+
+if TYPE_CHECKING:
+    from cluster.sites.site import Site
+
+
+@click.command("run")
+@click.argument("lessons", metavar="[NN]...", nargs=-1)
+@click.option("--profile", type=click.Choice(["smoke", "full"]), default="smoke", show_default=True)
+@click.option("--site", metavar="S", help="Where the lessons' jobs run, as in `cluster sites`.")
+@click.option("--edition", type=click.Choice(["solutions", "lessons"]), help="Default: solutions.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, help="Lessons at the same time.")
+@click.option("-p", "parameters", multiple=True, metavar="NAME=VALUE", help="Set a parameter.")
+@click.option("--out", type=click.Path(path_type=Path), help="Default: build/runs/<time>.")
+@click.option("--cell-timeout", type=click.FloatRange(1), help="Seconds a cell may take.")
+@click.option("--timeout", type=click.FloatRange(1), help="Seconds a lesson may take.")
+@click.option("--batch", is_flag=True, help="Run each lesson as a job of the site.")
+def run_command(
+    lessons: tuple[str, ...],
+    profile: str,
+    site: str | None,
+    edition: str | None,
+    jobs: int,
+    parameters: tuple[str, ...],
+    out: Path | None,
+    cell_timeout: float | None,
+    timeout: float | None,
+    batch: bool,
+) -> None:
+    """Execute lessons in copies of their folders; all of them if none is named.
+
+    Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
+    """
+    root = course_root()
+    solved = (root / "solutions").is_dir()
+    if edition == "solutions" and not solved:
+        raise click.UsageError(
+            "This is the students' edition, which has no solutions to run: fill the gaps of a "
+            "lesson, see `lessons check NN`, and then `lessons run NN` runs yours."
+        )
+    edition = edition or ("solutions" if solved else "lessons")
+    given = dict(parse_parameter(text) for text in parameters)
+    if given.get("profile", profile) != profile:
+        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
+    where = site_for(site)
+    plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
+    limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
+    folder = (out or new_folder(root)).resolve()
+    prepare_out(folder, plans)
+
+    from lessons.execute.loop import Run, run_lessons
+    from lessons.execute.show import watcher
+    from lessons.execute.summary import explain, page_maker, stand_ins, write_page, write_summary
+
+    environment = where.exports | course_environment()
+    if os.environ.get("SLURM_JOB_ID") and where.scheduler == "laptop":
+        # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
+        os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
+    run = Run(plans, folder, environment, limits, jobs)
+    facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
+    show = watcher(edition)
+    try:
+        if batch:
+            from lessons.execute.batch import run_batch
+
+            os.environ.update(course_environment())
+            run_batch(run, show, where, edition, profile)
+        else:
+            import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
+
+            run_lessons(run, show, lambda outcome: write_page(folder, outcome), page_maker)
+    finally:
+        show.close()
+        write_summary(folder, run.outcomes, facts)
+    for outcome in run.outcomes:
+        if outcome.status != "passed":
+            click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))
+        if outcome.left_running:
+            names = ", ".join(outcome.left_running)
+            click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
+    for outcome in run.outcomes:
+        for name in stand_ins(folder, outcome.lesson):
+            warning = (
+                f"\n{outcome.lesson}: trained on the synthetic stand-in, not on {name}: "
+                "set COURSE_DATA or run `lessons data fetch`"
+            )
+            click.secho(warning, fg="yellow", bold=True)
+    passed = sum(outcome.status == "passed" for outcome in run.outcomes)
+    click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {folder}")
+    if run.stopped_by is not None:
+        sys.exit(128 + run.stopped_by)
+    sys.exit(0 if passed == len(plans) else 1)
+
+
+def site_for(name: str | None) -> "Site":
+    from cluster.sites.site import current
+
+    try:
+        return current(name)
+    except click.ClickException as error:
+        raise click.UsageError(error.message) from error
+
+
+def course_environment() -> dict[str, str]:
+    """This course and this Python, whatever else is installed or registered."""
+    return {
+        "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parents[2])),
+        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun
+        "JUPYTER_PREFER_ENV_PATH": "1",
+    }
+
+
+def first_in(variable: str, folder: str) -> str:
+    return os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
+
+
+def new_folder(root: Path) -> Path:
+    runs = root / "build" / "runs"
+    name = f"{datetime.now():%Y-%m-%d_%H%M%S}"
+    taken = sum(1 for path in runs.glob(f"{name}*"))
+    return runs / (f"{name}_{taken}" if taken else name)

@@ -1,0 +1,213 @@
+"""Grading many: only what changed, any number of processes, after a kill, with a broken grader."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.classroom import class_run, mark
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+
+
+def make_class(folder: Path, count: int) -> Path:
+    for number in range(count):
+        answers = RIGHT_ANSWERS | {"predict_accuracy": f"0.9{number:02d}"}
+        keras = make_record(test_accuracy=round(0.96 + number / 1000, 4), job_id=str(number))
+        hand_in(folder / f"s{number:02d}" / "02_serial", keras=keras, answers=answers)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything a person reads; the grader's own notes of file times are hidden files."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not any(p.startswith(".") for p in path.relative_to(folder).parts)
+    }
+
+
+def test_any_number_of_processes_gives_the_same_bytes(tmp_path, grade):
+    handed_in = make_class(tmp_path / "class", 12)
+    first = grade(handed_in, "--processes", 1, out=tmp_path / "one")
+    second = grade(handed_in, "--processes", 3, out=tmp_path / "two")
+    assert first.stdout == second.stdout
+    one, two = contents(tmp_path / "one"), contents(tmp_path / "two")
+    assert one == two
+    assert len(one) > 24
+
+
+def test_graded_twice_gives_the_same_bytes(tmp_path, grade):
+    handed_in = make_class(tmp_path / "class", 2)
+    grade(handed_in)
+    before = contents(tmp_path / "grades")
+    grade(handed_in)
+    assert contents(tmp_path / "grades") == before
+
+
+@pytest.fixture
+def marked(monkeypatch):
+    """Names of the students that are really graded."""
+    monkeypatch.setattr(class_run, "RACY_SECONDS", -1)
+    names = []
+    really = mark.mark_student
+    monkeypatch.setattr(
+        mark, "mark_student", lambda s, settings: names.append(s.name) or really(s, settings)
+    )
+    return names
+
+
+def test_only_what_changed_is_graded_again(tmp_path, grade, marked):
+    handed_in = make_class(tmp_path / "class", 3)
+    result = grade(handed_in)
+    assert marked == ["s00", "s01", "s02"]
+    marked.clear()
+    again = grade(handed_in)
+    assert marked == []
+    assert again.stdout == result.stdout
+    hand_in(handed_in / "s01" / "02_serial", answers={})
+    grade(handed_in)
+    assert marked == ["s01"]
+
+
+@pytest.mark.parametrize("lost", [".index", ".tables", "checks.csv", "students/s01.html"])
+def test_lost_files_of_ours_are_made_again(tmp_path, grade, marked, lost):
+    handed_in = make_class(tmp_path / "class", 3)
+    grade(handed_in)
+    before = contents(tmp_path / "grades")
+    marked.clear()
+    (tmp_path / "grades" / lost).unlink()
+    grade(handed_in)
+    assert contents(tmp_path / "grades") == before
+    assert marked == (["s01"] if "s01" in lost else [])
+
+
+@pytest.mark.parametrize("table", ["index.html", "grades.csv", "canvas.csv"])
+def test_a_table_that_somebody_edited_is_made_again(tmp_path, grade, table):
+    handed_in = make_class(tmp_path / "class", 2)
+    path = grade(handed_in).folder / table
+    before = path.read_bytes()
+    path.write_bytes(before + b" ")
+    grade(handed_in)
+    assert path.read_bytes() == before
+
+
+def test_a_corrected_name_reaches_the_tables(tmp_path, grade):
+    handed_in = make_class(tmp_path / "class", 2)
+    roster = tmp_path / "roster.csv"
+    for name in ("Ada", "Ida"):
+        roster.write_text(f"student,name,email\ns00,{name},{name}@example.org\ns01,Ben,\n")
+        out = grade(handed_in, "--roster", roster).folder
+        assert f"{name}@example.org" in (out / "grades.csv").read_text()
+        assert f"{name}@example.org" in (out / "nbgrader.csv").read_text()
+
+
+def test_another_profile_or_policy_grades_again(tmp_path, grade, marked):
+    handed_in = make_class(tmp_path / "class", 2)
+    grade(handed_in)
+    marked.clear()
+    grade(handed_in, "--profile", "smoke")
+    assert marked == ["s00", "s01"]
+    marked.clear()
+    overrides = tmp_path / "overrides.csv"
+    overrides.write_text("student,lesson,check,points,reason\ns01,02,,7,talked to me\n")
+    grade(handed_in, "--profile", "smoke", "--overrides", overrides)
+    assert marked == ["s01"]
+
+
+def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatch):
+    handed_in = make_class(tmp_path / "class", 3)
+    really = mark.mark_folder
+
+    def fails(student, folder, settings):
+        if student == "s01":
+            raise ZeroDivisionError("a fault of ours")
+        return really(student, folder, settings)
+
+    monkeypatch.setattr(mark, "mark_folder", fails)
+    result = grade(handed_in)
+    assert result.exit_code == 3
+    lines = {line[0]: line for line in result.table}
+    assert lines["s01"][2:4] == ["–/10", "grader error"]
+    assert lines["s00"][3] == lines["s02"][3] == "graded"
+    page = (tmp_path / "grades" / "students" / "s01.html").read_text()
+    assert "not the student" in page
+    assert "ZeroDivisionError" in page
+
+
+def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
+    handed_in = make_class(tmp_path / "class", 12)
+    really = mark.mark_folder
+
+    def dies(student, folder, settings):
+        if student == "s05":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return really(student, folder, settings)
+
+    monkeypatch.setattr(mark, "mark_folder", dies)
+    result = grade(handed_in, "--processes", 2)
+    assert result.exit_code == 3
+    states = [line[3] for line in result.table]
+    assert states.count("graded") == 11
+    assert states[5] == "grader error"
+
+
+def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
+    handed_in = make_class(tmp_path / "class", 40)
+    time.sleep(2.1)  # files this young are graded again, because they could still change
+    out = tmp_path / "grades"
+    words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--processes", "2"]
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
+    states = out / class_run.STATES
+    while len(list(states.glob("*.json"))) < 8 and process.poll() is None:
+        time.sleep(0.005)
+    workers = children(process.pid)
+    process.kill()
+    process.wait()
+    assert workers
+    assert all(gone(worker) for worker in workers)
+    done = {path.name: path.stat().st_mtime_ns for path in states.glob("*.json")}
+    result = grade(handed_in, "--processes", 2)
+    assert len(result.table) == 40
+    untouched = [n for n, t in done.items() if (states / n).stat().st_mtime_ns == t]
+    assert len(untouched) == len(done)
+    assert contents(out) == contents_of_fresh_grading(tmp_path, handed_in, grade)
+
+
+def children(pid: int) -> list[int]:
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    for _ in range(200):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except FileNotFoundError:
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def contents_of_fresh_grading(tmp_path, handed_in, grade):
+    grade(handed_in, out=tmp_path / "fresh")
+    return contents(tmp_path / "fresh")
+
+
+def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    hand_in(tmp_path / "class" / "ben" / "02")
+    other = [make_record(job_id="7"), make_record(source="torch", run="b" * 8, job_id="8")]
+    hand_in(tmp_path / "class" / "eve" / "02", keras=other[0], torch=other[1])
+    result = grade(tmp_path / "class")
+    assert result.exit_code == 1
+    lines = {line[0]: " ".join(line) for line in result.table}
+    assert "also handed in by ben" in lines["ada"]
+    assert "also handed in" not in lines["eve"]
+    assert "ben" not in (tmp_path / "grades" / "students" / "ada.html").read_text()
+    assert "10/10" in lines["ada"]
+    assert "10/10" in lines["ben"]

@@ -1,0 +1,286 @@
+"""Overrides, late days, extensions, excuses and drops: after measuring, from files, in order."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from autograder.classroom.policy import TIME_UNKNOWN
+from autograder.classroom.rows import Row
+from autograder.report.terminal import notice
+from autograder.settings.rubric import FOLDER, load_rubric
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
+
+DUE = "due: {'02': '2026-03-01T23:59:00+00:00'}\n"
+
+
+@pytest.fixture
+def graded(tmp_path, grade):
+    """Score, status and what was adjusted for one student, with the given files."""
+    folder = hand_in(tmp_path / "class" / "ada" / "02", answers=RIGHT_ANSWERS | {"s4_epoch_s": "9"})
+
+    def run(handed_in="2026-03-01 20:00:00 UTC", **files):
+        (folder / "timestamp.txt").write_text(handed_in)
+        words = []
+        for name, text in files.items():
+            path = tmp_path / f"{name}.file"
+            path.write_text(text)
+            words += [f"--{name}", path]
+        result = grade(tmp_path / "class", *words)
+        if result.exit_code == 2:
+            return result.output
+        line = next(csv.DictReader(io.StringIO((result.folder / "grades.csv").read_text())))
+        return line["score"], line["status"], line["adjustments"]
+
+    return run
+
+
+def test_without_any_policy_the_measured_score_stands(graded):
+    assert graded() == ("9.67", "graded", "")
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "policy", "score", "words"),
+    [
+        ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.67", ""),
+        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.67", "1 day late"),
+        ("2026-03-03 20:00:00 UTC", "penalty_a_day: 10%", "7.67", "2 days late"),
+        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.67", "1 day late"),
+        ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.67", "1 of them free"),
+        ("2026-03-09 20:00:00 UTC", "penalty_a_day: 10%\nlatest_days: 3", "0", "8 days late"),
+        ("2027-03-09 20:00:00 UTC", "penalty_a_day: 10%", "0", "days late"),
+        ("some day", "penalty_a_day: 10%", "9.67", "unknown, taken as on time"),
+        ("0206-03-09 20:00:00 UTC", "penalty_a_day: 10%", "9.67", "unknown, taken as on time"),
+    ],
+)
+def test_late_days(graded, handed_in, policy, score, words):
+    found = graded(handed_in, policy=DUE + policy + "\n")
+    assert float(found[0]) == float(score)
+    assert words in found[2]
+
+
+def test_extensions_move_the_due_time(graded):
+    late = "2026-03-03 20:00:00 UTC"
+    longer = "student,lesson,days,reason\nada,02,3,ill\n"
+    found = graded(late, policy=DUE + "penalty_a_day: 10%\n", extensions=longer)
+    assert found == ("9.67", "graded", "extension of 3 days: ill")
+
+
+def test_overrides_and_the_order_of_things(graded):
+    late = "2026-03-02 20:00:00 UTC"
+    rules = DUE + "penalty_a_day: 10%\n"
+    header = "student,lesson,check,points,reason\n"
+    check = graded(late, policy=rules, overrides=header + "ada,02,answers,2,shown in class\n")
+    assert check[0] == "9.0"  # the check first, then the late day
+    total = graded(late, policy=rules, overrides=header + "ada,02,,9.5,agreed\n")
+    assert total[0] == "9.5"  # a changed total is the last word
+    excused = graded(late, policy=rules, overrides=header + "ada,02,,excused,ill\n")
+    assert excused[:2] == ("", "excused")
+
+
+@pytest.mark.parametrize("lesson", ["02", "2", "02_serial"])
+def test_one_lesson_by_any_of_its_names(graded, lesson):
+    late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
+    longer = f"student,lesson,days\nada,{lesson},3\n"
+    assert graded(late, policy=rules, extensions=longer)[0] == "9.67"
+    times = f"student,lesson,time\nada,{lesson},2026-03-01T20:00Z\n"
+    assert graded(late, policy=rules, times=times)[0] == "9.67"
+    changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
+    assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
+    rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"
+    assert graded(late, policy=rules)[0] == "7.67"
+
+
+@pytest.mark.parametrize(
+    ("points", "status"), [("2", "passed"), ("1.5", "partial"), ("0", "failed")]
+)
+def test_a_check_that_the_instructor_changed_shows_what_it_is_worth(
+    tmp_path, grade, points, status
+):
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    row = f"ada,02,answers,{points},shown in class\n"
+    (tmp_path / "changes.csv").write_text("student,lesson,check,points,reason\n" + row)
+    out = grade(tmp_path / "class", "--overrides", tmp_path / "changes.csv").folder
+    [found] = json.loads((out / "records" / "ada.json").read_text())["grades"]
+    checks = {check["id"]: check for check in found["checks"]}
+    assert (checks["answers"]["score"], checks["answers"]["status"]) == (float(points), status)
+
+
+@pytest.mark.parametrize(
+    ("changes", "raw", "penalty", "score"),
+    [("", "9.67", "1.0", "8.67"), ("ada,02,3,talked\n", "3.0", "0.0", "3.0")],
+)
+def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(
+    tmp_path, grade, changes, raw, penalty, score
+):
+    answers = RIGHT_ANSWERS | {"s4_epoch_s": "9"}
+    folder = hand_in(tmp_path / "class" / "ada" / "02", answers=answers)
+    (folder / "timestamp.txt").write_text("2026-03-02 20:00:00 UTC")
+    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
+    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\n" + changes)
+    words = ("--policy", tmp_path / "policy.yaml", "--overrides", tmp_path / "changes.csv")
+    out = grade(tmp_path / "class", *words).folder
+    [row] = csv.DictReader(io.StringIO((out / "nbgrader.csv").read_text()))
+    found = (row["raw_score"], row["late_submission_penalty"], row["score"])
+    assert found == (raw, penalty, score)
+
+
+def test_an_override_survives_grading_again(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    overrides = tmp_path / "overrides.csv"
+    overrides.write_text("student,lesson,points,reason\nada,02,7,talked\n")
+    for _ in range(2):
+        assert "7/10" in grade(tmp_path / "class", "--overrides", overrides).stdout
+        hand_in(tmp_path / "class" / "ada" / "02")
+
+
+def test_the_lowest_result_is_dropped(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "00")
+    hand_in(tmp_path / "class" / "ada" / "02")
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("drop_lowest: 1\n")
+    lines = grade(tmp_path / "class", "--policy", policy).table
+    states = {line[1]: line[3] for line in lines}
+    assert states == {"00": "excused", "02": "graded"}
+
+
+# --- who is in the class ----------------------------------------------------------------------
+
+FILES = {
+    "overrides": "student,lesson,points,reason\n{},02,7,talked\n",
+    "extensions": "student,lesson,days\n{},02,3\n",
+    "times": "student,lesson,time\n{},02,2026-03-01T20:00Z\n",
+}
+STRANGER = "there is no student davd in this class (did you mean david?)"
+
+
+@pytest.fixture
+def one_row(tmp_path, grade):
+    """Grade a class of ada and david, or what is named of it, with one row on a student."""
+    for student in ("ada", "david"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+
+    def run(student, *words, file="overrides", of=""):
+        path = tmp_path / f"{file}.csv"
+        path.write_text(FILES[file].format(student))
+        (tmp_path / "policy.yaml").write_text(DUE)
+        files = (f"--{file}", path, "--policy", tmp_path / "policy.yaml")
+        return grade(tmp_path / "class" / of, *files, *words)
+
+    return run
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_row_on_nobody_in_the_class_grades_nobody(one_row, file):
+    result = one_row("davd", file=file)
+    assert result.exit_code == 2
+    assert f"{file}.csv:2: {STRANGER}" in result.stderr
+    assert not result.folder.exists()
+    assert one_row("david", file=file).exit_code < 2
+
+
+def test_names_that_differ_in_case_are_two_students(one_row, tmp_path):
+    hand_in(tmp_path / "class" / "Ada" / "02", answers={})
+    assert one_row("ada").exit_code < 2
+    assert one_row("Ada").exit_code < 2
+
+
+def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student\nada\nDAVE\n")
+    assert one_row("DAVE", "--roster", roster).exit_code < 2
+    looks = {line[0]: line[-1] for line in one_row("DAVE", "--roster", roster).table}
+    assert looks["david"].startswith("not in the roster")
+    assert "roster" not in looks["ada"]
+    refused = one_row("dave", "--roster", roster)
+    assert "no student dave in this class (did you mean DAVE?)" in refused.stderr
+    assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr
+
+
+@pytest.mark.parametrize(
+    ("student", "roster", "warned"),
+    [("davd", "", True), ("ada", "", True), ("ada", "ada", False), ("david", "", False)],
+)
+def test_one_student_alone_is_graded_whoever_the_rows_are_on(
+    one_row, tmp_path, student, roster, warned
+):
+    (tmp_path / "roster.csv").write_text(f"student\n{roster}\n")
+    words = ("--roster", tmp_path / "roster.csv") if roster else ()
+    result = one_row(student, *words, of="david")
+    assert result.exit_code < 2
+    assert ("Warning: " in result.stderr) == warned
+    assert (STRANGER in result.stderr) == (student == "davd")
+
+
+def test_a_shard_knows_the_students_of_the_others(one_row):
+    for shard in ("1/2", "2/2"):
+        for student in ("ada", "david"):
+            assert one_row(student, "--shard", shard).exit_code < 2
+        refused = one_row("davd", "--shard", shard)
+        assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("ada,00,,4,oral", ["00", "4/", "graded", "graded by the instructor: oral"]),
+        ("ada,0,,excused,ill", ["00", "–/", "excused", "excused by the instructor: ill"]),
+        ("ada,00,CHECK,0,x", ["00", "–/", "missing", "CHECK: not judged here, so nothing to"]),
+    ],
+)
+def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
+    check = load_rubric(FOLDER / "00.yaml").checks[0].id
+    row, *cells = (text.replace("CHECK", check) for text in (row, *cells))
+    for student in ("ada", "ben"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+    changes = tmp_path / "changes.csv"
+    changes.write_text(f"student,lesson,check,points,reason\n{row}\n")
+    lines = grade(tmp_path / "class", "--overrides", changes).table
+    assert [line[:2] for line in lines] == [["ada", "00"], ["ada", "02"], ["ben", "02"]]
+    found = [*lines[0][1:4], lines[0][-1]]
+    assert all(said.startswith(cell) for said, cell in zip(found, cells, strict=True))
+
+
+# --- what the class's table says of it --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"adjustments": ()}, "lost points: b"),
+        ({"adjustments": (TIME_UNKNOWN,)}, "lost points: b"),  # said on the student's page
+        ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
+        (
+            {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},
+            "shared; 2 points less",
+        ),
+        ({"adjustments": ("excused",), "score": None, "look": ()}, "excused"),
+        ({"look": ("shared", "other")}, "shared (+1)"),
+    ],
+)
+def test_no_notice_hides_another(row, said):
+    marks = (("a", 2, 2, "passed"), ("b", 1, 2, "failed"))
+    plain = Row("ada", "02", "T", "graded", 3, 3, 4, "unverified", (), marks, "ada.html")
+    assert notice(replace(plain, **row)) == said
+
+
+def test_points_lost_by_late_days_stand_on_the_class_page_beside_a_shared_run(tmp_path, grade):
+    for student in ("finn", "gina"):
+        hand_in(tmp_path / "class" / student / "02", answers={})
+    (tmp_path / "policy.yaml").write_text(DUE + "penalty_a_day: 10%\n")
+    (tmp_path / "times.csv").write_text("student,lesson,time\nfinn,2,2026-03-25T20:00Z\n")
+    (tmp_path / "changes.csv").write_text("student,lesson,points,reason\ngina,02,7,talked\n")
+    files = {"policy": "policy.yaml", "times": "times.csv", "overrides": "changes.csv"}
+    words = [word for name, file in files.items() for word in (f"--{name}", tmp_path / file)]
+    result = grade(tmp_path / "class", *words)
+    finn, gina = (line[-1] for line in result.table)
+    page = (result.folder / "index.html").read_text()
+    for text in (finn, page):
+        assert "also handed in by gina" in text
+        assert "points less for 24 late days" in text
+    assert gina.endswith("7 points by the instructor: talked")
+    assert TIME_UNKNOWN not in page
+    assert TIME_UNKNOWN in (result.folder / "students" / "gina.html").read_text()
+    assert "1 grade without a time of handing in, taken as on time." in result.stderr

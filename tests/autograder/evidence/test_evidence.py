@@ -1,0 +1,149 @@
+"""Edited, shortened and impossible outputs: what the grader says of each."""
+
+import pytest
+
+from autograder.evidence import examine
+from autograder.evidence.accounting import expand_hosts, read_accounting
+from autograder.reading.files import read_bytes
+from tests.autograder.make_record import make_record
+
+TWO = {"size": 2, "source": "keras-horovod"}
+
+
+def seen(lines, jobs=None, login=None) -> examine.Seen:
+    runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
+    return examine.examine(runs, runs, jobs, None, login)
+
+
+def test_an_untouched_record_agrees_with_itself():
+    for lines in (make_record(), make_record(**TWO)):
+        found = seen(lines)
+        assert (found.tier, found.findings) == ("self-consistent", ())
+
+
+# what was done to the record, the lines, words of the finding that has to come
+MUTATIONS = [
+    ("line removed", make_record()[:4] + make_record()[5:], "do not follow"),
+    ("an epoch's clock runs backwards", make_record(wall=(2.0, -30.0, 1.1)), "clock goes back"),
+    ("an epoch longer than by the clock", make_record(seconds=(9.0, 9.0, 9.0),
+        wall=(9.0, 3.0, 9.0)), "between its start and its end"),
+    ("seconds far below the clock's", make_record(wall=(2.0, 9.0, 9.0)), "far longer than"),
+    ("accuracy above 1", make_record(test_accuracy=1.5), "never write"),
+    ("rank left out", make_record(**TWO, first_rank_only=True), "Not every rank"),
+    ("fewer ranks than asked", make_record(ranks_asked=4), "than was asked for"),
+    ("epochs longer than the run", make_record(seconds=(9.0, 8.0, 8.0), total=20.0),
+        "took longer than the whole run"),
+    ("more epochs than asked", make_record(epochs_asked=2), "More epochs"),
+    ("more samples than there are", make_record(samples=70000), "more different samples"),
+    ("more samples than steps hold", make_record(global_batch=16), "its steps can hold"),
+    ("claims a cover that the shares lack",
+        make_record(**TWO, shards=[[0, None, 2], [0, None, 2]]), "shares hold fewer"),
+    ("spread with equal hashes", make_record(**TWO, end={"param_spread": 0.1}), "hashes"),
+    ("other hosts", make_record(hosts=["n7"]), "header does not name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "lines", "title"), MUTATIONS, ids=[m[0] for m in MUTATIONS])
+def test_mutations_are_found(name, lines, title):
+    found = seen(lines)
+    titles = [f.title for f in found.findings]
+    assert any(title in t for t in titles), titles
+    contradicted = any(f.contradicts for f in found.findings)
+    assert found.tier == ("contradicted" if contradicted else "self-consistent")
+    for finding in found.findings:
+        assert finding.expected
+        assert finding.found
+        assert finding.where
+        assert finding.try_
+        assert finding.look
+
+
+def test_only_what_cannot_be_true_is_a_contradiction():
+    assert seen(make_record(ranks_asked=4)).tier == "self-consistent"
+    synthetic = {"name": "mnist", "synthetic": True, "train_samples": 60000}
+    found = seen(make_record(dataset=synthetic))
+    assert found.tier == "self-consistent"
+    assert "stand-in" in found.findings[0].title
+
+
+def test_faster_than_the_hardware():
+    fast = make_record(device="NVIDIA H100 64GB", seconds=(1.0, 1e-8, 1e-8))
+    assert any("faster than its hardware" in f.title for f in seen(fast).findings)
+    fine = make_record(device="NVIDIA H100 64GB", seconds=(1.0, 0.2, 0.2))
+    assert not seen(fine).findings
+
+
+def test_plain_output_is_unverified():
+    lines = [
+        "Epoch 1/2",
+        "1875/1875 - 8s - 4ms/step - accuracy: 0.9404 - loss: 0.2006",
+        "Epoch 2/2",
+        "1875/1875 - 7s - 4ms/step - accuracy: 0.9700 - loss: 0.1006",
+    ]
+    assert seen(lines).tier == "unverified"
+
+
+SACCT = (
+    "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
+    "1234|ada|COMPLETED|{start}|{end}|1|8|cpu=8,gres/gpu=1,node=1|n1\n"
+    "1234.batch||COMPLETED|{start}|{end}|1|8||n1\n"
+)
+INSIDE = {"start": "1772445590", "end": "1772445700"}  # around 2026-03-02T10:00:00Z
+
+
+@pytest.mark.parametrize(
+    ("lines", "times", "tier", "title"),
+    [
+        (make_record(), INSIDE, "confirmed", None),
+        (make_record(job_id="99"), INSIDE, "self-consistent", "does not hold this job"),
+        (make_record(job_id=None), INSIDE, "self-consistent", "names no job"),
+        (make_record(), {"start": "1772400000", "end": "1772400100"}, "contradicted", "outside"),
+        (make_record(total=500.0), INSIDE, "contradicted", "longer than its job"),
+        (make_record(**TWO, device="NVIDIA H100"), INSIDE, "contradicted", "had GPUs"),
+        (make_record(started="yesterday"), INSIDE, "self-consistent", None),
+    ],
+)
+def test_the_schedulers_word(tmp_path, lines, times, tier, title):
+    dump = tmp_path / "sacct.txt"
+    dump.write_text(SACCT.format(**times))
+    found = seen(lines, read_accounting(dump), "ada")
+    titles = [f.title for f in found.findings]
+    assert found.tier == tier, titles
+    if title:
+        assert any(title in t for t in titles), titles
+    else:
+        assert not titles
+
+
+def test_hosts_and_owner_are_compared(tmp_path):
+    dump = tmp_path / "sacct.txt"
+    dump.write_text(SACCT.format(**INSIDE).replace("|n1\n", "|n[2-3]\n"))
+    assert seen(make_record(), read_accounting(dump)).tier == "contradicted"
+    dump.write_text(SACCT.format(**INSIDE))
+    found = seen(make_record(), read_accounting(dump), login="ben")
+    assert [f.title for f in found.findings] == ["The job belongs to another account"]
+
+
+def test_sacct_as_json(tmp_path):
+    dump = tmp_path / "sacct.json"
+    dump.write_text(
+        '{"jobs": [{"job_id": 1234, "user": "ada", "state": {"current": ["COMPLETED"]},'
+        '"time": {"start": 1772445590, "end": 1772445700, "elapsed": 110}, "nodes": "n1",'
+        '"tres": {"allocated": [{"type": "cpu", "name": "", "count": 8},'
+        '{"type": "gres", "name": "gpu", "count": 1}]}}]}'
+    )
+    assert seen(make_record(), read_accounting(dump)).tier == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("n1", ["n1"]),
+        ("jwc09n[006,009]", ["jwc09n006", "jwc09n009"]),
+        ("a[1-3],b2", ["a1", "a2", "a3", "b2"]),
+        ("n[08-10]-ib", ["n08-ib", "n09-ib", "n10-ib"]),
+        ("", []),
+    ],
+)
+def test_host_lists(text, names):
+    assert list(expand_hosts(text)) == names

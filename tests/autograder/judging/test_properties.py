@@ -1,0 +1,127 @@
+"""What holds whatever the numbers are: no order of lines and no better result costs points."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from autograder.evidence import examine
+from autograder.judging import judge
+from autograder.judging.case import Case
+from autograder.reading.files import read_bytes
+from autograder.records import Where
+from autograder.settings import rubric
+from autograder.submissions.answers import Given
+from tests.autograder.make_record import make_record
+
+SPEED = """\
+lesson: "02"
+title: A scaling study
+points: 4
+runs:
+  serial: {where: {source: ddp, world_size: 1}}
+  largest: {where: {source: ddp}, largest: ranks}
+checks:
+  - id: speedup
+    title: Speedup
+    points: 4
+    require:
+      - {metric: speedup, of: largest, base: serial, at_least: 1.8, zero_from: 1.0}
+"""
+
+
+@pytest.fixture(scope="session")
+def speed_rubric(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rubric") / "02.yaml"
+    path.write_text(SPEED)
+    return rubric.load_rubric(path)
+
+
+def runs_of(*records):
+    return read_bytes({f"{i}.out": "\n".join(r).encode() + b"\n" for i, r in enumerate(records)})
+
+
+def speed_score(loaded, seconds, **facts):
+    serial = make_record(source="ddp", run="a" * 8, seconds=(3.0, 2.0, 2.1))
+    fast = make_record(source="ddp", run="b" * 8, size=2, seconds=seconds, **facts)
+    return judge.judge(Case(loaded, runs_of(serial, fast), {}, None, "full"))
+
+
+seconds = st.lists(st.floats(0.2, 4.0).map(lambda s: round(s, 6)), min_size=3, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(times=seconds, factor=st.floats(0.1, 1.0))
+def test_a_faster_parallel_run_never_scores_less(speed_rubric, times, factor):
+    before = speed_score(speed_rubric, tuple(times)).score
+    after = speed_score(speed_rubric, tuple(round(t * factor, 6) for t in times)).score
+    assert after >= before - 0.011
+
+
+@pytest.mark.parametrize(
+    ("times", "score", "status"),
+    [
+        ((9.0, 1.0, 1.0), 4, "passed"),
+        ((9.0, 1.15, 1.15), 4, "borderline"),  # 1.74 to 1.83
+        ((9.0, 1.5, 1.5), 2, "partial"),  # up to 1.4, half of the way from 1.0 to 1.8
+        ((9.0, 2.2, 2.2), 0, "failed"),
+        ((9.0,), 0, "not measured"),
+    ],
+)
+def test_from_no_to_all_points(speed_rubric, times, score, status):
+    check = speed_score(speed_rubric, times).checks[0]
+    assert (check.score, check.status) == (score, status)
+
+
+def test_no_speedup_of_other_work_or_hardware(speed_rubric):
+    """A ratio of runs on unlike hardware or with unlike work is not measured."""
+    for facts in ({"device": "GPU"}, {"model": "cnn"}, {"samples": 6400, "train_samples": 6400}):
+        check = speed_score(speed_rubric, (9.0, 1.0, 1.0), **facts).checks[0]
+        assert (check.score, check.status) == (0, "not measured"), facts
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_order_of_interleaved_ranks_changes_nothing(data):
+    lines = make_record(source="keras-horovod", size=3, shards=[[i, None, 3] for i in range(3)])
+    queues = [
+        [x for x in lines if f'"rank":{rank},"' in x.split('"metadata":')[1]] for rank in range(3)
+    ]
+    assume(sum(map(len, queues)) == len(lines))
+    mixed = []
+    while any(queues):
+        queue = data.draw(st.sampled_from([q for q in queues if q]))
+        mixed.append(queue.pop(0))
+    one, other = runs_of(lines), runs_of(mixed)
+    seen = [examine.examine(r, r, None) for r in (one, other)]
+    assert [s.tier for s in seen] == ["self-consistent"] * 2
+    loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
+    judged = [judge.judge(Case(loaded, r, {}, None, "full")) for r in (one, other)]
+    assert [(c.id, c.score, c.status) for c in judged[0].checks] == [
+        (c.id, c.score, c.status) for c in judged[1].checks
+    ]
+
+
+accuracies = st.one_of(
+    st.floats(0, 1).map(lambda a: round(a, 4)), st.sampled_from(["nan", "inf", -1, 2, None, True])
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(one=accuracies, other=accuracies, text=st.text(max_size=12))
+def test_scores_stay_between_nothing_and_all(one, other, text):
+    """Whatever the outputs and answers say, no check gives more than it has."""
+    keras = make_record(test_accuracy=one)
+    torch = make_record(source="torch", run="b" * 8, test_accuracy=other)
+    loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
+    expected = rubric.load_expected(Path(rubric.FOLDER / "expected/02.yaml"), loaded)
+    answers = {key: Given(text, Where("answers.txt", 1)) for key in loaded.answers}
+    case = Case(loaded, runs_of(keras, torch), answers, "answers.txt", "full", expected)
+    judged = judge.judge(case)
+    assert 0 <= judged.score <= 10
+    for check in judged.checks:
+        assert 0 <= check.score <= check.points
+        if check.score < check.points:
+            assert check.found
+            assert check.expected

@@ -1,0 +1,158 @@
+"""Measuring: medians, intervals and ratios that fail closed."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, Missing, exact
+from autograder.records import Epoch, Number, Rank, Run
+
+
+def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
+    epochs = tuple(
+        Epoch(i, seconds=Number(s, half_width), unique_samples=samples)
+        for i, s in enumerate(seconds, start=1)
+    )
+    workers = facts.pop("workers", 1)
+    return Run(
+        files=("a.out",),
+        format="record",
+        outcome="completed",
+        workers=workers,
+        epochs=epochs,
+        header=facts,
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "value", "low", "high"),
+    [
+        ((8, 7, 7, 7), 7, 7, 7),
+        ((29, 14, 15), 14.5, 14, 15),
+        ((9, 1, 2, 30), 2, 1, 30),
+        ((5, 4), 4, 4, 4),
+        # nine later epochs: the interval leaves out one at either end
+        ((9, *range(1, 10)), 5, 2, 8),
+    ],
+)
+def test_epoch_time_is_the_median_after_the_first_epoch(seconds, value, low, high):
+    found = measure.epoch_time(run_of(seconds))
+    assert isinstance(found, Measure)
+    assert (found.value, found.low, found.high) == (value, low, high)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [(), (7,), (7, 0), (7, -1), (7, 7, math.nan), (7, math.inf), (7, True, -2), (7, 1e308)],
+)
+def test_impossible_times_are_not_measured(seconds):
+    assert isinstance(measure.epoch_time(run_of(seconds)), Missing)
+
+
+def test_whole_seconds_leave_the_interval_of_the_course():
+    slow, fast = run_of((29, 14), 0.5), run_of((20, 5), 0.5)
+    found = measure.speedup(slow, fast)
+    assert isinstance(found, Measure)
+    assert found.value == pytest.approx(2.8)
+    assert (round(found.low, 2), round(found.high, 2)) == (2.45, 3.22)
+
+
+def test_throughput_counts_different_samples():
+    found = measure.throughput(run_of((60, 42), 0.5, samples=50000))
+    assert isinstance(found, Measure)
+    assert [round(x) for x in (found.value, found.low, found.high)] == [1190, 1176, 1205]
+
+
+@pytest.mark.parametrize(
+    ("facts", "word"),
+    [
+        ({"model": "cnn"}, "model"),
+        ({"device": "H100"}, "device"),
+        ({"precision": "bfloat16"}, "precision"),
+        ({"samples": 6400}, "6400"),
+    ],
+)
+def test_no_speedup_of_different_work_or_hardware(facts, word):
+    base = run_of((9, 8), model="mlp512", device="A100", precision="float32")
+    other = {"model": "mlp512", "device": "A100", "precision": "float32"} | facts
+    found = measure.speedup(base, run_of((9, 4), workers=2, **other))
+    assert isinstance(found, Missing)
+    assert word in found.reason
+
+
+def test_strong_scaling_also_fixes_the_global_batch():
+    base, fast = run_of((9, 8), global_batch=32), run_of((9, 4), workers=2, global_batch=64)
+    assert isinstance(measure.speedup(base, fast), Measure)
+    assert isinstance(measure.speedup(base, fast, "strong"), Missing)
+
+
+def test_efficiency_and_karp_flatt():
+    base, fast = run_of((9, 8)), run_of((9, 2.5), workers=4)
+    gain, share = measure.speedup(base, fast), measure.efficiency(base, fast)
+    assert isinstance(gain, Measure)
+    assert isinstance(share, Measure)
+    assert share.value == pytest.approx(0.8)
+    # the book's small data set on 2 to 32 workers
+    for speedup, count, expected in [(1.933, 2, 0.0345), (3.717, 4, 0.0254), (21.69, 32, 0.0153)]:
+        found = measure.karp_flatt(exact(speedup), count)
+        assert isinstance(found, Measure)
+        assert found.value == pytest.approx(expected, abs=2e-4)
+
+
+def test_time_to_accuracy_has_to_hold_it():
+    accuracies = (0.5, 0.9, 0.8, 0.91, 0.92)
+    epochs = tuple(
+        Epoch(i, seconds=Number(2.0), val_accuracy=Number(a)) for i, a in enumerate(accuracies, 1)
+    )
+    run = Run(("a.out",), "record", "completed", epochs=epochs)
+    found = measure.time_to_accuracy(run, 0.9)
+    assert isinstance(found, Measure)
+    assert found.value == 8
+    assert isinstance(measure.time_to_accuracy(run, 0.95), Missing)
+
+
+times = st.floats(0.01, 1e4)
+half = st.sampled_from([0.0, 0.005, 0.5])
+
+
+@given(st.lists(times, min_size=2, max_size=40), st.lists(times, min_size=2, max_size=40), half)
+def test_the_value_lies_in_its_interval(slow, fast, width):
+    found = measure.speedup(run_of(slow, width), run_of(fast, width))
+    if isinstance(found, Measure):
+        assert 0 < found.low <= found.value * (1 + 1e-12)
+        assert found.value <= found.high * (1 + 1e-12)
+
+
+@given(st.lists(times, min_size=3, max_size=12), st.floats(0.05, 1.0))
+def test_a_faster_run_never_has_a_smaller_speedup(seconds, factor):
+    base = run_of((100, 100, 100))
+    before = measure.speedup(base, run_of(seconds))
+    after = measure.speedup(base, run_of([s * factor for s in seconds]))
+    assert isinstance(before, Measure)
+    assert isinstance(after, Measure)
+    assert after.value >= before.value * (1 - 1e-12)
+    assert after.high >= before.high * (1 - 1e-12)
+
+
+@given(st.one_of(st.floats(), st.booleans(), st.text(), st.none(), st.integers()))
+def test_only_finite_numbers_are_numbers(value):
+    if measure.is_number(value):
+        assert math.isfinite(float(value))
+        assert not isinstance(value, bool)
+
+
+def test_workers_come_from_the_run():
+    assert measure.workers(Run((), "record", "completed", workers=4)) == 4
+    assert measure.workers(Run((), "record", "completed", header={"world_size": True})) is None
+    assert measure.workers(Run((), "keras", "completed", ranks=(Rank(0),))) is None
+
+
+@pytest.mark.parametrize(
+    ("replicas", "workers"), [(4, 8), (1, 2), (None, 2), (0, None), (True, None), ("4", None)]
+)
+def test_replicas_of_a_process_count_as_workers(replicas, workers):
+    run = Run((), "record", "completed", workers=2, header={"replicas": replicas})
+    assert measure.workers(run) == workers

@@ -1,0 +1,265 @@
+"""The course's run record: several launches, several ranks, launchers' prefixes, damage."""
+
+import json
+import random
+
+import pytest
+
+from autograder.reading.files import read_bytes
+from autograder.records import Run
+from tests.autograder.make_record import Writer, make_record
+
+
+def read_lines(*lines: str) -> list[Run]:
+    return read_bytes({"job.out": "".join(line + "\n" for line in lines).encode()})
+
+
+def read_one(lines: list[str]) -> Run:
+    (run,) = read_lines(*lines)
+    return run
+
+
+def reasons(run: Run) -> str:
+    return "; ".join(problem.reason for problem in run.problems)
+
+
+def test_everything_that_a_record_says_is_read():
+    measure = {"name": "allreduce_s", "value": 0.25, "unit": "s", "bytes": 4096}
+    run = read_one(make_record(size=2, seconds=(3.0, 1.5), measures=(measure,)))
+    assert (run.format, run.outcome, run.job_id, run.workers) == ("record", "completed", "1234", 2)
+    assert [epoch.seconds.value for epoch in run.epochs] == [3.0, 1.5]
+    assert [epoch.unique_samples for epoch in run.epochs] == [60000, 60000]
+    assert [epoch.steps for epoch in run.epochs] == [938, 938]
+    assert run.epochs[1].train_accuracy.value == pytest.approx(0.94)
+    assert [(rank.rank, rank.shard, rank.ended) for rank in run.ranks] == [
+        (0, (0, 60000, 2), True),
+        (1, (1, 60000, 2), True),
+    ]
+    assert run.test_accuracy.value == 0.978
+    assert run.total_seconds.value == 6.5
+    assert run.header["dataset"]["name"] == "mnist"
+    assert run.end["param_spread"] == 0.0
+    assert run.measures[0]["bytes"] == 4096
+    assert run.chain_intact is True
+    assert run.problems == ()
+
+
+def test_numbers_know_their_line():
+    run = read_one(make_record(size=1, seconds=(3.0,)))
+    assert run.epochs[0].seconds.where.line == 4
+    assert run.ranks[0].where.line == 2
+
+
+def test_machine_facts_belong_to_the_header():
+    writer = Writer()
+    writer.add("header", {"lesson": "02", "world_size": 1})
+    writer.add("machine", {"job_id": "77", "hosts": ["n1"]})
+    run = read_one(writer.lines)
+    assert run.header == {"lesson": "02", "world_size": 1, "job_id": "77", "hosts": ["n1"]}
+    assert run.job_id == "77"
+
+
+def test_validation_belongs_to_its_epoch_and_the_test_to_the_run():
+    writer = Writer()
+    writer.add("header", {"world_size": 1})
+    for number, accuracy in ((1, 0.5), (2, 0.7)):
+        value = {"seconds": 1.0, "steps": 9, "unique_samples": 90, "loss": 1.0, "accuracy": 0.6}
+        writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
+        writer.add("eval_accuracy", accuracy, epoch_num=number, split="validation", loss=0.4)
+    writer.add("eval_accuracy", 0.8, split="test", loss=0.3)
+    run = read_one(writer.lines)
+    assert [epoch.val_accuracy.value for epoch in run.epochs] == [0.5, 0.7]
+    assert (run.test_accuracy.value, run.test_loss.value) == (0.8, 0.3)
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "{}: ",
+        "{:>2}: ",
+        "[1,{}]<stdout>:",
+        "[1,{}]<stdout>: ",
+        "[{}]<stdout>:",
+        "Epoch 1/3 \x1b[1m",
+    ],
+)
+def test_prefixes_do_no_harm(prefix):
+    lines = make_record(size=4)
+    assert read_one([prefix.format(3) + line for line in lines]).chain_intact is True
+    plain = read_one(lines)
+    assert read_one([prefix.format(3) + line for line in lines]).epochs == plain.epochs
+
+
+def test_the_order_of_ranks_among_each_other_does_not_matter():
+    lines = make_record(size=4)
+    ranks = [json.loads(line[9:])["metadata"]["rank"] for line in lines]
+    queues = {rank: [x for x, r in zip(lines, ranks, strict=True) if r == rank] for rank in ranks}
+    dice = random.Random(1)
+    for _ in range(20):
+        left = {rank: list(queue) for rank, queue in queues.items()}
+        mixed = []
+        while left:
+            rank = dice.choice(sorted(left))
+            mixed.append(left[rank].pop(0))
+            if not left[rank]:
+                del left[rank]
+        run = read_one(mixed)
+        assert run.chain_intact is True
+        assert run.outcome == "completed"
+        assert [rank.shard for rank in run.ranks] == [(r, 60000, 4) for r in range(4)]
+        assert run.problems == ()
+
+
+def test_several_runs_in_one_file_are_told_apart():
+    first, second = make_record(run="aaaaaaaa"), make_record(run="bbbbbbbb", size=2)
+    runs = read_lines("echo", *first, "some words", *second)
+    assert [(run.workers, run.chain_intact) for run in runs] == [(1, True), (2, True)]
+    mixed = [line for pair in zip(first, second[: len(first)], strict=True) for line in pair]
+    runs = read_lines(*mixed, *second[len(first) :])
+    assert sorted((run.workers, run.chain_intact) for run in runs) == [(1, True), (2, True)]
+
+
+def test_other_output_around_and_between_is_ignored():
+    noise = ["Epoch 1/3", "1875/1875 - 4s - loss: 0.2 - accuracy: 0.9", "", "warning: x"]
+    *lines, last = make_record()
+    run = read_one([*(part for line in lines for part in (line, *noise)), last])
+    assert (run.format, run.outcome, len(run.epochs), run.problems) == (
+        "record",
+        "completed",
+        3,
+        (),
+    )
+
+
+def test_two_records_on_one_line_are_both_read():
+    lines = make_record()
+    run = read_one([lines[0] + lines[1], *lines[2:]])
+    assert (run.chain_intact, run.outcome, run.problems) == (True, "completed", ())
+
+
+def test_a_record_without_its_end_is_incomplete():
+    run = read_one(make_record(finished=False))
+    assert (run.outcome, run.chain_intact) == ("incomplete", True)
+
+
+def test_a_run_that_aborts_has_failed():
+    writer = Writer()
+    writer.add("header", {"world_size": 1})
+    writer.add("run_stop", {"seconds": 1.0, "reason": "ValueError"}, status="aborted")
+    run = read_one(writer.lines)
+    assert run.outcome == "failed"
+    assert "ValueError" in run.problems[0].text
+
+
+def edit(lines: list[str], old: str, new: str) -> list[str]:
+    changed = [line.replace(old, new) for line in lines]
+    assert changed != lines
+    return changed
+
+
+DAMAGE = {
+    "a number changed": lambda lines: edit(lines, '"accuracy":0.94', '"accuracy":0.99'),
+    "a line missing": lambda lines: [line for line in lines if '"epoch_num":2' not in line],
+    "two lines swapped": lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+    "a line twice": lambda lines: [*lines[:4], lines[3], *lines[4:]],
+    "no hash": lambda lines: [line.replace(',"chain"', ',"chains"') for line in lines],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_what_breaks_the_chain_is_found_and_the_rest_is_read(damage):
+    run = read_one(damage(make_record()))
+    assert run.chain_intact is False
+    assert "chain of rank 0 breaks here" in reasons(run)
+    assert run.epochs
+
+
+def test_only_the_first_break_of_a_rank_is_told():
+    lines = make_record(size=2)
+    run = read_one(edit(edit(lines, '"loss":0.5', '"loss":0.4'), "0.25", "0.24"))
+    assert reasons(run).count("breaks here") == 1
+
+
+def remade(key: str, value: object) -> list[str]:
+    """A record whose writer itself wrote this member: the chain is whole."""
+    writer = Writer()
+    writer.add("header", {"world_size": 1})
+    said = {"seconds": 1.0, "steps": 9, "unique_samples": 90, "loss": 1.0, "accuracy": 0.6}
+    writer.add("epoch_stop", said | {key: value}, "INTERVAL_END", epoch_num=1)
+    return writer.lines
+
+
+FIELD = {"loss": "train_loss", "accuracy": "train_accuracy", "seconds": "seconds"}
+NO_NUMBERS = [
+    ("loss", "nan", "diverged"),
+    ("loss", "inf", "diverged"),
+    ("loss", "0.5", "should be a number"),
+    ("loss", True, "should be a number"),
+    ("loss", [1], "should be a number"),
+    ("loss", 10**400, "should be a number"),
+    ("accuracy", 1.2, "between 0 and 1"),
+    ("accuracy", -0.1, "between 0 and 1"),
+    ("seconds", 0, "above 0"),
+    ("seconds", -2.5, "above 0"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "reason"), NO_NUMBERS)
+def test_numbers_fail_closed(key, value, reason):
+    run = read_one(remade(key, value))
+    assert getattr(run.epochs[0], FIELD[key]) is None
+    assert reason in reasons(run)
+    assert run.chain_intact is True
+
+
+BAD_LINES = {
+    ':::MLLOG {"namespace":"course","key":"hea': "not a whole JSON object",
+    ':::MLLOG {"namespace":"course","namespace":"course"}': "names a member twice",
+    ':::MLLOG {"namespace":"course","value":NaN}': "bare word NaN",
+    ':::MLLOG {"namespace":"course","value":'
+    + "[" * 30000
+    + "]" * 30000
+    + "}": "nested too deeply",
+    ':::MLLOG {"namespace":"course","value":"' + "x" * 70000 + '"}': "longer than",
+    ':::MLLOG ["course"]': "not a JSON object",
+    ':::MLLOG {"namespace":"course","key":"header","metadata":7}': "does not say its run",
+    ":::MLL what": "no time or key",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES, ids=BAD_LINES.values())
+def test_a_damaged_line_is_a_problem_with_its_place_and_the_rest_is_read(line):
+    lines = make_record()
+    runs = read_lines(*lines[:3], line, *lines[3:])
+    run = max(runs, key=lambda run: len(run.epochs))
+    assert len(run.epochs) == 3
+    problems = [problem for one in runs for problem in one.problems if problem.where.line == 4]
+    assert BAD_LINES[line] in problems[0].reason
+
+
+def test_a_rank_that_reports_twice_is_a_problem():
+    writer = Writer()
+    writer.add("header", {"world_size": 2})
+    for _ in range(2):
+        writer.add("rank", {"rank": 1, "host": "n1"}, rank=1)
+    run = read_one(writer.lines)
+    assert len(run.ranks) == 1
+    assert "rank 1 reports that it took part a second time" in reasons(run)
+
+
+def test_one_launch_may_write_into_several_files():
+    lines = make_record(size=2)
+    of_rank_1 = [line for line in lines if '"rank":1,"chain"' in line]
+    of_rank_0 = [line for line in lines if line not in of_rank_1]
+    files = {"job_12345_0.out": of_rank_0, "job_12345_1.out": of_rank_1}
+    runs = read_bytes({name: "\n".join(part).encode() for name, part in files.items()})
+    (run,) = [run for run in runs if run.format == "record"]
+    assert [rank.ended for rank in run.ranks] == [True, True]
+    assert run.chain_intact is True
+
+
+def test_the_same_output_handed_in_twice_is_one_run():
+    lines = "\n".join(make_record()).encode()
+    runs = read_bytes({"a.out": lines, "copy.out": lines})
+    (run,) = [run for run in runs if run.format == "record"]
+    assert run.files == ("a.out", "copy.out")

@@ -1,0 +1,99 @@
+"""From bytes to clean lines."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.reading.lines import blocks, clean, split_label
+
+CLEANED = {
+    "plain": (b"loss: 0.5", "loss: 0.5"),
+    "Windows": (b"loss: 0.5\r", "loss: 0.5"),
+    "a bar's last state": (b"\r 10%|#\r 50%|##\r100%|###|", "100%|###|"),
+    "a bar that ends with a return": (b"\r 10%|#\r100%|###|\r", "100%|###|"),
+    "a bar wiped away": (b" 10%|#   \r         \r{'loss': 0.5}", "{'loss': 0.5}"),
+    "a message into a bar": (b"\r 10%|#| 1/9slurmstepd: error", " 10%|#| 1/9slurmstepd: error"),
+    "backspaces": (b"1/9 - 5s\b\b\b\b\b\b\b\b9/9 - 1s", "9/9 - 1s"),
+    "backspaces over a part": (b"loss 0.50\b\b25", "loss 0.25"),
+    "more backspaces than text": (b"ab\b\b\b\b\bc", "c"),
+    "Keras": (b"1/9 - ETA: 9s\b\b\b\b\b\b\b\b\b\b\b\b\b\r9/9 - 1s 2ms/step\b\b", "9/9 - 1s 2ms/st"),
+    "colours": (b"\x1b[1m9/9\x1b[0m \x1b[32mdone\x1b[0m\x1b[K", "9/9 done"),
+    "a title": (b"\x1b]0;job\x07done", "done"),
+    "half a colour": (b"done\x1b[3", "done\x1b[3"),
+    "no UTF-8": (b"f\xe4hig \xff", "f�hig �"),
+    "UTF-8": ("━━ µs".encode(), "━━ µs"),
+}
+
+
+@pytest.mark.parametrize(("raw", "shown"), CLEANED.values(), ids=CLEANED)
+def test_a_line_is_what_a_terminal_shows_at_the_end(raw, shown):
+    assert clean(raw) == shown
+
+
+LABELS = {
+    "srun -l": ("3: loss: 0.5", 3, "loss: 0.5"),
+    "srun -l, padded": ("  3: loss: 0.5", 3, "loss: 0.5"),
+    "srun -l, indented": ("3:   File x", 3, "  File x"),
+    "Open MPI": ("[1,3]<stdout>:loss: 0.5", 3, "loss: 0.5"),
+    "Open MPI 5": ("[1,3]<stderr>: loss: 0.5", 3, "loss: 0.5"),
+    "horovodrun": ("[3]<stdout>:loss: 0.5", 3, "loss: 0.5"),
+    "torchrun": ("[default3]:loss: 0.5", 3, "loss: 0.5"),
+    "torch": ("[rank3]: Traceback", 3, "Traceback"),
+    "none": ("loss: 0.5", None, "loss: 0.5"),
+    "a number": ("3 epochs", None, "3 epochs"),
+    "a time": ("10:30:11 loss: 0.5", None, "10:30:11 loss: 0.5"),
+}
+
+
+@pytest.mark.parametrize(("line", "rank", "rest"), LABELS.values(), ids=LABELS)
+def test_a_launchers_label_is_taken_off(line, rank, rest):
+    assert split_label(line) == (rank, rest)
+
+
+def test_blocks_are_whole_lines_but_for_the_half_last_one():
+    text = b"".join(b"line %d\n" % number for number in range(1, 1000)) + b"half"
+    found = list(blocks(io.BytesIO(text), size=100, longest=100))
+    assert b"".join(block.data for block in found) == text
+    assert [block.half for block in found] == [False] * (len(found) - 1) + [True]
+    for block in found[:-1]:
+        assert text[block.start :].startswith(block.data)
+        assert block.data.startswith(b"line ")
+
+
+def test_nothing_has_no_blocks():
+    assert list(blocks(io.BytesIO(b""))) == []
+    assert list(blocks(io.BytesIO(b"\0" * 5000), size=100)) == []
+
+
+def test_nuls_are_left_out():
+    """As in a file with holes, or in text in two bytes a character."""
+    (block,) = blocks(io.BytesIO("loss: 0.5\n".encode("utf-16-le")))
+    assert block.data == b"loss: 0.5\n"
+
+
+def test_an_overlong_line_keeps_its_end():
+    text = b"first\n" + b"x" * 10_000 + b"end\nlast\n"
+    found = list(blocks(io.BytesIO(text), size=100, longest=150))
+    joined = b"".join(block.data for block in found)
+    assert joined.startswith(b"first\n")
+    assert joined.endswith(b"xend\nlast\n")
+    assert sum(block.cut for block in found) == len(text) - len(joined)
+    assert max(len(block.data) for block in found) <= 400
+
+
+@given(st.binary(max_size=400), st.integers(1, 50), st.integers(1, 50))
+def test_blocks_lose_nothing_but_nuls_and_what_they_count(data, size, longest):
+    found = list(blocks(io.BytesIO(data), size, longest))
+    kept = data.replace(b"\0", b"")
+    assert sum(len(block.data) + block.cut for block in found) == len(kept)
+    assert b"".join(block.data for block in found).count(b"\n") == kept.count(b"\n")
+    assert all(block.data.endswith(b"\n") for block in found if not block.half)
+
+
+@given(st.binary(max_size=300))
+def test_cleaning_never_fails_and_leaves_no_control_of_its_own(data):
+    line = clean(data.replace(b"\n", b""))
+    assert "\b" not in line
+    assert "\r" not in line.strip("\r")

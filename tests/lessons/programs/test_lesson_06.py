@@ -1,0 +1,162 @@
+"""Lesson 06 on real ranks: its collectives, its training against one rank, planted mistakes."""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.reading.files import read_files
+
+pytestmark = pytest.mark.ranks
+
+ROOT = Path(__file__).parents[3]
+LESSON = ROOT / "solutions" / "06_allreduce"
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
+SIZES = ["--epochs", "1", "--train-samples", "1601", "--precision", "float64"]
+
+
+def mpirun(ranks, program, *arguments, folder, seconds=120):
+    environ = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+    command = ["timeout", str(seconds), *MPIRUN, str(ranks), sys.executable, "-u"]
+    return subprocess.run(
+        [*command, str(program), *map(str, arguments)],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+    )
+
+
+def trained(ranks, folder, *arguments, change=()):
+    """The run of the lesson's program in this folder, some of its lines changed."""
+    for name in ("train.py", "ml_comm.py"):
+        text = (LESSON / name).read_text(encoding="utf-8")
+        for old, new in change:
+            text = text.replace(old, new)
+        (folder / name).write_text(text, encoding="utf-8")
+    done = mpirun(ranks, "train.py", *SIZES, *arguments, folder=folder)
+    assert done.returncode == 0, done.stderr[-2000:]
+    output = folder / f"run_{len(list(folder.glob('*.out')))}.out"
+    output.write_text(done.stdout, encoding="utf-8")
+    [found] = read_files([output])
+    assert found.outcome == "completed"
+    return found
+
+
+def difference(run):
+    return next(m["value"] for m in run.measures if m["name"] == "difference_to_serial")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_collectives_equal_the_library(ranks, tmp_path):
+    program = ROOT / "tests" / "lessons" / "ranks" / "collectives_ranks.py"
+    done = mpirun(ranks, program, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert f"every collective equals MPI.SUM on {ranks} ranks" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def serial(tmp_path_factory):
+    """A folder that holds the parameters of one rank."""
+    folder = tmp_path_factory.mktemp("serial")
+    run = trained(1, folder)
+    assert run.header["params"] == 50_890
+    assert run.end["param_spread"] == 0
+    return folder
+
+
+@pytest.fixture
+def folder(serial, tmp_path):
+    for file in serial.glob("serial_*.npy"):
+        shutil.copy(file, tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_parameters_are_those_of_one_rank(ranks, folder):
+    """1,601 images: the last batch has one image, so all ranks but the first have none of it."""
+    run = trained(ranks, folder)
+    assert run.workers == ranks
+    assert len(run.ranks) == ranks
+    assert run.end["param_spread"] == 0
+    assert len({rank.param_hash for rank in run.ranks}) == 1
+    assert difference(run) < 1e-12
+    assert [epoch.steps for epoch in run.epochs] == [51]
+    assert math.isfinite(run.epochs[0].train_loss.value)
+
+
+SUM = ("total / get_nranks()", "total")
+
+
+def test_the_sum_at_a_rate_equals_the_mean_at_n_times_the_rate(folder):
+    run = trained(2, folder, "--lr", "0.05", change=[SUM])  # the serial run had 0.1
+    assert difference(run) < 1e-12
+
+
+UNLIKE = ("rng(args.seed)]", "rng(args.seed + mc.get_rank())]")
+PLANTED = {
+    "summed and not divided": [SUM],
+    "no exchange": [("gradients = mc.gradients(gradients, 0)", "pass")],
+    "unlike seeds, no broadcast": [
+        (
+            "params = mc.broadcast(params, 0)",
+            "params = [p + np.float64(rank) / 100 for p in params]",
+        )
+    ],
+    "every rank reads everything": [("batch[rank::size]", "batch")],
+    "all ranks read the same half": [("batch[rank::size]", "batch[::size]")],
+    "own order of batches on each rank": [
+        ("default_rng(args.seed)  #", "default_rng(args.seed + rank)  #")
+    ],
+    "own mean, divided once more": [("len(batch) / size)", "len(batch))")],
+    "a rate scaled although the batch is not": [
+        ("update(params, gradients, args.lr)", "update(params, gradients, args.lr * size)")
+    ],
+}
+SHOWS_IN_SPREAD = {"no exchange", "unlike seeds, no broadcast"}
+
+
+@pytest.mark.parametrize("mistake", PLANTED)
+def test_planted_mistakes_show(mistake, folder):
+    run = trained(2, folder, change=PLANTED[mistake])
+    assert (run.end["param_spread"] > 1e-6) == (mistake in SHOWS_IN_SPREAD)
+    assert difference(run) > 1e-4
+
+
+@pytest.mark.slow
+def test_the_exchange_is_timed_on_every_scheme(tmp_path):
+    for name in ("exchange.py", "collectives.py"):
+        shutil.copy(LESSON / name, tmp_path)
+    done = mpirun(2, "exchange.py", "--floats", 256, 25601, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (tmp_path / "job.out").write_text(done.stdout)
+    [run] = read_files([tmp_path / "job.out"])
+    found = {(m["scheme"], m["floats"]): m["value"] for m in run.measures if "scheme" in m}
+    assert set(found) == {(s, n) for s in ("server", "ring", "library") for n in (256, 25601)}
+    assert all(seconds > 0 for seconds in found.values())
+    steps = {m["straggler_ms"]: m["value"] for m in run.measures if "straggler_ms" in m}
+    assert steps[20] >= 0.020  # nobody's step ends before the late rank has come
+
+
+@pytest.mark.slow
+def test_blocking_sends_around_a_ring_hang(tmp_path):
+    """Why the check insists: with a million floats no buffer helps."""
+    (tmp_path / "ring.py").write_text(
+        "import numpy as np, sys\n"
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "values = np.zeros(int(sys.argv[1]), np.float32)\n"
+        "comm.Send(values, dest=1 - comm.rank)\n"
+        "comm.Recv(values, source=1 - comm.rank)\n"
+    )
+    assert mpirun(2, "ring.py", 100, folder=tmp_path, seconds=60).returncode == 0
+    assert mpirun(2, "ring.py", 1_000_000, folder=tmp_path, seconds=8).returncode != 0

@@ -1,0 +1,167 @@
+"""What a lesson must mention, what every lesson must have, and how small a program must stay."""
+
+from pathlib import Path
+
+import pytest
+
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
+
+LESSONS = sorted(folder for folder in SOLUTIONS.glob("[0-9]*") if (folder / "lesson.py").exists())
+
+# Items of the course's sources that are told and not exercised.
+MENTIONS = {
+    "00": [
+        "Open OnDemand",
+        "BisQue",
+        "DIGITS",
+        "RStudio",
+        "salloc",
+        "scancel",
+        "squeue",
+        "tail -f",
+        "module load",
+        "conda create",
+        "ipython kernel install",
+        "mpi4py",
+        "MPI tutorial",
+        "support pages",
+    ],
+    "01": [
+        "Pattern recognition",
+        "classification",
+        "clustering",
+        "trained again",
+        "any* continuous",
+        "activation",
+        "one-hot",
+        "stochastic gradient descent",
+        "feature",
+        "pillow",
+        "matplotlib",
+        "1802.09941",
+    ],
+    "02": ["CNTK", "Theano", "orders of magnitude", "acceleration", "0.9805", "TensorFlow 1.13"],
+    "03": [
+        "Krizhevsky",
+        "pickle",
+        "AlexNet",
+        "GoogLeNet",
+        "15 times fewer",
+        "VGG",
+        "top-1 and top-5",
+        "salloc",
+        "sbatch",
+        "exit code 137",
+        "42 s",
+        "0.097",
+        "0.22",
+        "25,613,800",
+    ],
+    "05": [
+        "divisible",
+        "Sutton",
+        "tf.distribute",
+        "strategy.scope()",
+        "batch normalisation",
+        "87.5 %",
+        "82.5 %",
+        "the second one idles",
+        "1802.09941",
+    ],
+    "04": [
+        "arithmetic, memory, a network",
+        "many readers",
+        "single files",
+        "cuDNN",
+        "MKL-DNN",
+        "3,871",
+        "tf.data",
+        "DataLoader",
+        "1.6 million",
+        "cold",
+    ],
+    "07": [
+        "Uber",
+        "MXNet",
+        "*master*",
+        "pip install horovod",
+        "BroadcastGlobalVariablesCallback",
+        "DistributedGradientTape",
+        "NCCL",
+        "InfiniBand",
+        "HOROVOD_TIMELINE",
+        "horovodrun --gloo",
+        "momentum_correction=False",
+        ".9773",
+        ".9911",
+        "arXiv:1802.05799",
+    ],
+    "08": ["hpc4neuro", "Dataset.shard", "Train on 60000 samples", "mpi4py", "arXiv:1802.09941"],
+    "06": [
+        "Algorithm 1",
+        "parameter server",
+        "CNTK",
+        "Caffe",
+        "point to point",
+        "mpi4py",
+        "MPI tutorial",
+        "Theta",
+        "rankN",
+        "thread teams",
+        "Gloo",
+        "NCCL",
+        "1802.05799",
+        "1705.09056",
+    ],
+    "09": [
+        "Keskar",
+        "Hoffer",
+        "Goyal",
+        "Akiba",
+        "15 minutes",
+        "saddle points",
+        "Adadelta 1.0",
+        "Exponential decay",
+        "drop-out",
+        "job array",
+        "Account for changed convergence",
+        "largest useful batch",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "term"), [(lesson, term) for lesson, terms in MENTIONS.items() for term in terms]
+)
+def test_the_lesson_mentions(lesson, term):
+    [folder] = SOLUTIONS.glob(f"{lesson}_*")
+    text = (folder / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert term in text
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_the_lesson_has_its_parts(folder):
+    text = (folder / "lesson.py").read_text(encoding="utf-8")
+    for part in ("## Predict", "What you should see", "## Traps", "## Recap", "Hand in"):
+        assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
+
+
+@pytest.mark.parametrize(
+    "program", [p for f in LESSONS for p in sorted(f.glob("train*.py"))], ids=lambda p: p.name
+)
+def test_a_program_stays_short_enough_to_read(program):
+    assert len(program.read_text(encoding="utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize(
+    "job", [job for f in LESSONS for job in sorted(f.glob("*.sbatch"))], ids=lambda job: job.name
+)
+def test_a_job_is_plain(job):
+    lines = job.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 30
+    assert "set -euo pipefail" in lines
+    assert lines[-1].startswith("launch "), "the last line's exit code is the job's"
+    for line in lines:
+        if line.startswith("#SBATCH"):
+            assert line.split()[1].startswith("--"), "long options only"
+        assert "/home/" not in line

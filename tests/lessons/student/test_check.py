@@ -1,0 +1,316 @@
+"""`lessons check`: the public checks from the terminal, on gaps, on solutions and on mistakes."""
+
+import hashlib
+import os
+import signal
+import time
+import uuid
+
+import nbformat
+import psutil
+import pytest
+
+from lessons.student import check
+
+NAME = "01_small"
+
+
+@pytest.fixture
+def student(course, lessons_command, monkeypatch):
+    """The folder of a student, who stands in it."""
+    lessons_command("build")
+    monkeypatch.chdir(course / "lessons" / NAME)
+    return course / "lessons" / NAME
+
+
+def fill(folder, *changes):
+    """Replace a gap by other code in whichever file of the folder has it."""
+    for label, code in changes:
+        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        for cell in notebook.cells:
+            lines = cell.source.splitlines()
+            cell.source = "\n".join(code if label in line else line for line in lines)
+        nbformat.write(notebook, folder / "lesson.ipynb")
+        for file in folder.glob("*.py"):
+            lines = file.read_text().splitlines()
+            file.write_text("".join((code if label in x else x) + "\n" for x in lines))
+
+
+RIGHT = [
+    ("Predict:", "guess = 1"),
+    ("Exercise 1.1", "    return 2 * x"),
+    ("Exercise 1.2", "    return 3 * x"),
+]
+
+
+def rows(output):
+    """exercise -> (result, what) from the table."""
+    cells = [[part.strip() for part in line.split("│")] for line in output.splitlines()]
+    return {cell[1]: (cell[2], cell[3]) for cell in cells if len(cell) == 5 and cell[1]}
+
+
+def test_every_untouched_gap_is_named(student, lessons_command):
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    found = {exercise: result for exercise, (result, _) in rows(done.output).items()}
+    assert found == {"1.1": "still a gap", "1.2": "still a gap", "1.3": "not yet"}
+    assert "0 of 3 exercises passed" in done.output
+
+
+def test_every_solution_passes(course, student, lessons_command):
+    fill(student, *RIGHT)
+    solved = course / "solutions" / NAME / "job.sbatch"
+    (student / "job.sbatch").write_text(solved.read_text())
+    done = lessons_command("check", "1", "--in", student)
+    assert done.exit_code == 0, done.output
+    assert "3 of 3 exercises passed" in done.output
+
+
+def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons_command):
+    fill(student, RIGHT[0], ("Exercise 1.1", "    return x"), RIGHT[2])
+    done = lessons_command("check", "01", "--in", student.parent)
+    assert done.exit_code == 1
+    found = rows(done.output)
+    assert found["1.1"][0] == "not yet"
+    assert found["1.2"][0] == "passed"
+    for words in ("expected  4", "found     2", "try       x + x"):
+        assert words in done.output
+
+
+def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    fill(student, RIGHT[0], ("Exercise 1.1", "    while True: x += 1"), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    found = rows(done.output)
+    assert found["1.1"] == ("not yet", "stopped after 3 s: is there a loop that never ends?")
+    assert found["1.2"][0] == "passed"
+    assert "Timeout" not in done.output
+
+
+def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    endless = f"    {ignore}\n    while True: x += 1"
+    fill(student, RIGHT[0], ("Exercise 1.1", endless), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    assert rows(done.output)["1.1"][1].startswith("stopped after 3 s")
+
+
+def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, monkeypatch):
+    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    fill(student, RIGHT[0], ("Exercise 1.1", "    return 2 * x\nwhile True: pass"), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert "exercise 1.1: stopped after 3 s" in done.output
+    assert done.exit_code == 1
+
+
+def test_a_terminal_shows_which_exercise_is_running(student, lessons_command, monkeypatch):
+    fill(
+        student,
+        RIGHT[0],
+        ("Exercise 1.1", "    import time; time.sleep(1); return 2 * x"),
+        RIGHT[2],
+    )
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert "exercise 1.1" in lessons_command("check", "01").stderr
+    monkeypatch.delenv("FORCE_COLOR")
+    assert lessons_command("check", "01").stderr == ""
+
+
+def test_a_broken_program_is_one_line(student, lessons_command):
+    fill(student, *RIGHT)
+    (student / "train.py").write_text("def triple(x:\n")
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    assert "SyntaxError" in done.output
+    assert "Traceback" not in done.output
+
+
+def whole(output, exercise):
+    """Everything that the table says about an exercise, in one line."""
+    lines, wanted = [], False
+    for line in output.splitlines():
+        cells = [part.strip() for part in line.split("│")]
+        if len(cells) == 5:
+            wanted = cells[1] == exercise or (wanted and not cells[1])
+            lines += [cells[3]] * wanted
+    return " ".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (
+            "    y = (x\n    return 2 * x",
+            "SyntaxError in the cell of exercise 1.1, line 3: '(' was never closed y = (x",
+        ),
+        (
+            "    return 2 * x\n   x",
+            "IndentationError in the cell of exercise 1.1, line 4: unindent does not match any "
+            "outer indentation level x",
+        ),
+        ("    return 2 * x\ndel double; 1 / 0", "ZeroDivisionError in the cell of exercise 1.1,"),
+    ],
+)
+def test_an_error_of_an_exercises_cell_is_named_with_its_line(
+    student, lessons_command, code, words
+):
+    fill(student, RIGHT[0], ("Exercise 1.1", code), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert words in whole(done.output, "1.1")
+    assert "NameError" not in done.output
+    assert rows(done.output)["1.2"][0] == "passed"
+
+
+def test_a_syntax_error_of_a_cell_without_a_check_is_named(student, lessons_command):
+    fill(student, ("Predict:", "guess = ("), *RIGHT[1:])
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    line = "SyntaxError in the cell `guess = ( …`, line 1: incomplete input, is a bracket or"
+    assert done.output.count(line) == 1
+
+
+def test_an_error_at_the_top_of_a_program_is_named_with_its_line(student, lessons_command):
+    fill(student, *RIGHT)
+    program = student / "train.py"
+    lines = len(program.read_text().splitlines())
+    program.write_text(program.read_text() + "triple.foo()\n")
+    done = lessons_command("check", "01")
+    said = f"AttributeError in train.py, line {lines + 1}: 'function' object has no attribute 'foo'"
+    assert f"{said} triple.foo()" in whole(done.output, "1.2")
+    assert f"…`: {said}\n    triple.foo()\n" in done.output
+    assert "NameError" not in done.output
+
+
+def test_a_syntax_error_of_a_program_is_named_with_its_line(student, lessons_command):
+    (student / "train.py").write_text("x = 1\ndef triple(x:\n")
+    done = lessons_command("check", "01")
+    said = whole(done.output, "1.2")
+    assert said == "SyntaxError in train.py, line 2: '(' was never closed def triple(x:"
+
+
+def test_a_program_that_is_missing_is_named(student, lessons_command):
+    (student / "train.py").unlink()
+    done = lessons_command("check", "01")
+    said = f"train.py is missing in {student.name}: copy it there from the course again"
+    assert said in done.output
+    assert whole(done.output, "1.2") == said
+    assert "ModuleNotFoundError" not in done.output
+
+
+def test_a_package_that_is_missing_is_no_missing_program(student, lessons_command):
+    (student / "train.py").write_text("import no_such_package\n")
+    done = lessons_command("check", "01")
+    said = "ModuleNotFoundError in train.py, line 1: No module named 'no_such_package'"
+    assert said in done.output
+    assert "is missing in" not in done.output
+
+
+def test_a_notebook_that_is_missing_is_named(student, lessons_command):
+    (student / "lesson.ipynb").unlink()
+    done = lessons_command("check", "01")
+    assert done.exit_code == 1
+    said = f"lesson.ipynb is missing in {student.name}: copy it there from the course again."
+    assert done.output == f"Error: {said}\n"
+
+
+def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):
+    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook.cells[1].source += "\nopen('written.txt', 'w').write('x')"  # the parameters cell
+    notebook.cells.append(nbformat.v4.new_code_cell(f"open('{student}/ran', 'w').write('x')"))
+    nbformat.write(notebook, student / "lesson.ipynb")
+    before = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
+    lessons_command("check", "01")
+    after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
+    assert before == after
+
+
+@pytest.fixture
+def other(tmp_path):
+    """The same lesson in another clone, whose environment is not the active one."""
+    for inside in ("lessons/toolkit", f"lessons/{NAME}"):
+        (tmp_path / "other" / inside).mkdir(parents=True)
+    return tmp_path / "other"
+
+
+@pytest.mark.parametrize("command", ["check", "submit"])
+@pytest.mark.parametrize("place", [".", "lessons", f"lessons/{NAME}"])
+def test_another_clones_folder_is_not_taken_in_silence(
+    student, other, lessons_command, monkeypatch, command, place
+):
+    monkeypatch.chdir(other / place)
+    done = lessons_command(command, "01")
+    assert done.exit_code == 1
+    assert f"You are in the course {other}," in done.output
+    assert f"would take {student}: activate other's environment first" in done.output
+    assert len(done.output.splitlines()) == 1
+    activate = other / ".venv" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.touch()
+    assert f"{student}: `source {activate}` first" in lessons_command(command, "01").output
+
+
+def test_the_checked_folder_is_named_unless_it_is_the_current_one(
+    student, other, lessons_command, monkeypatch, tmp_path
+):
+    assert "Checking" not in lessons_command("check", "01").output
+    for place in (student.parent, other / "lessons"):  # it may be named from anywhere
+        monkeypatch.chdir(place)
+        done = lessons_command("check", "01", "--in", student)
+        assert done.output.startswith(f"Checking {student}\n")
+        assert "0 of 3 exercises passed" in done.output
+    monkeypatch.chdir(tmp_path)  # no course at all
+    assert lessons_command("check", "01").output.startswith(f"Checking {student}\n")
+
+
+def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_path):
+    mine = tmp_path / "mine" / NAME
+    mine.mkdir(parents=True)
+    for file in student.iterdir():
+        (mine / file.name).write_bytes(file.read_bytes())
+    notebook = nbformat.read(mine / "lesson.ipynb", as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
+    nbformat.write(notebook, mine / "lesson.ipynb")
+    done = lessons_command("check", "01", "--in", mine)
+    assert done.exit_code == 1
+    assert rows(done.output)["1.1"] == ("not yet", "its check cell is gone; take a fresh copy")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "code", "words"),
+    [
+        (lambda folder: (folder / "lesson.ipynb").unlink(), 2, "There is no lesson.ipynb"),
+        (lambda folder: (folder / "lesson.ipynb").write_text("{"), 1, "not a notebook"),
+        (
+            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / "lesson.ipynb"),
+            1,
+            "has no check cells",
+        ),
+    ],
+)
+def test_what_cannot_be_checked(student, lessons_command, break_it, code, words):
+    break_it(student)
+    done = lessons_command("check", "01", "--in", student)
+    assert done.exit_code == code
+    assert words in done.output
+
+
+def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
+    word = uuid.uuid4().hex
+    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    sleep = f"import subprocess; subprocess.run(['python', '-c', 'input()', '{word}'], stdin=-1)"
+    notebook.cells[1].source += f"\nopen('{course}/begun', 'w').close()\n{sleep}"
+    nbformat.write(notebook, student / "lesson.ipynb")
+    process = lessons_process("check", "01", start_new_session=True)
+    end = time.monotonic() + 60
+    while not (course / "begun").exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert output == "stopped; nothing was changed\n"
+    lines = [" ".join(one.info["cmdline"] or []) for one in psutil.process_iter(["cmdline"])]
+    assert [line for line in lines if word in line] == []

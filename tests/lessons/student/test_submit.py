@@ -1,0 +1,369 @@
+"""`lessons submit`: what is packed, what is left out, and what the grader will miss."""
+
+import contextlib
+import io
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.reading.files import read_files
+from autograder.submissions import collect
+from lessons.toolkit import answers
+
+ROOT = Path(__file__).parents[3]
+
+
+PROGRAM = """
+import argparse, sys
+from lessons.toolkit.record import Record
+args = argparse.Namespace(model="mlp512", epochs=3, batch_size=32, lr=0.001, seed=1)
+facts = {"name": "mnist", "sha256": "ab", "synthetic": True, "train_samples": 64,
+         "test_samples": 10}
+sys.argv[0] = "train.py"
+record = Record("02", args, source="keras", params=407050, dataset=facts)
+for _ in range(3):
+    with record.epoch(steps=2, samples=64) as epoch:
+        epoch.log(loss=0.5, accuracy=0.9)
+record.end(test_loss=0.1, test_accuracy=0.98)
+"""
+
+
+WAITS = """
+import os, pathlib, time
+pathlib.Path("waits").touch()
+end = time.monotonic() + 100
+while not pathlib.Path("go").exists() and time.monotonic() < end:
+    time.sleep(0.1)
+os._exit(0)
+"""
+
+
+@pytest.fixture(scope="module")
+def run_output():
+    """What a program with a run record prints."""
+    command = [sys.executable, "-c", PROGRAM]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A student's folder of lesson 02 with every gap open and nothing run."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "02_serial", tmp_path / "02_serial")
+    return tmp_path / "02_serial"
+
+
+def packed(path="02_serial.zip"):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return set(archive.namelist())
+
+
+def test_an_untouched_folder_is_packed_and_all_that_misses_is_named(folder, lessons_command):
+    done = lessons_command("submit", "02", "--in", folder)
+    assert done.exit_code == 0, done.output
+    assert packed() == {f"02_serial/{path.name}" for path in folder.iterdir()}
+    for words in (
+        "no output of any job",
+        "no answers.txt",
+        "train.py still has the gap of Exercise 2.1",
+        "lesson.ipynb still has the gap of Exercise 2.3",
+    ):
+        assert words in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("weights.npy", b"x"),
+        ("model.h5", b"x"),
+        ("checkpoints/epoch_1.keras", b"x"),
+        ("data/train-images", b"x"),
+        (".ipynb_checkpoints/lesson-checkpoint.ipynb", b"{}"),
+        ("__pycache__/train.cpython-311.pyc", b"x"),
+        ("older.zip", b"x"),
+    ],
+)
+def test_left_out(folder, lessons_command, name, content):
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    assert lessons_command("submit", "02", "--in", folder).exit_code == 0
+    assert f"02_serial/{name}" not in packed()
+
+
+@pytest.mark.parametrize("name", ["02_keras_7.out", "02_keras_7.err", "slurm-9.out", "answers.txt"])
+def test_taken_along(folder, lessons_command, name):
+    (folder / name).write_text("predict_gpu = no\n")
+    lessons_command("submit", "02", "--in", folder)
+    assert f"02_serial/{name}" in packed()
+
+
+def test_a_link_is_left_out_and_named(folder, lessons_command):
+    (folder / "02_keras_8.out").symlink_to("/etc/hostname")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "02_keras_8.out (a link)" in done.output
+    assert "02_serial/02_keras_8.out" not in packed()
+
+
+def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command):
+    (folder / "02_keras_7.out").write_text("hello\n")
+    (folder / "answers.txt").write_text("predict_gpu = no\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "no completed run of `keras` (source keras); its job file is job.sbatch" in done.output
+    assert "(source torch); its job file is job_torch.sbatch\n" in done.output
+    [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
+    assert "keras_epoch_s" in line
+    assert "predict_gpu" not in line
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            "keras_epoch_s = about two",
+            "about two is not what is asked, digits only",
+        ),
+        ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
+        ("cpu_gpu_is_speedup = 'No'", ""),
+        ("keras_epoch_s = 7,2 s", ""),
+        ("predict_gpu = maybe", ""),  # a prediction is free
+    ],
+)
+def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):
+    (folder / "answers.txt").write_text(answer + "\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert ("is not what is asked" in done.output) == bool(words)
+    assert words in done.output
+    # The notebook says so as soon as the answer is given.
+    name, _, value = answer.partition(" = ")
+    lesson = folder.parent / "02_serial"
+    lesson.mkdir(exist_ok=True)
+    monkeypatch.chdir(lesson)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        answers.note(**{name: value})
+    assert (f"Look again at {name}: " in said.getvalue()) == bool(words)
+    assert words in said.getvalue()
+    assert (lesson / "answers.txt").read_text() == answer + "\n"
+
+
+def test_a_run_that_was_cut_is_named(folder, lessons_command, run_output):
+    whole = run_output
+    (folder / "02_keras_7.out").write_text(whole)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "run did not end" not in done.output
+    assert "of `keras`" not in done.output
+    assert "of `torch`" in done.output
+    cut = whole[: whole.index('"key":"run_stop"')].rpartition("\n")[0] + "\n"
+    (folder / "02_keras_7.out").write_text(cut)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "02_keras_7.out: its run did not end well" in done.output
+    assert "of `keras`" in done.output
+
+
+def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, tmp_path):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "answers.txt").write_text("predict_gpu = no\n")
+    lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
+    [student] = collect.find_students([tmp_path / "handed"])
+    assert student.name == "you"
+    with collect.opened(student) as [found]:
+        assert found.lesson == "02"
+        assert found.answers
+        [run] = read_files(found.outputs)
+        assert run.outcome == "completed"
+
+
+def test_a_folder_with_another_name_still_says_its_lesson(folder, lessons_command):
+    folder.rename(folder.parent / "mine")
+    lessons_command("submit", "2", "--in", folder.parent / "mine", "--out", "x.zip")
+    assert "02_mine/train.py" in packed("x.zip")
+
+
+def test_the_same_folder_gives_the_same_bytes(folder, lessons_command):
+    lessons_command("submit", "02", "--in", folder, "--out", "a.zip")
+    lessons_command("submit", "02", "--in", folder, "--out", "b.zip")
+    assert Path("a.zip").read_bytes() == Path("b.zip").read_bytes()
+
+
+def test_too_much_is_refused_and_the_old_zip_stays(folder, lessons_command):
+    Path("02_serial.zip").write_bytes(b"old")
+    with (folder / "02_keras_7.out").open("wb") as file:
+        file.truncate(60_000_000)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert done.exit_code == 1
+    assert "the largest file is 02_keras_7.out with 60 MB" in done.output
+    assert Path("02_serial.zip").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["02", "--in", "02_serial", "--out", "x.tar"], "ends in .zip"),
+        (["00", "--in", "02_serial"], "is lesson 02, not 00"),
+        (["02", "--in", "elsewhere"], "does not exist"),
+        (["02", "--in", "."], None),
+    ],
+)
+def test_usage(folder, lessons_command, arguments, words):
+    done = lessons_command("submit", *arguments)
+    assert done.exit_code == (0 if words is None else 2)
+    assert (words or "02_serial.zip") in done.output
+
+
+def cut_before_end(whole):
+    return whole[: whole.index('"key":"run_stop"')].rpartition("\n")[0] + "\n"
+
+
+def at(path, seconds):
+    os.utime(path, (seconds, seconds))
+
+
+def test_an_output_that_is_older_than_its_program_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    words = "02_keras_7.out is older than train.py: run the job again"
+    for out, program, named in ((1000, 2000, True), (2000, 1000, False), (1000, 1001, False)):
+        at(folder / "02_keras_7.out", out)
+        at(folder / "train.py", program)
+        assert (words in lessons_command("submit", "02", "--in", folder).output) is named
+
+
+def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, lessons_command):
+    for number, seconds in ((7, 1000), (8, 3000)):
+        output = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+        (folder / f"02_keras_{number}.out").write_text(output.stdout)
+        at(folder / f"02_keras_{number}.out", seconds)
+    at(folder / "train.py", 2000)
+    assert "is older than" not in lessons_command("submit", "02", "--in", folder).output
+
+
+def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "err.txt").write_text("ls: cannot access 'x': No such file or directory\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "02_serial/err.txt" in packed()
+    assert "did not end well" not in done.output
+
+
+def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
+    (folder / "02_keras_6.out").write_text(cut_before_end(other))
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
+    assert output.count("did not end well") == 1
+
+
+def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_output, monkeypatch):
+    monkeypatch.setattr("lessons.student.submit.missing", lambda *_: [])
+    (folder / "02_keras_7.out").write_text(run_output)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that the lesson asks for.\n")
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that gives points.\n")
+
+
+def test_a_job_that_is_still_running_is_called_so(
+    folder, lessons_command, run_output, monkeypatch, tmp_path
+):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    program = folder / "half.py"
+    program.write_text("import sys\n" + PROGRAM.partition("record.end")[0] + WAITS)
+    job = folder / "half.sbatch"
+    job.write_text(
+        "#!/bin/bash\n#SBATCH --job-name=half\n#SBATCH --ntasks=1\n#SBATCH --time=00:05:00\n"
+        f"#SBATCH --output=half_%j.out\n{sys.executable} -u half.py\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    submit = [sys.executable, "-c", "from cluster.cli import main; main()", "submit", "half.sbatch"]
+    options = {"cwd": folder, "env": environment, "check": True, "capture_output": True}
+    subprocess.run([*submit, "--site", "laptop"], **options)
+    try:
+        end = time.monotonic() + 60
+        while not (folder / "waits").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        done = lessons_command("submit", "02", "--in", folder)
+        [output] = folder.glob("half_*.out")
+        assert f"{output.name}: its job is still running" in done.output
+    finally:
+        (folder / "go").touch()
+    wait_for_end = [sys.executable, "-c", "from cluster.cli import main; main()", "wait"]
+    subprocess.run([*wait_for_end, output.stem.rpartition("_")[2], "--site", "laptop"], **options)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert f"{output.name}: its run did not end well" in done.output
+
+
+def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
+    command = [sys.executable, "-c", PROGRAM]
+    runs = [subprocess.run(command, capture_output=True, text=True).stdout for _ in range(2)]
+    (folder / "02_keras_6.out").write_text("".join(map(cut_before_end, runs)))
+    done = lessons_command("submit", "02", "--in", folder)
+    assert done.output.count("02_keras_6.out: its run did not end well") == 1
+
+
+def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lessons_command):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still has the gap of Exercise 0.1" in done.output
+    assert "lesson.ipynb still has the gap of Predict" in done.output
+    assert "lesson.ipynb still has the gap of Answer" in done.output
+    job = tmp_path / "00_cluster" / "job.sbatch"
+    job.write_text(job.read_text().replace("=\n", "=2\n"))
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still" not in done.output
+
+
+@pytest.mark.parametrize("cut", [0, 300, -2])
+def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
+    notebook = folder / "lesson.ipynb"
+    notebook.write_bytes(notebook.read_bytes()[:cut])
+    for command in ("submit", "check"):
+        output = lessons_command(command, "02", "--in", folder).output
+        assert "lesson.ipynb is not a notebook (cut short, or not saved): open it and" in output
+        assert "{" not in output  # nothing of its JSON
+
+
+def test_several_job_files_for_one_source_are_not_guessed_at(folder, lessons_command):
+    (folder / "02_keras_7.out").write_text("hello\n")
+    (folder / "job_again.sbatch").write_text((folder / "job.sbatch").read_text())
+    (folder / "job_torch.sbatch").unlink()
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert "no completed run of `keras` (source keras)\n" in output
+    assert "no completed run of `torch` (source torch)\n" in output
+
+
+FAILED = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'torch'\n"
+
+
+def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "02_torch_8.out").write_text("hello\n")
+    (folder / "02_torch_8.err").write_text(FAILED)
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra.splitlines() == [
+        "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
+        "  - 02_torch_9.out: there is no run in it (failed)",
+    ]
+
+
+def test_only_the_package_that_is_replaced_goes_without_a_word(
+    folder, lessons_command, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    lessons_command("submit", "02", "--in", ".")
+    again = lessons_command("submit", "02", "--in", ".").output
+    assert "02_serial.zip: " in again
+    assert "left out" not in again
+    other = lessons_command("submit", "02", "--in", ".", "--out", "other.zip").output
+    assert "left out:  02_serial.zip\n" in other
