@@ -6,7 +6,7 @@ All that the grader writes goes through here, so a place that cannot be written 
 import os
 from pathlib import Path
 
-from autograder.settings.strict_yaml import SettingsError
+from autograder.errors import SettingsError
 
 
 def write_if_new(path: Path, text: str) -> bool:

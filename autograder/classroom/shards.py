@@ -1,23 +1,17 @@
-"""`autograder grade --shard 2/8`: one part of a class, for a job of an array to grade.
+"""One part of a class, for a job of an array to grade: `autograder grade --shard 2/8`.
 
 A part writes its students' pages as a whole class does, and last one file `shard-2-of-8.jsonl`:
 what it was graded by, then a line a student. `autograder merge` makes the class of all parts.
 """
 
 import json
-import re
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
-import click
-
-from autograder.classroom import class_run
-from autograder.classroom.class_run import Done
-from autograder.classroom.mark import Settings
-from autograder.commands.options import ClassOptions, digest, fingerprints
+from autograder.classroom import kept
+from autograder.classroom.kept import Done
+from autograder.classroom.pool import Work, grade_class
 from autograder.submissions.collect import Student
 from autograder.writing import cannot_write, write_if_new
 
@@ -25,7 +19,7 @@ FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Shard:
     """Which part of how many, counted from 1."""
 
     number: int
@@ -43,95 +37,67 @@ class Part:
         return everybody[self.number - 1 :: self.of]
 
 
-def part_of(context: click.Context, option: click.Parameter, text: str | None) -> Part | None:
-    if text is None:
-        return None
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    part = Part(int(match[1]), int(match[2])) if match else Part(0, 0)
-    if not 1 <= part.number <= part.of:
-        raise click.BadParameter(f"{text!r} names no part; 2/8 is the second of eight")
-    return part
-
-
-option = click.option(
-    "--shard",
-    metavar="I/N",
-    callback=part_of,
-    help="Grade the I-th of N parts of the class; `autograder merge` puts them together.",
-)
-
-
-def grade(
-    part: Part,
+def grade_shard(
+    shard: Shard,
     students: Sequence[Student],
-    settings: Settings,
-    options: ClassOptions,
+    work: Work,
     out: Path,
+    graded_by: dict[str, str],
     processes: int,
     tick: Callable[[int], None],
 ) -> list[Done]:
-    """Grade a part, and write its file when all of it is done."""
-    path = out / part.file_name
+    """Grade a part, and write its file when all of it is done; `graded_by`: the options' keys."""
+    path = out / shard.file_name
     try:
         path.unlink(missing_ok=True)  # until the new one is there, this part is not done
     except OSError as error:
         raise cannot_write(path, error) from None
-    mine = part.students(students)
-    done = class_run.grade_class(mine, settings, out, processes, tick, f".{path.stem}")
+    mine = shard.students(students)
+    done = grade_class(mine, work, processes, tick, f".{path.stem}")
     head = {
         "format": FORMAT,
-        "shard": part.number,
-        "of": part.of,
+        "shard": shard.number,
+        "of": shard.of,
         "class": digest_of(student.name for student in students),
-        "options": fingerprints(options),
+        "options": graded_by,
     }
-    lines = [json.dumps(head), *map(class_run.as_line, done)]
+    lines = [json.dumps(head), *map(kept.as_line, done)]
     write_if_new(path, "\n".join(lines) + "\n")
     return done
 
 
-def finish(part: Part, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
-    """Print the part's grades and leave with the exit code."""
-    from autograder.classroom.whole_class import exit_code
-    from autograder.report import terminal
-
-    rows = [row for one in done for row in one.rows]
-    terminal.show_part(rows, f"{part}", len(done), everybody, out / part.file_name)
-    sys.exit(exit_code(rows))
-
-
 def digest_of(names: Iterable[str]) -> str:
     """Of a class by its students' names, in whatever order."""
-    return digest([json.dumps(sorted(names)).encode()])
+    return kept.digest([json.dumps(sorted(names)).encode()])
 
 
 # --- reading ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
-class Graded:
+class GradedShard:
     """What the file of a part says."""
 
     path: Path
-    part: Part
+    shard: Shard
     everybody: str  # digest_of the class that it is a part of
     options: dict[str, str]
     done: tuple[Done, ...]
 
 
-def read_part(path: Path) -> Graded | None:
+def read_shard(path: Path) -> GradedShard | None:
     """None: the file is cut, or written by another version."""
     try:
         with path.open("rb") as file:
             head = json.loads(file.readline())
             if head["format"] != FORMAT:
                 return None
-            return Graded(
+            return GradedShard(
                 path,
-                Part(head["shard"], head["of"]),
+                Shard(head["shard"], head["of"]),
                 head["class"],
                 head["options"],
-                tuple(map(class_run.from_line, file)),
+                tuple(map(kept.from_line, file)),
             )
-    except class_run.NO_LINE:
+    except kept.NO_LINE:
         return None

@@ -1,58 +1,21 @@
-"""What only shows when all students are seen, and everything that is written once for a class."""
+"""What only shows when all students are seen: copies, strangers, and who handed in nothing."""
 
 import difflib
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import NoReturn
 
-from autograder.classroom import policy
-from autograder.classroom.class_run import Done
-from autograder.classroom.mark import Settings
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row, shared_runs
-from autograder.commands.options import ClassOptions
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
-from autograder.verdict import GRADER_ERROR, NO_LESSON, counted
+from autograder.verdict import GRADER_ERROR, NO_LESSON
 
 MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
 
 
-def finish(
-    done: Sequence[Done],
-    people: dict[str, Person],
-    settings: Settings,
-    options: ClassOptions,
-    out: Path | None,
-) -> NoReturn:
-    """Write the class's tables and page, print the grades and leave with the exit code."""
-    from autograder.report import terminal
-
-    rows = with_class_findings([row for one in done for row in one.rows], people, settings)
-    said: list[str] = []
-    if out is not None:
-        from autograder.report import tables
-
-        said = tables.write_all(rows, out, options.profile, people, options.canvas, options.moodle)
-    if untimed := sum(policy.TIME_UNKNOWN in row.adjustments for row in rows):
-        said = [
-            *said,
-            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
-        ]
-    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
-    terminal.show(rows, out, titles, options.profile, said)
-    sys.exit(exit_code(rows))
-
-
-def exit_code(rows: Sequence[Row]) -> int:
-    if any(row.status == GRADER_ERROR for row in rows):
-        return 3
-    return 1 if any(row.look for row in rows) else 0
-
-
 def with_class_findings(
-    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+    rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     shared = shared_runs(rows)
@@ -101,7 +64,7 @@ def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
 
 
 def asked_for(
-    rows: Sequence[Row], people: dict[str, Person], settings: Settings
+    rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> dict[str, set[str]]:
     """Student -> lessons: what anybody handed in, for the roster; what overrides name, for all.
     A lesson in whose folder only others' outputs lie was handed in by mistake."""
@@ -115,7 +78,7 @@ def asked_for(
     return asked
 
 
-def missing(student: str, lesson: str, settings: Settings) -> Row:
+def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     """Nothing was handed in. Whether that is a zero is the instructor's to say (an override)."""
     known = settings.rubrics[lesson]
     row = Row(
@@ -133,7 +96,7 @@ def missing(student: str, lesson: str, settings: Settings) -> Row:
     )
     for change in settings.policy.overrides.get((student, lesson), ()):
         if change.check:
-            text = policy.nothing_to_change(change)
+            text = nothing_to_change(change)
             row = replace(row, adjustments=(*row.adjustments, text))
             continue
         status = "excused" if change.points is None else "graded"

@@ -1,35 +1,27 @@
 """`autograder calibrate`: what the solution reaches on a site, for rubrics to refer to."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
 
+from autograder.errors import SettingsError
 from autograder.judging import judge
 from autograder.judging.case import Case, chosen, matching, program_of, says
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, Missing, is_number
+from autograder.measuring.measure import Measure, Missing
 from autograder.measuring.metrics import METRICS
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
-from autograder.settings.strict_yaml import SettingsError, line_of, read_yaml
 from autograder.submissions import collect
 from autograder.writing import write_if_new
 
 ALWAYS = ("first_train_accuracy",)
 EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """By lesson: reference values by what is measured, and reference speedups by program."""
-
-    references: dict[str, dict[str, Measure]] = field(default_factory=dict)
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
 
 
 @click.command()
@@ -75,7 +67,7 @@ def lessons_in(
     folders: Sequence[collect.Folder], rubrics: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
-    from autograder.classroom.mark import lesson_said, one_for_each_lesson, read_runs
+    from autograder.classroom.one_student import lesson_said, one_for_each_lesson, read_runs
 
     for folder in one_for_each_lesson(folders):
         lesson = folder.lesson or collect.lesson_of(lesson_said(read_runs(folder, None)) or "")
@@ -155,35 +147,3 @@ def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
         if len(line) > 1:
             lines[program] = dict(sorted(line.items()))
     return lines
-
-
-def read_calibration(path: Path | None) -> Calibration:
-    if path is None:
-        return Calibration()
-    data, lines = read_yaml(path)
-    references: dict[str, dict[str, Measure]] = {}
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
-    lesson = None
-    try:
-        for lesson, known in data.items():
-            references[lesson] = {}
-            for title, value in known["values"].items():
-                if not all(is_number(value[key]) for key in ("value", "low", "high")):
-                    line = line_of(lines, (lesson, "values", title))
-                    raise SettingsError(f"{path}:{line}: {title}: not three finite numbers")
-                middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
-                references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
-            curves[lesson] = _read_curves(known.get("speedups") or {})
-    except (AttributeError, LookupError, TypeError, ValueError):
-        line = line_of(lines, (lesson,))
-        raise SettingsError(
-            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file anew"
-        ) from None
-    return Calibration(references, curves)
-
-
-def _read_curves(data: Mapping) -> dict[str, tuple[tuple[int, float], ...]]:
-    return {
-        str(name): tuple(sorted((int(workers), float(gain)) for workers, gain in line.items()))
-        for name, line in data.items()
-    }

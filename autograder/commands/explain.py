@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from autograder.report.terminal import SIGNS, points
+from autograder.errors import SettingsError
+from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
-from autograder.settings.strict_yaml import SettingsError
 from autograder.submissions.collect import lesson_of
 
 TABLE = "grades.json"

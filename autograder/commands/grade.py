@@ -4,18 +4,21 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from autograder.classroom import class_run, shards, whole_class
-from autograder.classroom.shards import Part
-from autograder.commands.options import FOLDER, ClassOptions, class_options, load
+from autograder.classroom import kept
+from autograder.classroom.pool import Work, grade_class
+from autograder.classroom.shards import Shard, grade_shard
+from autograder.commands.finish import finish_class, finish_shard
+from autograder.commands.load import fingerprints, load
+from autograder.commands.options import FOLDER, ClassOptions, class_options, shard_option
+from autograder.report import student_files
 from autograder.settings import roster
 from autograder.submissions import collect
 
-OURS = {"students", "records", "junit", class_run.STATES}  # what we write into --out
+OURS = {*student_files.FOLDERS, kept.STATES}  # what we write into --out
 
 
 @click.command()
@@ -26,7 +29,7 @@ OURS = {"students", "records", "junit", class_run.STATES}  # what we write into 
 @class_options
 @click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
-@shards.option
+@shard_option
 def grade_command(
     submissions: tuple[Path, ...],
     out: Path | None,
@@ -35,7 +38,7 @@ def grade_command(
     options: ClassOptions,
     gradescope: Path | None,
     processes: int | None,
-    shard: Part | None,
+    shard: Shard | None,
 ) -> None:
     """Grade SUBMISSIONS: a folder <student>/<lesson>/…, archives, or bare output files.
 
@@ -55,15 +58,19 @@ def grade_command(
         raise click.UsageError("--gradescope writes the result of one student; give one submission")
     # Of all that every shard sees: a part knows the others' students.
     roster.check_students(settings.policy, {one.name for one in students}, people)
-    settings = replace(settings, gradescope=gradescope)
+    publish = student_files.publisher(
+        out, settings.names, settings.curves, options.junit, gradescope
+    )
+    work = Work(settings, out, publish, reuse=gradescope is None)
     processes = processes or cores()
     if shard is not None and out is not None:
+        keys = fingerprints(options)
         with progress(len(shard.students(students))) as tick:
-            done = shards.grade(shard, students, settings, options, out, processes, tick)
-        shards.finish(shard, done, len(students), out)
+            done = grade_shard(shard, students, work, out, keys, processes, tick)
+        finish_shard(shard, done, len(students), out)
     with progress(len(students)) as tick:
-        done = class_run.grade_class(students, settings, out, processes, tick)
-    whole_class.finish(done, people, settings, options, out)
+        done = grade_class(students, work, processes, tick)
+    finish_class(done, people, settings, options, out)
 
 
 def check_apart(submissions: Sequence[Path], out: Path) -> None:

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import click
 
-from autograder.classroom import class_run, whole_class
-from autograder.classroom.shards import Graded, Part, digest_of, read_part
-from autograder.commands.options import FOLDER, ClassOptions, class_options, fingerprints, load
+from autograder.classroom import kept
+from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
+from autograder.commands.finish import finish_class
+from autograder.commands.load import fingerprints, load
+from autograder.commands.options import FOLDER, ClassOptions, class_options
+from autograder.errors import SettingsError
+from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
-from autograder.settings.strict_yaml import SettingsError
 from autograder.writing import write_bytes_if_new
 
 
@@ -34,11 +37,11 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     roster.check_students(settings.policy, {one.student for one in done}, people)
     for part in found:
         copy_pages(part, out, options.junit)
-    class_run.write_index(out / class_run.INDEX, done)
-    whole_class.finish(done, people, settings, options, out)
+    kept.write_index(out / kept.INDEX, done)
+    finish_class(done, people, settings, options, out)
 
 
-def parts_in(path: Path) -> list[Graded]:
+def parts_in(path: Path) -> list[GradedShard]:
     files = sorted(path.glob("shard-*-of-*.jsonl")) if path.is_dir() else [path]
     if not files:
         raise SettingsError(
@@ -47,42 +50,42 @@ def parts_in(path: Path) -> list[Graded]:
         )
     found = []
     for file in files:
-        part = read_part(file)
+        part = read_shard(file)
         if part is None:
             raise SettingsError(f"{file} is damaged or of another version: grade that shard again")
         found.append(part)
     return found
 
 
-def check_complete(parts: Sequence[Graded]) -> None:
+def check_complete(parts: Sequence[GradedShard]) -> None:
     """Every part once, and all of the same class."""
     first = parts[0]
-    there: dict[Part, Graded] = {}
+    there: dict[Shard, GradedShard] = {}
     for one in parts:
-        if one.part.of != first.part.of:
+        if one.shard.of != first.shard.of:
             raise SettingsError(
-                f"shards of different splits: {first.path} is {first.part}, {one.path} is "
-                f"{one.part}. Name only those of one split"
+                f"shards of different splits: {first.path} is {first.shard}, {one.path} is "
+                f"{one.shard}. Name only those of one split"
             )
-        if one.part in there:
-            other = there[one.part].path
-            raise SettingsError(f"shard {one.part} is given twice: {other} and {one.path}")
-        there[one.part] = one
-    missing = [n for n in range(1, first.part.of + 1) if Part(n, first.part.of) not in there]
+        if one.shard in there:
+            other = there[one.shard].path
+            raise SettingsError(f"shard {one.shard} is given twice: {other} and {one.path}")
+        there[one.shard] = one
+    missing = [n for n in range(1, first.shard.of + 1) if Shard(n, first.shard.of) not in there]
     if missing:
-        names = ", ".join(f"{n}/{first.part.of}" for n in missing[:8])
+        names = ", ".join(f"{n}/{first.shard.of}" for n in missing[:8])
         more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         verb = "is" if len(missing) == 1 else "are"
         raise SettingsError(f"shard {names}{more} {verb} missing: grade it, or name its folder")
 
 
-def check_alike(parts: Sequence[Graded], given: dict[str, str]) -> None:
+def check_alike(parts: Sequence[GradedShard], given: dict[str, str]) -> None:
     """All graded by the same options, which are those given now, and of the same students."""
     first = parts[0]
     for one in parts[1:]:
         for name in unlike(first.options, one.options):
             raise SettingsError(
-                f"shards {first.part} and {one.part} were graded with unlike {called(name)}: "
+                f"shards {first.shard} and {one.shard} were graded with unlike {called(name)}: "
                 "grade one of them again"
             )
     for name in unlike(first.options, given):
@@ -107,20 +110,21 @@ def called(name: str) -> str:
     return "versions of the autograder" if name == "grader" else f"--{name}"
 
 
-def copy_pages(part: Graded, out: Path, junit: bool) -> None:
+def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:
     """The students' pages and records; a folder may be merged into itself."""
     source = part.path.parent
     if out.exists() and source.samefile(out):
         return
     pages = {row.page for done in part.done for row in done.rows if row.page}
-    kinds = [("students", ".html"), ("records", ".json"), *([("junit", ".xml")] if junit else [])]
     for page in sorted(pages):
-        for folder, suffix in kinds:
+        for folder, suffix in FOLDERS.items():
+            if folder == "junit" and not junit:
+                continue
             name = Path(folder, page).with_suffix(suffix)
             try:
                 data = (source / name).read_bytes()
             except FileNotFoundError:
                 raise SettingsError(
-                    f"{source} lacks {name}: grade shard {part.part} again"
+                    f"{source} lacks {name}: grade shard {part.shard} again"
                 ) from None
             write_bytes_if_new(out / name, data)

@@ -1,20 +1,15 @@
 """What a class is graded by, as `grade` and `merge` take it on the command line."""
 
 import functools
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from hashlib import blake2b
 from pathlib import Path
 
 import click
 
-from autograder.classroom import class_run
-from autograder.classroom.mark import Settings
-from autograder.commands import calibrate
-from autograder.evidence import accounting
-from autograder.settings import policy_files, rubric
-from autograder.settings import roster as rosters
-from autograder.settings.roster import Person
+from autograder.classroom.shards import Shard
+from autograder.settings import rubric
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -74,6 +69,24 @@ OPTIONS = (
 )
 
 
+def shard_of(context: click.Context, parameter: click.Parameter, text: str | None) -> Shard | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    shard = Shard(int(match[1]), int(match[2])) if match else Shard(0, 0)
+    if not 1 <= shard.number <= shard.of:
+        raise click.BadParameter(f"{text!r} names no part; 2/8 is the second of eight")
+    return shard
+
+
+shard_option = click.option(
+    "--shard",
+    metavar="I/N",
+    callback=shard_of,
+    help="Grade the I-th of N parts of the class; `autograder merge` puts them together.",
+)
+
+
 def class_options(command: Callable) -> Callable:
     """The options above on a command, which gets them as one argument `options`."""
 
@@ -85,69 +98,3 @@ def class_options(command: Callable) -> Callable:
     for option in reversed(OPTIONS):
         with_options = option(with_options)
     return with_options
-
-
-def load(options: ClassOptions) -> tuple[Settings, dict[str, Person]]:
-    """All files read and checked against each other, before anything is graded."""
-    people = rosters.read_roster(options.roster)
-    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
-    rules = policy_files.read_policy(
-        loaded, options.policy, options.extensions, options.overrides, options.times
-    )
-    folder = options.expected_folder
-    known = calibrate.read_calibration(options.calibration)
-    settings = Settings(
-        rubrics=loaded,
-        expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
-        profile=options.profile,
-        references=known.references,
-        curves=known.curves,
-        jobs=accounting.read_accounting(options.sacct) if options.sacct else None,
-        key=key(options),
-        policy=rules,
-        logins={p.student: p.login for p in people.values() if p.login},
-        names={p.student: p.full_name for p in people.values() if p.full_name},
-        junit=options.junit,
-    )
-    return settings, people
-
-
-# --- the same options again? ------------------------------------------------------------------
-
-# Policy, roster and its like go into the key student by student: one row changes one student.
-FOR_ALL = ("grader", "profile", "rubrics", "expected", "calibration", "sacct")
-
-
-def key(options: ClassOptions) -> str:
-    """Changes with everything that all students' grades depend on."""
-    known = fingerprints(options)
-    return digest(f"{name} {known[name]}".encode() for name in FOR_ALL)
-
-
-def fingerprints(options: ClassOptions) -> dict[str, str]:
-    """Of each option that grades depend on: equal for equal contents, wherever the file lies."""
-    rubrics = sorted(options.rubrics.glob("[0-9]*.yaml"))
-    answers = [path for r in rubrics if (path := options.expected_folder / r.name).exists()]
-    found = {
-        "grader": class_run.code_key(),
-        "profile": options.profile,
-        "junit": "yes" if options.junit else "",
-        "rubrics": digest(parts_of(rubrics)),
-        "expected": digest(parts_of(answers)),
-    }
-    for name in ("calibration", "sacct", "roster", "policy", "extensions", "overrides", "times"):
-        path = getattr(options, name)
-        found[name] = digest([path.read_bytes()]) if path else ""
-    return found
-
-
-def parts_of(files: list[Path]) -> Iterator[bytes]:
-    for path in files:
-        yield path.name.encode() + b"\0" + path.read_bytes()
-
-
-def digest(parts: Iterator[bytes] | list[bytes]) -> str:
-    whole = blake2b(digest_size=16)
-    for part in parts:
-        whole.update(len(part).to_bytes(8) + part)
-    return whole.hexdigest()

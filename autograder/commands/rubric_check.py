@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from autograder.errors import SettingsError
 from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rubric
-from autograder.settings.strict_yaml import SettingsError
 
 
 @click.group()

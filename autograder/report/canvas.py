@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.errors import SettingsError
 from autograder.report import filling
+from autograder.report.tables import to_csv
 from autograder.settings.roster import Person
-from autograder.settings.strict_yaml import SettingsError
 from autograder.submissions.collect import lesson_of
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
@@ -21,8 +22,6 @@ Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     """A gradebook of the roster's ids, to be imported as new assignments."""
-    from autograder.report.tables import to_csv
-
     lessons = {row.lesson: row for row in rows if row.title}
     by_student = {(row.student, row.lesson): row for row in rows}
     names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import strict_csv
-from autograder.settings.strict_yaml import SettingsError
 
 NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")  # 1,000 is left alone: a thousand here, one there
 NAMED = 5  # students in a sentence

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
-from autograder.settings.strict_yaml import SettingsError
 from autograder.submissions.collect import lesson_of
 
 GRADE = {

@@ -5,39 +5,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom.policy import TIME_UNKNOWN
 from autograder.classroom.rows import Row
+from autograder.report.signs import SIGNS, notice, points
 from autograder.safe_text import printable
-from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+from autograder.verdict import PASSED
 
-SIGNS = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
-LEGEND = "✓ passed  ≈ borderline, full credit  ◐ part of the points  ✗ missed  ? not measured"
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
 MOST_SHOWN = 100  # rows on a terminal; of more, only those that a person should look at
 WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
 
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
-
-
-def points(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def marks(row: Row) -> str:
-    return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
-
-
-def notice(row: Row) -> str:
-    """What to look at, or where points went if nothing else took any; then what was adjusted."""
-    first = ""
-    if row.look:
-        first = row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
-    elif row.score == row.raw_score:
-        missed = [name for name, score, most, _ in row.checks if most and score < most]
-        first = ("lost points: " + ", ".join(missed)) if missed else ""
-    # Without times no row has one: that is told once, and on each student's page.
-    adjusted = (line for line in row.adjustments if line != TIME_UNKNOWN)
-    return "; ".join(filter(None, (first, *adjusted)))
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -84,7 +61,7 @@ def show(
             print(f"         {out / 'students' / rows[0].page}", file=sys.stderr)
 
 
-def show_part(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
+def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
     """The rows of a part of the class, and what to do when all parts are there."""
     looks = [row for row in rows if row.look]
     _show_rows(rows, looks)

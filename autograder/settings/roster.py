@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from autograder.classroom.policy import Policy
+from autograder.errors import SettingsError
 from autograder.safe_text import printable
+from autograder.settings.policy import Policy
 from autograder.settings.strict_csv import read_csv
-from autograder.settings.strict_yaml import SettingsError
 from autograder.verdict import counted
 
 # Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.

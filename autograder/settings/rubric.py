@@ -11,11 +11,12 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from autograder.errors import SettingsError
 from autograder.measuring.metrics import METRICS, PAIRS, POINTS
 from autograder.measuring.study import AT, STUDIES
 from autograder.reading.formats import custom
 from autograder.reading.scan import READERS
-from autograder.settings.strict_yaml import SettingsError, complaints, line_of, read_yaml
+from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "rubrics"
 Profile = Literal["smoke", "full"]

@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from autograder.errors import SettingsError
 from autograder.safe_text import printable
-from autograder.settings.strict_yaml import SettingsError
 from autograder.verdict import counted
 
 Row = tuple[str, dict[str, str]]  # file:line, and the cells by the names of their columns

@@ -8,15 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import click
 import yaml
 from pydantic import BaseModel, ValidationError
 
-
-class SettingsError(click.ClickException):
-    """A file of the instructor's that cannot be used: exit code 2, because nothing was graded."""
-
-    exit_code = 2
+from autograder.errors import SettingsError
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.classroom.policy import TIME_UNKNOWN
+from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
-from autograder.report.terminal import notice
+from autograder.report.signs import notice
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in
 

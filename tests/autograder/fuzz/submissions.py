@@ -16,8 +16,8 @@ from typing import Any
 
 from click import ClickException
 
-from autograder.classroom import class_run, mark, policy
-from autograder.classroom.mark import Settings
+from autograder.classroom import kept, late_days, one_student
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import row_of, shared_runs
 from autograder.evidence import accounting
 from autograder.measuring.measure import exact
@@ -272,7 +272,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
     try:
         make_class(choices, place)
         profile: rubric.Profile = choices.pick(("smoke", "full"))
-        settings = Settings(
+        settings = ClassSettings(
             rubrics=known,
             expected=expected,
             profile=profile,
@@ -283,14 +283,14 @@ def grade_and_check(data: bytes) -> list[Grade]:
         outside = sorted(p.name for p in place.iterdir())
         everything = []
         for student in find_students([place / "class"]):
-            grades = mark.mark_student(student, settings)
-            grades = policy.apply(grades, settings.policy, student.name)
+            grades = one_student.mark_student(student, settings)
+            grades = late_days.apply(grades, settings.policy, student.name)
             check(grades, profile)
             everything += grades
         assert sorted(p.name for p in place.iterdir()) == outside, "something got out"
         rows = [row_of(grade, "page.html") for grade in everything]
-        done = class_run.Done("x", "k", tuple(rows))
-        assert class_run.from_line(class_run.as_line(done).encode()) == done
+        done = kept.Done("x", "k", tuple(rows))
+        assert kept.from_line(kept.as_line(done).encode()) == done
         shared_runs(rows)
         harmless(html.class_page(rows, {}))
         for text in (tables.grades_csv(rows, {}), tables.checks_csv(rows)):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.errors import SettingsError
 from autograder.judging import judge
 from autograder.judging.case import Case
 from autograder.measuring import study
@@ -10,7 +11,6 @@ from autograder.measuring.metrics import METRICS, POINTS
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
-from autograder.settings.strict_yaml import SettingsError
 from autograder.submissions.answers import Given
 from tests.autograder.make_record import make_record
 

@@ -4,8 +4,8 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.errors import SettingsError
 from autograder.settings import rubric
-from autograder.settings.strict_yaml import SettingsError
 
 GOOD = """\
 lesson: "02"

@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
+from autograder.errors import SettingsError
 from autograder.settings.roster import read_roster
-from autograder.settings.strict_yaml import SettingsError
 from tests.autograder.make_record import hand_in
 
 DUE = "due: {'02': '2026-03-01T23:59Z'}\n"

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.errors import SettingsError
 from autograder.reading.files import read_bytes, summary
 from autograder.reading.formats.custom import BadFormatError, load, steps
 from autograder.reading.formats.custom import flat as flat_parts
 from autograder.settings.rubric import FOLDER, load_rubric
-from autograder.settings.strict_yaml import SettingsError
 
 OURS = (
     r"epoch (?P<epoch>\d+)/(?P<of>\d+) done in (?P<seconds>[\d.]+) s, "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import class_run, mark
+from autograder.classroom import kept, one_student
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 
@@ -51,11 +51,11 @@ def test_graded_twice_gives_the_same_bytes(tmp_path, grade):
 @pytest.fixture
 def marked(monkeypatch):
     """Names of the students that are really graded."""
-    monkeypatch.setattr(class_run, "RACY_SECONDS", -1)
+    monkeypatch.setattr(kept, "RACY_SECONDS", -1)
     names = []
-    really = mark.mark_student
+    really = one_student.mark_student
     monkeypatch.setattr(
-        mark, "mark_student", lambda s, settings: names.append(s.name) or really(s, settings)
+        one_student, "mark_student", lambda s, settings: names.append(s.name) or really(s, settings)
     )
     return names
 
@@ -120,14 +120,14 @@ def test_another_profile_or_policy_grades_again(tmp_path, grade, marked):
 
 def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 3)
-    really = mark.mark_folder
+    really = one_student.mark_folder
 
     def fails(student, folder, settings):
         if student == "s01":
             raise ZeroDivisionError("a fault of ours")
         return really(student, folder, settings)
 
-    monkeypatch.setattr(mark, "mark_folder", fails)
+    monkeypatch.setattr(one_student, "mark_folder", fails)
     result = grade(handed_in)
     assert result.exit_code == 3
     lines = {line[0]: line for line in result.table}
@@ -140,14 +140,14 @@ def test_a_fault_of_ours_is_no_zero_and_stops_nobody(tmp_path, grade, monkeypatc
 
 def test_a_worker_that_dies_takes_nobody_with_it(tmp_path, grade, monkeypatch):
     handed_in = make_class(tmp_path / "class", 12)
-    really = mark.mark_folder
+    really = one_student.mark_folder
 
     def dies(student, folder, settings):
         if student == "s05":
             os.kill(os.getpid(), signal.SIGKILL)
         return really(student, folder, settings)
 
-    monkeypatch.setattr(mark, "mark_folder", dies)
+    monkeypatch.setattr(one_student, "mark_folder", dies)
     result = grade(handed_in, "--processes", 2)
     assert result.exit_code == 3
     states = [line[3] for line in result.table]
@@ -161,7 +161,7 @@ def test_a_kill_in_the_middle_loses_nothing(tmp_path, grade):
     out = tmp_path / "grades"
     words = ["-m", "autograder", "grade", str(handed_in), "--out", str(out), "--processes", "2"]
     process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
-    states = out / class_run.STATES
+    states = out / kept.STATES
     while len(list(states.glob("*.json"))) < 8 and process.poll() is None:
         time.sleep(0.005)
     workers = children(process.pid)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from autograder.classroom.policy import YEARS, Key, LatePolicy, Override, Policy
+from autograder.errors import SettingsError
 from autograder.safe_text import printable
+from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy
 from autograder.settings.rubric import Rubric
 from autograder.settings.strict_csv import read_csv
-from autograder.settings.strict_yaml import SettingsError, complaints, line_of, read_yaml
+from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 from autograder.submissions.collect import lesson_of
 from autograder.verdict import counted
 

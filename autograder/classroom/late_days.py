@@ -1,92 +1,17 @@
 """What happens to points after measuring: overrides, late days, extensions, excuses, drops.
 
-All of it comes from small files (policy_files.py), so that every grade can be replayed.
+All of it comes from small files (settings/read_policy.py), so that every grade can be replayed.
 """
 
 import math
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
-
+from autograder.settings.policy import Override, Policy, handed_in_at
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade, counted
 
-Key = tuple[str, str]  # student, lesson
-YEARS = range(2000, 2101)  # of times of handing in; 0206 is a slip for 2026
 TIME_UNKNOWN = "time of handing in unknown, taken as on time"
-
-
-class LatePolicy(BaseModel):
-    """policy.yaml"""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    due: dict[str, str] = {}  # lesson -> ISO time with its offset
-    free_days: int = Field(default=0, ge=0)  # late days a student may use up over all lessons
-    penalty_a_day: str = "0%"  # of a lesson's points
-    latest_days: int | None = Field(default=None, ge=0)  # later than this counts nothing
-    drop_lowest: int = Field(default=0, ge=0)
-
-    @field_validator("penalty_a_day", mode="before")
-    @classmethod
-    def _percentage(cls, given: object) -> object:
-        text = str(given).strip()
-        if isinstance(given, int | float) and 1 <= given <= 100 and given is not True:
-            raise ValueError(f"write {text}%, with its sign")
-        if not re.fullmatch(r"[0-9]+(\.[0-9]+)?\s*%", text):
-            raise ValueError(f"this is a percentage like 10%, not {given!r}")
-        if float(text.removesuffix("%")) > 100:
-            raise ValueError(f"at most 100% can be lost, not {text}")
-        return text
-
-    @property
-    def lost_a_day(self) -> float:
-        return float(self.penalty_a_day.removesuffix("%")) / 100
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    points: float | None  # None: excused
-    reason: str
-    check: str = ""  # empty: the whole lesson
-    where: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    late: LatePolicy = field(default_factory=LatePolicy)
-    extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
-    overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
-    times: dict[Key, str] = field(default_factory=dict)  # handed in
-    named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
-
-    def of_student(self, student: str) -> list:
-        """All that concerns one student, for the cache's key."""
-        tables = (self.extensions, self.overrides, self.times)
-        mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
-        return [self.late.model_dump(), *mine]
-
-
-def handed_in_at(text: str | None) -> datetime | None:
-    """A time as tools note it: ISO, or nbgrader's `2015-02-02 14:58:23 America/Los_Angeles`."""
-    if not text:
-        return None
-    text = text.strip()
-    day, rest = text[:10], text[11:]
-    clock, _, zone = rest.partition(" ")
-    try:
-        moment = datetime.fromisoformat(f"{day}T{clock}")
-        if moment.tzinfo is None:
-            if not zone:
-                return None
-            from zoneinfo import ZoneInfo
-
-            moment = moment.replace(tzinfo=ZoneInfo(zone))
-    except (ValueError, LookupError, OSError):
-        return None
-    return moment if moment.year in YEARS else None
 
 
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:

@@ -1,21 +1,19 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 
-from autograder.classroom.policy import Policy
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
-from autograder.evidence.accounting import Job
 from autograder.judging import judge
 from autograder.judging.case import Case, chosen
-from autograder.measuring.measure import Measure
 from autograder.reading.files import read_files
 from autograder.reading.formats import custom
 from autograder.records import Run, Where
 from autograder.safe_text import printable
-from autograder.settings.rubric import Profile, Rubric
+from autograder.settings.rubric import Rubric
 from autograder.submissions import collect
 from autograder.submissions.collect import Folder, Student
 from autograder.submissions.one_lesson import answers_of, settle
@@ -29,26 +27,7 @@ from autograder.verdict import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What all students of a class are graded by."""
-
-    rubrics: dict[str, Rubric]
-    expected: dict[str, dict]
-    profile: Profile = "full"
-    references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
-    jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
-    logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
-    names: dict[str, str] = field(default_factory=dict)  # full names from the roster
-    policy: Policy = field(default_factory=Policy)
-    # The solution's speedups: lesson -> program -> (workers, speedup).
-    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
-    junit: bool = False
-    gradescope: Path | None = None
-    key: str = ""  # of everything above, for grading only what changed
-
-
-def mark_student(student: Student, settings: Settings) -> list[Grade]:
+def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = []
     with collect.opened(student) as folders:
@@ -78,7 +57,7 @@ def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
     return rest
 
 
-def grader_error(student: str, lesson: str, settings: Settings, error: Exception) -> Grade:
+def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exception) -> Grade:
     rubric = settings.rubrics.get(lesson)
     place = ""
     trace = error.__traceback__
@@ -106,7 +85,7 @@ def grader_error(student: str, lesson: str, settings: Settings, error: Exception
     )
 
 
-def mark_folder(student: str, folder: Folder, settings: Settings) -> Grade:
+def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     settle(folder)
     if not folder.outputs and not folder.answers:
         return nothing_found(student, folder, settings)
@@ -169,7 +148,7 @@ def lesson_said(runs: Sequence[Run]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settings) -> Grade:
+def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
     there = ", ".join(sorted(settings.rubrics))
     finding = Finding(
         "collect",
@@ -193,7 +172,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: Settin
     )
 
 
-def nothing_found(student: str, folder: Folder, settings: Settings) -> Grade:
+def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
     something could not be opened, that is all that there is to say."""
     rubric = settings.rubrics.get(folder.lesson or "")

@@ -1,0 +1,25 @@
+"""What all students of a class are graded by, read and checked before anything is graded."""
+
+from dataclasses import dataclass, field
+
+from autograder.evidence.accounting import Job
+from autograder.measuring.measure import Measure
+from autograder.settings.policy import Policy
+from autograder.settings.rubric import Profile, Rubric
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSettings:
+    """What all students of a class are graded by."""
+
+    rubrics: dict[str, Rubric]
+    expected: dict[str, dict]
+    profile: Profile = "full"
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
+    jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
+    logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
+    names: dict[str, str] = field(default_factory=dict)  # full names from the roster
+    policy: Policy = field(default_factory=Policy)
+    # The solution's speedups: lesson -> program -> (workers, speedup).
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+    key: str = ""  # of everything above, for grading only what changed

@@ -1,0 +1,129 @@
+"""What is kept of a graded student, so that only what changed is graded again.
+
+A student's state has the key of all that went in: the files (size and times), rubrics, policy and
+the grader's own code. The index has the states of a whole class: it only saves reading them all.
+"""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+from pydantic_core import to_json
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.rows import Row, from_data
+from autograder.submissions.collect import MAX_DEPTH, MAX_ENTRIES, Student
+from autograder.writing import write_if_new
+
+INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out
+RACY_SECONDS = 2.0  # a file changed this recently could change again unseen
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One student's rows, and the key under which they may be used again (empty: never)."""
+
+    student: str
+    key: str
+    rows: tuple[Row, ...]
+
+
+def state_of(student: Student, settings: ClassSettings) -> str:
+    """A key of everything that a student's grade depends on, without reading the files."""
+    digest = blake2b(settings.key.encode(), digest_size=16)
+    mine = [
+        student.name,
+        student.lesson,
+        settings.policy.of_student(student.name),
+        settings.logins.get(student.name),
+        settings.names.get(student.name),
+    ]
+    digest.update(json.dumps(mine, default=str).encode())
+    newest, count = 0.0, 0
+    for path, info in _files(student.places):
+        count += 1
+        facts = (path, info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
+        digest.update(repr(facts).encode("utf-8", "surrogateescape"))
+        newest = max(newest, info.st_ctime, info.st_mtime)
+    if count > MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
+        return ""
+    return digest.hexdigest()
+
+
+def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
+    """Everything below, links not followed, in a fixed order; bounded as collecting is."""
+    stack = [(str(place), 0) for place in reversed(places)]
+    count = 0
+    while stack and count <= MAX_ENTRIES:
+        path, depth = stack.pop()
+        try:
+            info = os.lstat(path)
+            yield path, info
+            if stat.S_ISDIR(info.st_mode) and depth <= MAX_DEPTH:
+                names = os.listdir(path)
+                count += len(names)
+                stack += [(f"{path}/{n}", depth + 1) for n in sorted(names, reverse=True)]
+        except OSError:
+            continue
+
+
+def pages_there(out: Path, done: Done) -> bool:
+    return all((out / PAGES / row.page).exists() for row in done.rows)
+
+
+def read_state(path: Path, student: str, key: str) -> Done | None:
+    try:
+        done = from_line(path.read_bytes())
+    except (OSError, *NO_LINE):
+        return None
+    return done if (done.student, done.key) == (student, key) else None
+
+
+def read_index(path: Path) -> dict[str, Done]:
+    try:
+        with path.open("rb") as file:
+            return {done.student: done for done in map(from_line, file)}
+    except (OSError, *NO_LINE):
+        return {}  # written by another version, or cut: the records are still there
+
+
+def write_index(path: Path, all_done: Sequence[Done]) -> None:
+    write_if_new(path, "".join(as_line(done) + "\n" for done in all_done))
+
+
+def as_line(done: Done) -> str:
+    name = json.dumps(done.student)  # may hold bytes that are no text
+    return f"[{name},{json.dumps(done.key)},{to_json(done.rows).decode()}]"
+
+
+NO_LINE = (ValueError, LookupError, TypeError)  # what `from_line` raises on anything else
+
+
+def from_line(line: bytes) -> Done:
+    name, key, rows = json.loads(line)
+    return Done(name, key, tuple(from_data(row) for row in rows))
+
+
+@cache
+def code_key() -> str:
+    """Changes when any file of the grader changes; a process goes on with what it has loaded."""
+    digest = blake2b(digest_size=16)
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*")):
+        if path.suffix in (".py", ".j2", ".css"):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def digest(parts: Iterable[bytes]) -> str:
+    """One key of several contents, whatever they are."""
+    whole = blake2b(digest_size=16)
+    for part in parts:
+        whole.update(len(part).to_bytes(8) + part)
+    return whole.hexdigest()

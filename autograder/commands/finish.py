@@ -1,0 +1,53 @@
+"""The last of grading: the class's tables and page, what is printed, and the exit code."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.kept import Done
+from autograder.classroom.late_days import TIME_UNKNOWN
+from autograder.classroom.rows import Row
+from autograder.classroom.shards import Shard
+from autograder.classroom.whole_class import with_class_findings
+from autograder.commands.options import ClassOptions
+from autograder.report import class_files, terminal
+from autograder.settings.roster import Person
+from autograder.verdict import GRADER_ERROR, counted
+
+
+def finish_class(
+    done: Sequence[Done],
+    people: dict[str, Person],
+    settings: ClassSettings,
+    options: ClassOptions,
+    out: Path | None,
+) -> NoReturn:
+    rows = with_class_findings([row for one in done for row in one.rows], people, settings)
+    said: list[str] = []
+    if out is not None:
+        said = class_files.write_all(
+            rows, out, options.profile, people, options.canvas, options.moodle
+        )
+    if untimed := sum(TIME_UNKNOWN in row.adjustments for row in rows):
+        said = [
+            *said,
+            f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
+        ]
+    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
+    terminal.show(rows, out, titles, options.profile, said)
+    sys.exit(exit_code(rows))
+
+
+def finish_shard(shard: Shard, done: Sequence[Done], everybody: int, out: Path) -> NoReturn:
+    rows = [row for one in done for row in one.rows]
+    terminal.show_shard(rows, f"{shard}", len(done), everybody, out / shard.file_name)
+    sys.exit(exit_code(rows))
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    """What `autograder grade --help` says of it."""
+    if any(row.status == GRADER_ERROR for row in rows):
+        return 3
+    return 1 if any(row.look for row in rows) else 0

@@ -1,0 +1,71 @@
+"""What the options of a class say, read and checked; and keys of it, to know it again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.kept import code_key, digest
+from autograder.commands.options import ClassOptions
+from autograder.evidence.accounting import read_accounting
+from autograder.settings import rubric
+from autograder.settings.calibration import read_calibration
+from autograder.settings.read_policy import read_policy
+from autograder.settings.roster import Person, read_roster
+
+
+def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
+    """All files read and checked against each other, before anything is graded."""
+    people = read_roster(options.roster)
+    loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
+    rules = read_policy(
+        loaded, options.policy, options.extensions, options.overrides, options.times
+    )
+    folder = options.expected_folder
+    known = read_calibration(options.calibration)
+    settings = ClassSettings(
+        rubrics=loaded,
+        expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
+        profile=options.profile,
+        references=known.references,
+        curves=known.curves,
+        jobs=read_accounting(options.sacct) if options.sacct else None,
+        key=key(options),
+        policy=rules,
+        logins={p.student: p.login for p in people.values() if p.login},
+        names={p.student: p.full_name for p in people.values() if p.full_name},
+    )
+    return settings, people
+
+
+# --- the same options again? ------------------------------------------------------------------
+
+# Policy, roster and its like go into the key student by student: one row changes one student.
+FOR_ALL = ("grader", "profile", "rubrics", "expected", "calibration", "sacct")
+
+
+def key(options: ClassOptions) -> str:
+    """Changes with everything that all students' grades depend on."""
+    known = fingerprints(options)
+    return digest(f"{name} {known[name]}".encode() for name in FOR_ALL)
+
+
+def fingerprints(options: ClassOptions) -> dict[str, str]:
+    """Of each option that grades depend on: equal for equal contents, wherever the file lies."""
+    rubrics = sorted(options.rubrics.glob("[0-9]*.yaml"))
+    answers = [path for r in rubrics if (path := options.expected_folder / r.name).exists()]
+    found = {
+        "grader": code_key(),
+        "profile": options.profile,
+        "junit": "yes" if options.junit else "",
+        "rubrics": digest(parts_of(rubrics)),
+        "expected": digest(parts_of(answers)),
+    }
+    for name in ("calibration", "sacct", "roster", "policy", "extensions", "overrides", "times"):
+        path = getattr(options, name)
+        found[name] = digest([path.read_bytes()]) if path else ""
+    return found
+
+
+def parts_of(files: list[Path]) -> Iterator[bytes]:
+    for path in files:
+        yield path.name.encode() + b"\0" + path.read_bytes()

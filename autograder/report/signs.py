@@ -1,0 +1,29 @@
+"""How a grade is said in a few characters, on the terminal and on pages alike."""
+
+from autograder.classroom.late_days import TIME_UNKNOWN
+from autograder.classroom.rows import Row
+from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+
+SIGNS = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
+LEGEND = "✓ passed  ≈ borderline, full credit  ◐ part of the points  ✗ missed  ? not measured"
+
+
+def points(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def marks(row: Row) -> str:
+    return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
+
+
+def notice(row: Row) -> str:
+    """What to look at, or where points went if nothing else took any; then what was adjusted."""
+    first = ""
+    if row.look:
+        first = row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
+    elif row.score == row.raw_score:
+        missed = [name for name, score, most, _ in row.checks if most and score < most]
+        first = ("lost points: " + ", ".join(missed)) if missed else ""
+    # Without times no row has one: that is told once, and on each student's page.
+    adjusted = (line for line in row.adjustments if line != TIME_UNKNOWN)
+    return "; ".join(filter(None, (first, *adjusted)))

@@ -1,0 +1,42 @@
+"""What is written of one student: a page, a record, and what other systems want."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic_core import to_json
+
+from autograder.classroom.kept import PAGES
+from autograder.classroom.pool import Publish
+from autograder.report import gradescope, html, junit
+from autograder.safe_text import printable
+from autograder.submissions.collect import Student
+from autograder.verdict import Grade
+from autograder.writing import write_if_new
+
+FOLDERS = {PAGES: ".html", "records": ".json", "junit": ".xml"}  # of the files of one student
+
+
+def publisher(
+    out: Path | None,
+    names: Mapping[str, str],
+    curves: html.Curves,
+    with_junit: bool,
+    gradescope_results: Path | None,
+) -> Publish:
+    """A function that writes all of a student's files; `names` are full names, for the page."""
+
+    def publish(student: Student, grades: Sequence[Grade], page: str) -> None:
+        if gradescope_results:
+            write_if_new(gradescope_results, gradescope.document(grades))
+        if out is None:
+            return
+        name = printable(names.get(student.name) or student.name)
+        write_if_new(out / PAGES / page, html.student_page(name, grades, curves))
+        data = {"format": 1, "student": printable(student.name), "grades": grades}
+        record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
+        write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)
+        if with_junit:
+            path = out / "junit" / Path(page).with_suffix(".xml").name
+            write_if_new(path, junit.document(student.name, grades))
+
+    return publish

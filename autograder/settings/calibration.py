@@ -1,0 +1,49 @@
+"""What the solution reaches on a site, as `autograder calibrate` wrote it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.errors import SettingsError
+from autograder.measuring.measure import Measure, is_number
+from autograder.settings.strict_yaml import line_of, read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """By lesson: reference values by what is measured, and reference speedups by program."""
+
+    references: dict[str, dict[str, Measure]] = field(default_factory=dict)
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+
+
+def read_calibration(path: Path | None) -> Calibration:
+    if path is None:
+        return Calibration()
+    data, lines = read_yaml(path)
+    references: dict[str, dict[str, Measure]] = {}
+    curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = {}
+    lesson = None
+    try:
+        for lesson, known in data.items():
+            references[lesson] = {}
+            for title, value in known["values"].items():
+                if not all(is_number(value[key]) for key in ("value", "low", "high")):
+                    line = line_of(lines, (lesson, "values", title))
+                    raise SettingsError(f"{path}:{line}: {title}: not three finite numbers")
+                middle, low, high = (float(value[key]) for key in ("value", "low", "high"))
+                references[lesson][title] = Measure(middle, low, high, str(value["unit"]))
+            curves[lesson] = _read_curves(known.get("speedups") or {})
+    except (AttributeError, LookupError, TypeError, ValueError):
+        line = line_of(lines, (lesson,))
+        raise SettingsError(
+            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file anew"
+        ) from None
+    return Calibration(references, curves)
+
+
+def _read_curves(data: Mapping) -> dict[str, tuple[tuple[int, float], ...]]:
+    return {
+        str(name): tuple(sorted((int(workers), float(gain)) for workers, gain in line.items()))
+        for name, line in data.items()
+    }
