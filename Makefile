@@ -25,8 +25,11 @@ test: .venv       ## the tests (minutes)
 test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
 	@$(PYTEST) "slow or slurm or browser"
 
-lint: .venv       ## formatting, lint and types
-	@.venv/bin/ruff format --check . && .venv/bin/ruff check . && .venv/bin/mypy autograder cluster lessons
+lint: .venv       ## formatting, lint, types and who imports whom
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy autograder cluster lessons
+	@.venv/bin/lint-imports --no-logo --cache-dir build/import-linter
 
 lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build

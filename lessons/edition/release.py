@@ -14,7 +14,8 @@ from lessons.folders import course_root, is_product, lesson_folders, made_by_han
 # What students get; everything else (solutions, tests, benchmarks, CI) stays with the instructor.
 PARTS = (
     *("lessons", "cluster", "autograder", "docs"),
-    *("pyproject.toml", "Makefile", "README.md", "environment.yml", ".gitignore", "LICENSE"),
+    *("pyproject.toml", "Makefile", "README.md", "environment.yml", ".gitignore"),
+    *("LICENSE", "LICENSE-lessons.md"),
 )
 WITHHELD = Path("autograder/rubrics/expected")
 STUDENTS_PAGE = "docs/for-students.md"  # is their README

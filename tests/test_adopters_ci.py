@@ -1,0 +1,40 @@
+"""The workflows for those who adopt the course call what there is."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from cluster.sites.site import names
+from lessons.execute.run_command import run_command
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = (ROOT / ".github/workflows/course.yml", ROOT / ".gitlab-ci.yml")
+
+
+def commands(workflow: Path) -> list[str]:
+    """Every command of every job: GitHub's `run`, GitLab's `script`."""
+    data = yaml.safe_load(workflow.read_text())
+    jobs = data.get("jobs") or {k: v for k, v in data.items() if k != "stages"}
+    found = [step["run"] for job in jobs.values() for step in job.get("steps", []) if "run" in step]
+    return found + [line for job in jobs.values() for line in job.get("script", [])]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_each_command_is_one_of_ours_and_takes_its_options(workflow):
+    targets = set(re.findall(r"^([\w.-]+):", (ROOT / "Makefile").read_text(), re.M))
+    called = commands(workflow)
+    for command in called:
+        program, *words = shlex.split(command.replace('"$SITE"', names()[0]))
+        if program == "make":
+            assert set(words) <= targets
+        else:
+            assert program == ".venv/bin/lessons"
+            assert words.pop(0) == "run"
+            run_command.make_context("run", words)  # refuses an option that is not there
+    assert {"make lint", "make test"} <= set(called)
+    assert any("--profile full --batch" in command for command in called)
+    assert CliRunner().invoke(run_command, ["--help"]).exit_code == 0
