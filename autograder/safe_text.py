@@ -1,13 +1,27 @@
-"""Text that students control, made harmless for the places where it is shown.
+"""Text that students control, made harmless where it leaves the grader.
 
-HTML is escaped by the templates; this is for what escaping does not catch: terminal escapes,
-line breaks in names, marks that turn the reading direction, formulas in spreadsheets.
+It is read and judged as it is. A grade's texts are made printable once, when the grade is done
+(printable_record), and so is what an error says; HTML is escaped by the templates besides. What
+escaping alone does not catch is handled here: terminal escapes, line breaks in names, marks that
+turn the reading direction, formulas in spreadsheets.
 """
 
+from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+LONGEST = 20_000  # characters of a text in a grade: a bound for floods, not a form
+
+
+def shortened(text: object, limit: int = 200) -> str:
+    """A long text cut in its middle."""
+    line = str(text)
+    if len(line) <= limit:
+        return line
+    head = 2 * limit // 3
+    return line[:head] + " … " + line[-(limit - head - 3) :]
 
 
 def printable(text: object, limit: int = 200) -> str:
@@ -18,10 +32,25 @@ def printable(text: object, limit: int = 200) -> str:
         line = line[: 2 * limit] + "…" + line[-limit:]
     if not (line.isascii() and line.isprintable()):
         line = "".join(_visible(character) for character in line)
-    if len(line) > limit:
-        head = 2 * limit // 3
-        line = line[:head] + " … " + line[-(limit - head - 3) :]
-    return line
+    return shortened(line, limit)
+
+
+def printable_record(value: Any) -> Any:
+    """A record, and all records within it, with every text printable."""
+    if isinstance(value, str):
+        return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
+    if isinstance(value, tuple):
+        return tuple(map(printable_record, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {}
+        for field in fields(value):
+            before = getattr(value, field.name)
+            if before.__class__ is str or before.__class__ is tuple or is_dataclass(before):
+                after = printable_record(before)
+                if after != before:
+                    changed[field.name] = after
+        return replace(value, **changed) if changed else value
+    return value
 
 
 def _visible(character: str) -> str:

@@ -12,7 +12,7 @@ from autograder.judging.case import Case, chosen
 from autograder.reading.files import read_files
 from autograder.reading.formats import custom
 from autograder.records import Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric import Rubric
 from autograder.submissions import collect
 from autograder.submissions.collect import Folder, Student
@@ -33,10 +33,16 @@ def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     with collect.opened(student) as folders:
         for folder in one_for_each_lesson(folders):
             try:
-                grades.append(mark_folder(student.name, folder, settings))
+                grade = mark_folder(student.name, folder, settings)
+                grades.append(to_show(grade))
             except Exception as error:  # ours, not the student's: say so and grade the rest
                 grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
     return grades
+
+
+def to_show(grade: Grade) -> Grade:
+    """The grade as every report shows it: what students wrote in it can do no harm."""
+    return replace(printable_record(grade), student=printable(grade.student))
 
 
 def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
@@ -68,12 +74,12 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exce
         "grader",
         "The grader failed on this submission. This is not the student's fault",
         expected="a grade",
-        found=f"{type(error).__name__} in {place}: {printable(error, 160)}",
+        found=f"{type(error).__name__} in {place}: {shortened(error, 160)}",
         try_="instructor: report it with the submission; grade by hand with an override",
         look=True,
     )
-    return Grade(
-        student=printable(student),
+    grade = Grade(
+        student=student,
         lesson=lesson,
         title=rubric.title if rubric else "",
         profile=settings.profile,
@@ -83,6 +89,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exce
         findings=(finding,),
         look=(GRADER_ERROR,),
     )
+    return to_show(grade)
 
 
 def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
@@ -114,7 +121,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
-        student=printable(student),
+        student=student,
         lesson=lesson,
         title=rubric.title,
         profile=settings.profile,
@@ -154,14 +161,14 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         "collect",
         "It is not clear which lesson this is",
         expected=f"a folder named after one of the lessons {there}",
-        found=printable(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
+        found=shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
         where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
         try_="name the folder like `02_serial`, or give --lesson",
         look=True,
     )
     return Grade(
-        student=printable(student),
-        lesson=printable(lesson) if lesson else "?",
+        student=student,
+        lesson=shortened(lesson) if lesson else "?",
         title="",
         profile=settings.profile,
         status="no rubric",
@@ -188,8 +195,8 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     )
     findings = tuple(folder.findings) or (finding,)
     return Grade(
-        student=printable(student),
-        lesson=printable(folder.lesson or NO_LESSON),
+        student=student,
+        lesson=shortened(folder.lesson or NO_LESSON),
         title=rubric.title if rubric else "",
         profile=settings.profile,
         status="missing",

@@ -8,7 +8,7 @@ from autograder.judging.case import Case, by_time, matching, program_of
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure
 from autograder.records import Problem, Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, RunSummary
 
 
@@ -40,10 +40,10 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
                 outcome=run.outcome,
                 counted=any(run is c for c in counted),
                 files=run.files,
-                job_id=run.job_id and printable(run.job_id, 40),
+                job_id=run.job_id and shortened(run.job_id, 40),
                 workers=measure.workers(run),
-                device=printable(run.header.get("device") or "", 80),
-                started=printable(run.header.get("started") or "", 40),
+                device=shortened(run.header.get("device") or "", 80),
+                started=shortened(run.header.get("started") or "", 40),
                 synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
                 epoch_seconds=tuple(
                     e.seconds.value if e.seconds else None for e in run.epochs[:1000]
@@ -77,8 +77,8 @@ def baselines(runs: Sequence[Run]) -> dict[str, Run]:
 def problem_finding(problem: Problem) -> Finding:
     return Finding(
         "read",
-        printable(problem.reason, 120),
-        found=printable(problem.text, 200),
+        shortened(problem.reason, 120),
+        found=shortened(problem.text, 200),
         where=(problem.where,),
     )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from autograder.errors import SettingsError
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy
 from autograder.settings.rubric import Rubric
 from autograder.settings.strict_csv import read_csv
@@ -72,7 +72,7 @@ def _twice(key: Key, where: str, check: str = "") -> SettingsError:
     student, lesson = key
     what = f"check {check} of lesson {lesson}" if check else f"lesson {lesson}"
     return SettingsError(
-        f"{where}: {what} of {printable(student)} stands twice in this file; keep one of the rows"
+        f"{where}: {what} of {shortened(student)} stands twice in this file; keep one of the rows"
     )
 
 
@@ -140,7 +140,7 @@ def _number(text: str, where: str, what: str, instead: str = "") -> float:
     if re.fullmatch(r"[0-9]+,[0-9]+", text):
         raise SettingsError(f"{where}: {text} {what}: write {text.replace(',', '.')}")
     if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)", text):
-        raise SettingsError(f"{where}: {what} are a number{instead}, not {printable(text)!r}")
+        raise SettingsError(f"{where}: {what} are a number{instead}, not {shortened(text)!r}")
     if float(text) < 0:
         raise SettingsError(f"{where}: {what} are at least 0, not {text}")
     return float(text)

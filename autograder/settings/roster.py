@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from autograder.errors import SettingsError
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.settings.policy import Policy
 from autograder.settings.strict_csv import read_csv
 from autograder.verdict import counted
@@ -68,7 +68,7 @@ def read_roster(path: Path | None) -> dict[str, Person]:
             value = values[field].casefold() if field == "email" else values[field]
             if value and (field, value) in earlier:
                 raise SettingsError(
-                    f"{where}: {field} {printable(value)!r} stands twice in the roster, first in "
+                    f"{where}: {field} {shortened(value)!r} stands twice in the roster, first in "
                     f"{earlier[field, value]}"
                 )
             earlier[field, value] = where
@@ -84,7 +84,7 @@ def _check_columns(where: str, row: Collection[str]) -> None:
             near = difflib.get_close_matches(column, names, 1, NEARLY)
             if near and not any(name in row for name in names):
                 raise SettingsError(
-                    f"{where}: there is no column `{printable(column)}` here; "
+                    f"{where}: there is no column `{shortened(column)}` here; "
                     f"did you mean `{near[0]}`?"
                 )
 
@@ -101,8 +101,8 @@ def check_students(policy: Policy, handed_in: Collection[str], roster: Collectio
     for number, (student, where) in enumerate(unknown.items()):
         # Comparing takes long in a large class, and nobody reads more than some.
         near = difflib.get_close_matches(student.casefold(), spelt, 1) if number < 10 else []
-        hint = f" (did you mean {printable(spelt[near[0]])}?)" if near else ""
-        text = f"{where}: there is no student {printable(student)} in this class{hint}"
+        hint = f" (did you mean {shortened(spelt[near[0]])}?)" if near else ""
+        text = f"{where}: there is no student {shortened(student)} in this class{hint}"
         strange.append((not near, text))
     strange.sort(key=lambda found: found[0])  # the likely slips first
     others = f"; {counted(len(strange) - 1, 'other name')} likewise" if len(strange) > 1 else ""

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from autograder.errors import SettingsError
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import counted
 
 Row = tuple[str, dict[str, str]]  # file:line, and the cells by the names of their columns
@@ -51,10 +51,10 @@ def _check_header(
         if name not in known:
             near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
             what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
-            raise SettingsError(f"{where}: there is no column `{printable(name)}` here; {what}")
+            raise SettingsError(f"{where}: there is no column `{shortened(name)}` here; {what}")
     for name in needed:
         if name not in header:
-            found = printable(", ".join(header)) or "nothing"
+            found = shortened(", ".join(header)) or "nothing"
             raise SettingsError(f"{where}: there is no column `{name}`; found: {found}")
     for name in known:
         if header.count(name) > 1:
