@@ -9,6 +9,7 @@ from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.case import Case, chosen
+from autograder.measuring.measure import measured_or_none
 from autograder.reading.files import read_files
 from autograder.reading.formats import custom
 from autograder.records import Run, Where
@@ -115,7 +116,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
     )
     judged = judge.judge(case)
-    counted = [r for r in (chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
+    counted = [run for name in rubric.runs if (run := measured_or_none(chosen, case, name))]
     seen = examine.examine(
         runs, counted, settings.jobs, case.references, settings.logins.get(student)
     )

@@ -14,8 +14,8 @@ from autograder.evidence.accounting import Job
 from autograder.evidence.clock import clock_goes_on, times_add_up
 from autograder.evidence.suspicions import contradiction, odd
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, is_number
-from autograder.measuring.shares import shard_uncovered
+from autograder.measuring.measure import Measure, is_number, measured_or_none
+from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run, Where
 from autograder.safe_text import printable
 from autograder.verdict import TIERS, Finding, counted
@@ -181,9 +181,9 @@ def samples_add_up(run: Run) -> Iterator[Finding]:
                 [epoch.where],
             )
             return
-    uncovered = shard_uncovered(run) if run.ranks else None
-    claimed = measure.unique_samples(run)
-    if isinstance(uncovered, Measure) and isinstance(claimed, Measure) and is_number(size):
+    uncovered = measured_or_none(shard_uncovered, run)
+    claimed = measured_or_none(measure.unique_samples, run)
+    if uncovered and claimed and is_number(size):
         read = size - uncovered.value
         if claimed.value > read:
             yield contradiction(
@@ -235,8 +235,8 @@ def real_data(run: Run) -> Iterator[Finding]:
 
 def physically_possible(run: Run) -> Iterator[Finding]:
     device, params = run.header.get("device"), run.header.get("params")
-    rate, count = measure.throughput(run), measure.workers(run)
-    if not isinstance(rate, Measure) or not is_number(params) or not isinstance(device, str):
+    rate, count = measured_or_none(measure.throughput, run), measure.workers(run)
+    if rate is None or not is_number(params) or not isinstance(device, str):
         return
     peak = next((p for name, p in PEAK_FLOPS.items() if name in device), None)
     if peak is None or count is None:

@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring.measure import Measure, Missing
-from autograder.measuring.metrics import ERROR_FILE, METRICS, PAIRS, POINTS, Value, measured
-from autograder.measuring.study import STUDIES
+from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.measuring.metrics import Value, metric_named
+from autograder.measuring.record_facts import ERROR_FILE, train_samples
 from autograder.reading.formats import mllog
 from autograder.reading.outcome import RAISED
 from autograder.records import Run, Where
@@ -62,13 +62,16 @@ def says(run: Run, key: str, value: object) -> bool:
     return said == value or (key == "lesson" and said is None)
 
 
-def chosen(given: Case, name: str) -> Run | Missing:
-    """The run that counts: of the finished ones that were asked for, the latest."""
+def chosen(given: Case, name: str) -> Run:
+    """The run that counts: of the finished ones that were asked for, the latest.
+
+    NotMeasured says why there is none.
+    """
     candidates = matching(given.runs, given.rubric, name)
     done = finished(given, name)
     if not candidates:
         hint = "submit the job and hand in its output"
-        return Missing(f"no run of `{name}` was handed in", hint, absent=True)
+        raise NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
     if not done:
         last = candidates[-1]
         raised = [p for p in last.problems if p.reason == RAISED and last.outcome == "failed"]
@@ -83,17 +86,22 @@ def chosen(given: Case, name: str) -> Run | Missing:
         if last.outcome == "incomplete":
             reason += ", its output ends before the run does"
             try_ = "hand in the whole output; if the job itself ended there, " + try_
-        return Missing(reason, try_, where, absent=True)
+        raise NotMeasured(reason, try_, where, absent=True)
     asked = [run for run in done if size_shortfall(given, run) is None] or done
     order = given.rubric.runs[name]
     for metric, pick in ((order.smallest, min), (order.largest, max)):
         if metric:
-            sized = [(METRICS[metric](run), run) for run in asked]
-            values = [m.value for m, _ in sized if isinstance(m, Measure)]
-            if values:
-                best = pick(values)
-                asked = [r for m, r in sized if isinstance(m, Measure) and m.value == best]
+            sized = by_value(metric, asked)
+            best = pick((value for value, _ in sized), default=None)
+            asked = [run for value, run in sized if value == best] or asked
     return asked[-1]
+
+
+def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
+    """The runs that it can be measured on, each with its value."""
+    function = metric_named(metric).function
+    values = [(measured_or_none(function, run), run) for run in runs]
+    return [(value.value, run) for value, run in values if isinstance(value, Measure)]
 
 
 def last_lines(run: Run) -> str:
@@ -107,8 +115,8 @@ def size_shortfall(given: Case, run: Run) -> tuple[float, float] | None:
     if given.rubric.train_samples is None:
         return None
     asked = constant(given.rubric.train_samples, given.profile)
-    used = METRICS["train_samples"](run)
-    if isinstance(used, Measure) and isinstance(asked, int | float) and used.value < asked:
+    used = measured_or_none(train_samples, run)
+    if used and isinstance(asked, int | float) and used.value < asked:
         return used.value, asked
     return None
 
@@ -129,8 +137,7 @@ def larger_unfinished(given: Case, name: str) -> Run | None:
     largest = given.rubric.runs[name].largest
     if largest is None:
         return None
-    sized = [(METRICS[largest](run), run) for run in matching(given.runs, given.rubric, name)]
-    known = [(size.value, run) for size, run in sized if isinstance(size, Measure)]
+    known = by_value(largest, matching(given.runs, given.rubric, name))
     most = max((size for size, run in known if run.outcome == "completed"), default=math.inf)
     larger = [run for size, run in known if run.outcome != "completed" and size > most]
     return larger[-1] if larger else None
@@ -140,16 +147,14 @@ def metric_value(
     given: Case, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
 ) -> Value:
     """A metric of a run, or of all that go by its name; `base`: what a speedup is relative to."""
-    if metric in STUDIES:
-        return STUDIES[metric](finished(given, name), at)
-    if metric.startswith("measure:"):
-        return measured(run, metric.removeprefix("measure:"), at)
-    if metric in POINTS:
-        return POINTS[metric](run, at)
-    if base is None:
-        return METRICS[metric](run)
-    other = chosen(given, base)
-    return other if isinstance(other, Missing) else PAIRS[metric](other, run)
+    asked = metric_named(metric)
+    if asked.all_runs:
+        return asked.function(finished(given, name), at)
+    if asked.of_a_run:
+        return asked.function(run)
+    if base is not None:
+        return asked.function(chosen(given, base), run)
+    return asked.function(run, at)
 
 
 # --- how values are shown --------------------------------------------------------------------

@@ -20,9 +20,9 @@ from autograder.judging.case import (
 )
 from autograder.judging.judge_answers import judge_answer
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, Missing, exact
+from autograder.measuring.measure import Measure, NotMeasured, exact, measured_or_none
 from autograder.measuring.metrics import Value
-from autograder.records import Run, Where
+from autograder.records import Where
 from autograder.safe_text import printable
 from autograder.settings.rubric import Condition, RubricCheck, Threshold, tolerance
 from autograder.verdict import (
@@ -45,20 +45,16 @@ SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<", "equ
 
 def value_of(given: Case, condition: Condition, name: str) -> Value:
     run = chosen(given, name)
-    if isinstance(run, Missing):
-        return run
     value = metric_value(given, condition.metric, name, run, condition.at, condition.base)
     other_name = condition.minus or condition.over
     if other_name is None or not isinstance(value, Measure):
         return value
     other_run = chosen(given, other_name)
-    if isinstance(other_run, Missing):
-        return other_run
     other = metric_value(
         given, condition.metric, other_name, other_run, condition.at, condition.base
     )
     if not isinstance(other, Measure):
-        return other if isinstance(other, Missing) else Missing(f"{condition.metric} is a word")
+        raise NotMeasured(f"{condition.metric} is a word")
     return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
 
 
@@ -97,17 +93,16 @@ def threshold_value(given: Case, threshold: Threshold, title: str, name: str) ->
         value: Value = exact(fixed)
     elif threshold.of_reference is not None:
         factor = threshold.of_reference
-        value = given.references.get(title) or Missing(
-            f"nobody has measured the solution's {title} on this site",
-            "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
-        )
+        if title not in given.references:
+            raise NotMeasured(
+                f"nobody has measured the solution's {title} on this site",
+                "instructor: `autograder calibrate` with the solution's outputs, "
+                "then --calibration",
+            )
+        value = given.references[title]
     else:
         run = chosen(given, threshold.of or name)
-        value = (
-            run
-            if isinstance(run, Missing)
-            else metric_value(given, threshold.metric or "", threshold.of or name, run, {})
-        )
+        value = metric_value(given, threshold.metric or "", threshold.of or name, run, {})
     if not isinstance(value, Measure):
         return value
     moved = measure.scaled(value, factor)
@@ -120,16 +115,13 @@ def threshold_value(given: Case, threshold: Threshold, title: str, name: str) ->
 def judge_run(given: Case, condition: Condition, name: str) -> Part:
     """One condition on one run."""
     title = title_of(condition, name)
-    limit = threshold_value(given, condition.threshold, title, name)
-    value = value_of(given, condition, name)
-    goal = in_words(condition.threshold, name) if isinstance(limit, Missing) else as_text(limit)
-    if isinstance(limit, Measure) and condition.threshold.of_reference is not None:
-        goal += f" ({condition.threshold.of_reference:g} of the reference)"
-    expected = f"{title} {SYMBOLS[condition.operator]} {goal}"
-    for missing in (value, limit):
-        if isinstance(missing, Missing):
-            status = FAILED if missing.absent else NOT_MEASURED
-            return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
+    expected = expected_of(given, condition, name)
+    try:
+        value = value_of(given, condition, name)
+        limit = threshold_value(given, condition.threshold, title, name)
+    except NotMeasured as missing:
+        status = FAILED if missing.absent else NOT_MEASURED
+        return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
     if isinstance(value, str) or isinstance(limit, str):
         same = value == limit
         found = printable(f"{title}: {as_text(value)}")
@@ -141,6 +133,16 @@ def judge_run(given: Case, condition: Condition, name: str) -> Part:
         credit, status = partial(given, value, limit, condition, name)
     found = f"{title}: {shown_measure(value)}" + (f", {value.basis}" if value.basis else "")
     return Part(title, status, credit, expected, found, value.where[:4])
+
+
+def expected_of(given: Case, condition: Condition, name: str) -> str:
+    """What was asked, as a number where the threshold is known."""
+    title, threshold = title_of(condition, name), condition.threshold
+    limit = measured_or_none(threshold_value, given, threshold, title, name)
+    goal = in_words(threshold, name) if limit is None else as_text(limit)
+    if isinstance(limit, Measure) and threshold.of_reference is not None:
+        goal += f" ({threshold.of_reference:g} of the reference)"
+    return f"{title} {SYMBOLS[condition.operator]} {goal}"
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, str]:
@@ -172,7 +174,7 @@ def partial(
     start = condition.half_from or condition.zero_from
     if start is None:
         return 0.0, FAILED
-    begin = threshold_value(given, start, title_of(condition, name), name)
+    begin = measured_or_none(threshold_value, given, start, title_of(condition, name), name)
     if not isinstance(begin, Measure) or begin.value == limit.value:
         return 0.0, FAILED
     best = value.high if condition.operator == "at_least" else value.low
@@ -199,7 +201,7 @@ def judge_condition(given: Case, condition: Condition) -> list[Part]:
 
 def goodness(given: Case, condition: Condition, name: str) -> float:
     """Puts runs with the same credit in order: of those that satisfy it, the best is told."""
-    value = value_of(given, condition, name)
+    value = measured_or_none(value_of, given, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
     return value.value if condition.operator in ("at_least", "above") else -value.value
@@ -271,7 +273,7 @@ def judge(given: Case) -> Judged:
         checks.append(judge_check(given, check))
     findings = []
     for name in given.rubric.runs:
-        run = chosen(given, name)
+        run = measured_or_none(chosen, given, name)
         if (ended := larger_unfinished(given, name)) is not None:
             # Keras' own lines in the same files may have been read as a run that stalled.
             beside = [run for run in given.runs if set(run.files) & set(ended.files)]
@@ -287,8 +289,8 @@ def judge(given: Case) -> Judged:
                     try_=f"{last_lines(ended)}, mend it and submit it again",
                 )
             )
-        short = None if isinstance(run, Missing) else size_shortfall(given, run)
-        if short is not None and isinstance(run, Run):
+        short = size_shortfall(given, run) if run else None
+        if run and short:
             findings.append(
                 Finding(
                     "size",

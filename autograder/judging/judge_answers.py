@@ -3,9 +3,9 @@
 import difflib
 
 from autograder.judging.case import Case, chosen, finished, metric_value, shown
-from autograder.measuring.measure import Measure, Missing
-from autograder.measuring.study import STUDIES
-from autograder.records import Where
+from autograder.measuring.measure import Measure, NotMeasured, each_measured
+from autograder.measuring.metrics import Value, metric_named
+from autograder.records import Run, Where
 from autograder.safe_text import printable
 from autograder.settings.rubric import Answer, tolerance
 from autograder.submissions.answers import Given, as_number, as_word
@@ -90,22 +90,15 @@ def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: 
         found = f"{key}: {said}" + ("" if right else ", which is not it")
     else:
         name = question.of or ""
-        last = chosen(given, name)
-        if isinstance(last, Missing):
-            expected = f"{key}: a number from your own run"
-            return Part(key, FAILED, 0, expected, last.reason, last.where, last.try_)
-        repeats = [r for r in finished(given, name) if r is not last]
-        if question.metric in STUDIES:
-            repeats = []  # the study is all of them already
-        values = [
-            metric_value(given, question.metric, name, run, question.at, question.base)
-            for run in [last, *repeats]
-        ]
-        usable = [v for v in values if isinstance(v, Measure)]
-        if not usable:
-            reason = next((v.reason for v in values if isinstance(v, Missing)), "a word")
-            expected = f"{key}: a number from your own run"
-            return Part(key, NOT_MEASURED, 0, expected, reason, places)
+        expected = f"{key}: a number from your own run"
+        try:
+            last = chosen(given, name)
+        except NotMeasured as missing:
+            return Part(key, FAILED, 0, expected, missing.reason, missing.where, missing.try_)
+        try:
+            usable = own_values(given, question, last)
+        except NotMeasured as missing:
+            return Part(key, NOT_MEASURED, 0, expected, missing.reason, places)
         match = next((v for v in usable if near(v.value)), None)
         right, truth = match is not None, match or usable[0]
         unit = f" {truth.unit}" if truth.unit else ""
@@ -114,3 +107,20 @@ def _judge_number(given: Case, key: str, question: Answer, answer: Given, said: 
         places += truth.where[:2]
     hint = "" if right else question.try_
     return Part(key, PASSED if right else FAILED, float(right), expected, found, places, hint)
+
+
+def own_values(given: Case, question: Answer, last: Run) -> list[Measure]:
+    """The metric of the run that counts and of its repeats: any of them may be meant."""
+    metric, name = question.metric or "", question.of or ""
+    repeats = [run for run in finished(given, name) if run is not last]
+    if metric_named(metric).all_runs:
+        repeats = []  # it is of all of them already
+
+    def value_of(run: Run) -> Value:
+        return metric_value(given, metric, name, run, question.at, question.base)
+
+    values = each_measured(value_of, [last, *repeats])
+    numbers = [value for value in values if isinstance(value, Measure)]
+    if not numbers:
+        raise NotMeasured("a word")
+    return numbers

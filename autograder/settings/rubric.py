@@ -4,7 +4,7 @@ docs/rubrics.md describes every field. `autograder rubric check` reads rubrics a
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,8 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from autograder.errors import SettingsError
-from autograder.measuring.metrics import METRICS, PAIRS, POINTS
-from autograder.measuring.study import AT, STUDIES
+from autograder.measuring.metrics import METRICS, metric_named
 from autograder.reading.formats import custom
 from autograder.reading.scan import READERS
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
@@ -66,24 +65,36 @@ class Threshold(Strict):
         return (kind, number) if isinstance(number, int | float) else None
 
 
-def _known_metric(name: str | None, base: str | None = None, at: Iterable[str] = ()) -> None:
-    odd = sorted(set(at) - AT)
-    if name in STUDIES and odd:
-        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(AT))}")
-    if name in POINTS and set(at) != {"accuracy"}:
-        raise ValueError(f"{name} needs `at: {{accuracy: 0.9}}`: how good is asked for")
-    if at and name in METRICS:
-        raise ValueError(f"{name} is the same everywhere: leave `at` away")
-    plain = METRICS.keys() | STUDIES.keys() | POINTS.keys()
-    if name is None or name in plain or name.startswith("measure:"):
+def _known_metric(name: str | None, base: str | None = None, at: Collection[str] = ()) -> None:
+    if name is None:
         if base is not None:
-            raise ValueError(f"{name} has no base; {' and '.join(PAIRS)} have")
+            raise ValueError("base goes with a metric")
         return
-    if name not in PAIRS:
-        known = ", ".join(sorted([*plain, *PAIRS]))
-        raise ValueError(f"no metric is called {name!r}; there are: {known}")
-    if base is None:
+    try:
+        metric = metric_named(name)
+    except KeyError:
+        known = ", ".join(sorted(METRICS))
+        raise ValueError(f"no metric is called {name!r}; there are: {known}") from None
+    odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
+    if odd and not metric.at:
+        raise ValueError(f"{name} is the same everywhere: leave `at` away")
+    if metric.needs_at and set(at) != set(metric.at):
+        example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
+        raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
+    if odd:
+        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(metric.at))}")
+    if base is not None and not metric.base:
+        those = sorted(name for name, metric in METRICS.items() if metric.base)
+        raise ValueError(f"{name} has no base; {' and '.join(those)} have")
+    if base is None and metric.base:
         raise ValueError(f"{name} needs a base: the run that it is relative to")
+
+
+def _of_a_run(name: str | None) -> None:
+    """A metric that runs can be put in order by."""
+    _known_metric(name)
+    if name is not None and not metric_named(name).of_a_run:
+        raise ValueError(f"runs cannot be chosen by {name}, which is not of one run alone")
 
 
 class Condition(Strict):
@@ -214,6 +225,12 @@ class Run(Strict):
     or_format: list[str] = []
     smallest: str | None = None  # of those, the ones with the smallest value of a metric
     largest: str | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _of_a_run(self.smallest)
+        _of_a_run(self.largest)
+        return self
 
 
 class OwnFormat(Strict):

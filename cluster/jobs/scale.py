@@ -9,7 +9,7 @@ import click
 
 from autograder.measuring.measure import (
     Measure,
-    Missing,
+    NotMeasured,
     different_hardware,
     different_work,
     epoch_time,
@@ -134,12 +134,14 @@ def comparable(runs: list[Run]) -> tuple[dict[int, list[Measure]], list[str], bo
     times: dict[int, list[Measure]] = {}
     remarks = []
     for run in ordered:
-        time = epoch_time(run)
+        try:
+            time = epoch_time(run)
+        except NotMeasured as missing:
+            remarks.append(f"{', '.join(run.files)}: {missing.reason}")
+            continue
         weak = "weak" if run.header.get("scaling") == "weak" else None
         unlike = different_work(ordered[0], run, weak) + different_hardware(ordered[0], run)
-        if isinstance(time, Missing):
-            remarks.append(f"{', '.join(run.files)}: {time.reason}")
-        elif unlike:
+        if unlike:
             remarks.append(f"{', '.join(run.files)} is not comparable: {'; '.join(unlike)}")
         else:
             times.setdefault(workers(run) or 1, []).append(time)
@@ -160,7 +162,6 @@ def table(runs: list[Run]) -> str:
         for size in sorted(times):
             here = middle(times[size])
             gain = ratio(base, here)
-            assert isinstance(gain, Measure)  # epoch times are above zero
             share = gain.value if weak_run else gain.value * fewest / size
             lines.append(
                 row.format(

@@ -23,7 +23,7 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
     medians = []
     for count in counts:
         work = count / counts[0] if weak else 1
-        gains = [gain for time in times[count] if isinstance(gain := ratio(base, time), Measure)]
+        gains = [ratio(base, time) for time in times[count]]
         values = [work * gain.value for gain in gains]
         medians.append(median(values))
         axes.errorbar(

@@ -91,8 +91,8 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
         )
         for bar in bars[:1]:
             bar.set(facecolor="white", edgecolor=colour, hatch="////")
-        time = measure.epoch_time(as_run(run))
-        if isinstance(time, measure.Measure):
+        time = measure.measured_or_none(measure.epoch_time, as_run(run))
+        if time:
             axes.hlines(
                 time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2
             )
@@ -151,7 +151,9 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
     rows = []
     for count in counts:
         gains = [
-            g for t in points[count] if isinstance(g := measure.ratio(base, t), measure.Measure)
+            gain
+            for t in points[count]
+            if (gain := measure.measured_or_none(measure.ratio, base, t))
         ]
         values = [gain.value for gain in gains]
         errors = [[g.value - g.low for g in gains], [g.high - g.value for g in gains]]
@@ -256,13 +258,15 @@ def repeats(
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 1)
     for run in ordered:
         name = ", ".join(Path(file).name for file in run.files)
-        time = measure.epoch_time(run)
+        try:
+            time = measure.epoch_time(run)
+        except measure.NotMeasured as missing:
+            left_out.append(f"{name}: {missing.reason}")
+            continue
         unlike = measure.different_work(ordered[0], run) + measure.different_hardware(
             ordered[0], run
         )
-        if isinstance(time, measure.Missing):
-            left_out.append(f"{name}: {time.reason}")
-        elif unlike:
+        if unlike:
             left_out.append(f"{name}: {'; '.join(unlike)}")
         else:
             points.setdefault(measure.workers(run) or 1, []).append(time)

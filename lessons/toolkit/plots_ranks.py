@@ -103,8 +103,8 @@ def epoch_times(figure: Any, runs: Mapping[str, Run]) -> None:
     axes, below = figure.subplots(2, 1, height_ratios=[3, 0.5 + 0.32 * len(names)])
     rows = []
     for place, (name, run) in enumerate(runs.items()):
-        time = measure.epoch_time(run)
-        seconds = time.value if isinstance(time, measure.Measure) else math.nan
+        time = measure.measured_or_none(measure.epoch_time, run)
+        seconds = time.value if time else math.nan
         axes.barh(place, seconds, color=COLOURS[place % len(COLOURS)])
         unique = run.epochs[-1].unique_samples if run.epochs else None
         steps = run.epochs[-1].steps if run.epochs else None

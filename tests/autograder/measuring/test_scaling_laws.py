@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.measuring import scaling_laws
-from autograder.measuring.measure import Measure, Missing, exact, karp_flatt
+from autograder.measuring.measure import Measure, NotMeasured, exact
 
 GPUS = (1, 2, 4, 8, 16, 32)
 SMALL = {"images_s": (240, 464, 892, 1668, 3075, 5205), "seconds": (556, 439, 380, 347, 330, 328)}
@@ -39,7 +39,7 @@ def test_published_parts_of_the_time(table, fixed, divided):
 
 
 def test_published_karp_flatt_falls():
-    found = [karp_flatt(s, p).value for p, s in speedups(SMALL)[1:]]
+    found = [scaling_laws.karp_flatt(s, p).value for p, s in speedups(SMALL)[1:]]
     assert found == pytest.approx([0.0345, 0.0254, 0.0216, 0.0166, 0.0153], abs=5e-5)
 
 
@@ -54,8 +54,8 @@ def test_the_law_outweighs_the_data_at_1024(law, small, large):
 
 @pytest.mark.parametrize(("table", "low", "high"), [(SMALL, 59, 715), (LARGE, 187, 919)])
 def test_the_range_at_1024(table, low, high):
-    lowest, highest = scaling_laws.lowest_and_highest(speedups(table), 1024)
-    assert (round(lowest.value), round(highest.value)) == (low, high)
+    assert round(scaling_laws.lowest(speedups(table), 1024).value) == low
+    assert round(scaling_laws.highest(speedups(table), 1024).value) == high
 
 
 def test_usl_is_not_let_below_zero():
@@ -101,7 +101,25 @@ def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake,
         assert b.low - 1e-9 <= other.value <= b.high + 1e-9
 
 
-def test_too_few_sizes_fit_no_law():
-    assert isinstance(scaling_laws.amdahl([(1, exact(1))]), Missing)
-    assert isinstance(scaling_laws.usl([(1, exact(1)), (2, exact(1.9))]), Missing)
-    assert isinstance(scaling_laws.fixed_and_divided([(1, exact(9))]), Missing)
+@pytest.mark.parametrize(
+    ("law", "points", "words"),
+    [
+        (scaling_laws.amdahl, [(1, exact(1))], "1, and there are 0"),
+        (scaling_laws.gustafson, [(1, exact(1))], "1, and there are 0"),
+        (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, and there are 1"),
+        (scaling_laws.fixed_and_divided, [(1, exact(9))], "two sizes; there are 1"),
+    ],
+)
+def test_too_few_sizes_fit_no_law(law, points, words):
+    with pytest.raises(NotMeasured, match=words):
+        law(points)
+
+
+def test_two_laws_are_enough_to_say_what_they_leave_open():
+    """USL needs two sizes beyond one worker; the range of the other two laws stands without it."""
+    points = [(1, exact(1)), (2, exact(1.9))]
+    known = [law(points, 8).value for law in scaling_laws.LAWS[:2]]
+    assert scaling_laws.lowest(points, 8).value == min(known)
+    assert scaling_laws.highest(points, 8).value == max(known)
+    with pytest.raises(NotMeasured, match="1, and there are 0"):
+        scaling_laws.lowest(points[:1], 8)

@@ -5,9 +5,8 @@ import pytest
 from autograder.errors import SettingsError
 from autograder.judging import judge
 from autograder.judging.case import Case
-from autograder.measuring import study
-from autograder.measuring.measure import Missing
-from autograder.measuring.metrics import METRICS, POINTS
+from autograder.measuring.measure import NotMeasured
+from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
@@ -37,9 +36,8 @@ def runs(times=TIMES, repeats=3, **facts):
     return read_bytes(files)
 
 
-def value(name, given, **at):
-    result = study.STUDIES[name](given, at)
-    return result if isinstance(result, Missing) else result.value
+def value(name, runs, **at):
+    return METRICS[name].function(runs, at).value
 
 
 SPEEDUP = {size: 8.0 / seconds for size, seconds in TIMES.items()}
@@ -77,14 +75,15 @@ def test_time_to_accuracy_and_the_accuracies_of_the_epochs():
         for n, v in enumerate((0.8, 0.91, 0.93, 0.92), start=1)
     )
     (run,) = read_bytes({"job.out": epochs.encode()})
-    assert POINTS["time_to_accuracy"](run, {"accuracy": 0.9}).value == 4
-    assert isinstance(POINTS["time_to_accuracy"](run, {"accuracy": 0.95}), Missing)
-    assert METRICS["val_accuracy"](run).value == 0.92
-    assert METRICS["best_val_accuracy"](run).value == 0.93
+    assert METRICS["time_to_accuracy"].function(run, {"accuracy": 0.9}).value == 4
+    with pytest.raises(NotMeasured):
+        METRICS["time_to_accuracy"].function(run, {"accuracy": 0.95})
+    assert METRICS["val_accuracy"].function(run).value == 0.92
+    assert METRICS["best_val_accuracy"].function(run).value == 0.93
 
 
 def test_the_range_is_that_of_the_repeats():
-    found = study.STUDIES["study_speedup"](runs(), {"size": 2})
+    found = METRICS["study_speedup"].function(runs(), {"size": 2})
     assert found.low == pytest.approx(SPEEDUP[2] / 1.02)
     assert found.high == pytest.approx(SPEEDUP[2] * 1.02)
 
@@ -99,7 +98,7 @@ def test_the_range_is_that_of_the_repeats():
 )
 def test_other_work_is_no_further_size(other, words):
     mixed = [*runs({1: 8.0, 2: 4.4}), *runs({4: 2.5}, **other)]
-    counted = study.STUDIES["study_sizes"](mixed, {})
+    counted = METRICS["study_sizes"].function(mixed, {})
     assert counted.value == 2
     assert words in counted.basis
     assert value("study_largest", mixed) == 2
@@ -115,9 +114,8 @@ def test_other_work_is_no_further_size(other, words):
     ],
 )
 def test_what_cannot_be_fitted_says_why(given, words):
-    missing = study.STUDIES["study_amdahl_f"](given, {})
-    assert isinstance(missing, Missing)
-    assert words in missing.reason
+    with pytest.raises(NotMeasured, match=words):
+        METRICS["study_amdahl_f"].function(given, {})
 
 
 def test_weak_scaling_counts_the_work():
