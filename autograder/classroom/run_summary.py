@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from autograder.judging.case import Case, by_time, matching, program_of
+from autograder.judging.hand_in import HandIn
+from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure, measured_or_none
 from autograder.records import Problem, Run, Where
@@ -19,11 +20,13 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
     return Point(round(found.value, 6), round(found.low, 6), round(found.high, 6))
 
 
-def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[RunSummary, ...]:
+def summaries(
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
-        for name in reversed(case.rubric.runs)
-        for run in matching(runs, case.rubric, name)
+        for name in reversed(hand_in.rubric.runs)
+        for run in matching(runs, hand_in.rubric, name)
     }
     found = []
     smallest = baselines(runs)

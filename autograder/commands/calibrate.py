@@ -9,14 +9,17 @@ import click
 import yaml
 
 from autograder.errors import SettingsError
-from autograder.judging import judge
-from autograder.judging.case import Case, chosen, matching, program_of, says
+from autograder.judging.hand_in import HandIn
+from autograder.judging.in_words import title_of
+from autograder.judging.runs_that_count import matching, program_of, run_that_counts, says
+from autograder.judging.values import condition_value
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure, measured_or_none
-from autograder.measuring.metrics import metric_named
+from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import Condition, Rubric
 from autograder.submissions import collect
 from autograder.writing import write_if_new
 
@@ -84,9 +87,9 @@ def lessons_in(
             yield lesson, found
 
 
-def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
+def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
     """Every value that a condition of the rubric is relative to, and the speedup curves."""
-    case = Case(asked, runs, {}, None, "full")
+    solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
     devices = set()
     for check in asked.checks:
@@ -94,9 +97,9 @@ def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
             if condition.threshold.of_reference is None:
                 continue
             for name in condition.of:
-                value = measured_or_none(_value, case, condition, name)
+                value = measured_or_none(_value, solution, condition, name)
                 if isinstance(value, Measure):
-                    values[judge.title_of(condition, name)] = value
+                    values[title_of(condition, name)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
         devices |= {str(r.header.get("device")) for r in finished}
@@ -114,14 +117,14 @@ def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
     }
 
 
-def _value(case: Case, condition: rubric.Condition, name: str) -> judge.Value | None:
+def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
     """The median of repeats where one run is measured, else of the runs that count."""
     if condition.minus or condition.over or not metric_named(condition.metric).of_a_run:
-        return judge.value_of(case, condition, name)
-    last = chosen(case, name)
+        return condition_value(solution, condition, name)
+    last = run_that_counts(solution, name)
     alike = [
         run
-        for run in matching(case.runs, case.rubric, name)
+        for run in matching(solution.runs, solution.rubric, name)
         if run.outcome == "completed" and measure.workers(run) == measure.workers(last)
     ]
     return _median(condition.metric, alike)

@@ -16,7 +16,8 @@ import click
 from autograder.measuring import measure
 from autograder.records import Run, Where
 from autograder.safe_text import printable
-from autograder.verdict import Finding, counted
+from autograder.verdict import Finding
+from autograder.wording import counted
 
 # The order that docs/grading.md asks for when the dump has no header line.
 FORMAT = (
@@ -28,7 +29,7 @@ MAX_HOSTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AccountedJob:
     """A job as the scheduler accounts for it; times in seconds since 1970."""
 
     job_id: str
@@ -42,7 +43,7 @@ class Job:
     hosts: frozenset[str] = frozenset()
 
 
-def read_accounting(path: Path) -> dict[str, Job]:
+def read_accounting(path: Path) -> dict[str, AccountedJob]:
     """Jobs by id. A dump that cannot be read is a usage error: it would confirm nothing."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -57,7 +58,7 @@ def read_accounting(path: Path) -> dict[str, Job]:
     return {job.job_id: job for job in jobs}
 
 
-def _from_text(text: str) -> list[Job]:
+def _from_text(text: str) -> list[AccountedJob]:
     lines = [line for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0].split("|")] if lines else []
     if "jobid" in names:
@@ -72,7 +73,7 @@ def _from_text(text: str) -> list[Job]:
             continue  # a job step, or a line that is no job
         gpus = re.search(r"gres/gpu(?:[:=]\w+)?=(\d+)", cells.get("alloctres", ""))
         jobs.append(
-            Job(
+            AccountedJob(
                 job_id=job_id,
                 user=cells.get("user", ""),
                 state=cells.get("state", "").split(" ")[0],
@@ -87,7 +88,7 @@ def _from_text(text: str) -> list[Job]:
     return jobs
 
 
-def _from_json(data: Any) -> list[Job]:
+def _from_json(data: Any) -> list[AccountedJob]:
     jobs = []
     for job in data["jobs"]:
         state = job["state"]["current"] if isinstance(job["state"], dict) else job["state"]
@@ -98,7 +99,7 @@ def _from_json(data: Any) -> list[Job]:
         gpus = [n for (kind, name), n in allocated.items() if kind == "gres" and "gpu" in name]
         hosts = frozenset(expand_hosts(job.get("nodes") or ""))
         jobs.append(
-            Job(
+            AccountedJob(
                 job_id=str(job["job_id"]),
                 user=job.get("user") or "",
                 state=state[0] if isinstance(state, list) else state,
@@ -149,7 +150,7 @@ def expand_hosts(text: str) -> Iterator[str]:
 # --- against a run --------------------------------------------------------------------------
 
 
-def compare(run: Run, jobs: Mapping[str, Job], login: str | None) -> Iterator[Finding]:
+def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> Iterator[Finding]:
     """What the scheduler says differently. A job it does not know is odd, not contradicted."""
     where = tuple(r.where for r in run.ranks[:1] if r.where) or (
         (Where(run.files[0], 0),) if run.files else ()
@@ -202,7 +203,7 @@ def compare(run: Run, jobs: Mapping[str, Job], login: str | None) -> Iterator[Fi
         yield finding(title, printable(login, 40), printable(job.user, 40), contradicts=False)
 
 
-def confirms(run: Run, jobs: Mapping[str, Job]) -> bool:
+def confirms(run: Run, jobs: Mapping[str, AccountedJob]) -> bool:
     """The accounting holds the job whole. Whether it agrees is what compare() says."""
     job = jobs.get(run.job_id or "")
     if job is None or job.start is None or job.end is None or not job.hosts:

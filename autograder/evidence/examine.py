@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.evidence import accounting
-from autograder.evidence.accounting import Job
+from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.clock import clock_goes_on, times_add_up
 from autograder.evidence.suspicions import contradiction, odd
 from autograder.measuring import measure
@@ -18,7 +18,8 @@ from autograder.measuring.measure import Measure, is_number, measured_or_none
 from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run, Where
 from autograder.safe_text import printable
-from autograder.verdict import TIERS, Finding, counted
+from autograder.verdict import TIERS, Finding
+from autograder.wording import counted
 
 # Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;
 # a part of the name that the record gives. Training takes at least 6 operations a parameter
@@ -48,7 +49,7 @@ class Seen:
 def examine(
     runs: Sequence[Run],
     counted: Sequence[Run],
-    jobs: Mapping[str, Job] | None,
+    jobs: Mapping[str, AccountedJob] | None,
     references: Mapping[str, Measure] | None = None,
     login: str | None = None,
 ) -> Seen:

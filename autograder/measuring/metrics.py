@@ -32,6 +32,7 @@ class Metric:
     base: bool = False  # it is relative to another run
     all_runs: bool = False  # it is measured on all finished runs of a name together
     at: Mapping[str, Any] = field(default_factory=dict)  # what `at` may say, each with an example
+    label: str = ""  # in titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, where it cannot be left out
     any_at: bool = False  # the run record decides what `at` may say
 
@@ -64,25 +65,36 @@ METRICS: dict[str, Metric] = {
     ),
     "hosts": Metric(participants.hosts, "different hosts", "hosts"),
     "devices_distinct": Metric(
-        participants.devices, "different places of ranks: a host and a local rank", "devices"
+        participants.devices,
+        "different places of ranks: a host and a local rank",
+        "devices",
+        label="distinct places",
     ),
     "device": Metric(record_facts.word_in_header("device"), "name of the device, a word"),
     "job_known": Metric(
-        record_facts.job_known, "yes if the run names its job, or ran without a scheduler"
+        record_facts.job_known,
+        "yes if the run names its job, or ran without a scheduler",
+        label="named job",
     ),
     # the network and its data
     "model": Metric(record_facts.word_in_header("model"), "name of the network, a word"),
-    "params": Metric(in_header("params"), "parameters of the network"),
+    "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
     "image_size": Metric(in_header("image_size", "pixels"), "width of the pictures", "pixels"),
     "train_samples": Metric(record_facts.train_samples, "size of the training set", "samples"),
     "unique_samples": Metric(
         measure.unique_samples, "different samples an epoch, over all ranks", "samples"
     ),
     "shard_overlap": Metric(
-        sample_shares.shard_overlap, "samples an epoch that a second rank reads again", "samples"
+        sample_shares.shard_overlap,
+        "samples an epoch that a second rank reads again",
+        "samples",
+        label="samples read twice",
     ),
     "shard_uncovered": Metric(
-        sample_shares.shard_uncovered, "samples that no rank reads", "samples"
+        sample_shares.shard_uncovered,
+        "samples that no rank reads",
+        "samples",
+        label="samples left out",
     ),
     # how it was trained
     "epochs": Metric(epochs.epochs, "epochs that ended", "epochs"),
@@ -133,10 +145,14 @@ METRICS: dict[str, Metric] = {
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),
     "chain_intact": Metric(
-        record_facts.chain_intact, "yes if no line of the record is missing, moved or changed"
+        record_facts.chain_intact,
+        "yes if no line of the record is missing, moved or changed",
+        label="unbroken record",
     ),
     "error_file_separate": Metric(
-        record_facts.error_file_separate, "yes if errors went to a file of their own"
+        record_facts.error_file_separate,
+        "yes if errors went to a file of their own",
+        label="separate error file",
     ),
     # scaling studies
     "study_sizes": _study(

@@ -21,14 +21,14 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WrittenAnswer:
     """One answer as the student wrote it."""
 
     text: str
     where: Where
 
 
-def read_answers(path: Path, name: str) -> tuple[dict[str, Given], list[Finding]]:
+def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -44,9 +44,9 @@ def read_answers(path: Path, name: str) -> tuple[dict[str, Given], list[Finding]
     return parse_answers(data, name)
 
 
-def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Finding]]:
+def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """Answers by id. An id with two different values counts as not answered, and is reported."""
-    given: dict[str, Given] = {}
+    given: dict[str, WrittenAnswer] = {}
     twice: dict[str, Where] = {}
     findings = []
     # PowerShell's > writes UTF-16, and says so in its first two bytes.
@@ -72,7 +72,7 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Findin
         elif key in given and given[key].text != value:
             twice[key] = where
         else:
-            given[key] = Given(value, where)
+            given[key] = WrittenAnswer(value, where)
     for key, where in twice.items():
         findings.append(
             Finding(

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from autograder.records import Where
 from autograder.safe_text import printable
 from autograder.submissions import output_names
-from autograder.submissions.answers import Given, read_answers
+from autograder.submissions.answers import WrittenAnswer, read_answers
 from autograder.submissions.collect import Folder, lesson_of
 from autograder.verdict import Finding
 
@@ -84,9 +84,9 @@ def shorten_names(folder: Folder) -> None:
             files[path] = str(PurePath(name).relative_to(common))
 
 
-def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, Given], list[Finding]]:
+def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """The answers of a lesson. What two files answer differently counts as not answered."""
-    given: dict[str, Given] = {}
+    given: dict[str, WrittenAnswer] = {}
     differ: dict[str, tuple[Where, Where]] = {}
     findings: list[Finding] = []
     for path, name in files.items():

@@ -17,7 +17,7 @@ from lessons.student.check_errors import NO_NOTEBOOK
 
 if TYPE_CHECKING:
     from autograder.records import Run
-    from autograder.settings.rubric import Answer, Rubric
+    from autograder.settings.rubric_schema import Question, Rubric
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
 NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
@@ -88,7 +88,7 @@ def kind_of(path: Path) -> str | None:
 
 def missing(bundle: Bundle, lesson: str, runs: "list[Run]") -> Iterator[str]:
     """Sentences about what the grader will not find."""
-    from autograder.judging.judge import matching
+    from autograder.judging.runs_that_count import matching
     from autograder.settings import rubric
 
     file = rubric.FOLDER / f"{lesson}.yaml"
@@ -214,7 +214,7 @@ def needed_runs(asked: "Rubric") -> set[str]:
     }
 
 
-def missing_answers(bundle: Bundle, wanted: "Mapping[str, Answer]") -> Iterator[str]:
+def missing_answers(bundle: Bundle, wanted: "Mapping[str, Question]") -> Iterator[str]:
     from autograder.judging.judge_answers import of_another_kind
     from autograder.submissions.answers import read_answers
 

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from autograder.verdict import counted
+from autograder.wording import counted
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:

@@ -4,13 +4,13 @@ import pytest
 
 from autograder.errors import SettingsError
 from autograder.judging import judge
-from autograder.judging.case import Case
+from autograder.judging.hand_in import HandIn
 from autograder.measuring.measure import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
-from autograder.submissions.answers import Given
+from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 
 TIMES = {1: 8.0, 2: 4.4, 4: 2.5}
@@ -167,9 +167,9 @@ def asked(tmp_path_factory):
     ],
 )
 def test_a_rubric_of_a_study(asked, repeats, answers, scores):
-    given = {key: Given(text, Where("answers.txt", 1)) for key, text in answers.items()}
+    given = {key: WrittenAnswer(text, Where("answers.txt", 1)) for key, text in answers.items()}
     times = TIMES | {4: 2.55}
-    checks = judge.judge(Case(asked, runs(times, repeats), given, "answers.txt", "full")).checks
+    checks = judge.judge(HandIn(asked, runs(times, repeats), given, "answers.txt", "full")).checks
     assert tuple(check.score for check in checks) == pytest.approx(scores, abs=0.1)
     if repeats == 2:
         assert "runs: 2 on 1, 2 on 2, 2 on 4" in checks[0].found
