@@ -10,7 +10,7 @@ from tests.autograder.make_record import make_record
 TWO = {"size": 2, "source": "keras-horovod"}
 
 
-def seen(lines, jobs=None, login=None) -> examine.Seen:
+def seen(lines, jobs=None, login=None) -> examine.Examined:
     runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
     return examine.examine(runs, runs, jobs, None, login)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autograder.records import Where
+from autograder.records import Run, Where
 from autograder.verdict import Finding
 
 
@@ -17,3 +17,7 @@ def contradiction(
 def odd(title: str, expected: str, found: str, where: Sequence[Where | None], try_: str) -> Finding:
     places = tuple(w for w in where if w)[:4]
     return Finding("evidence", title, expected, found, places, try_, look=True)
+
+
+def rank_lines(run: Run) -> list[Where | None]:
+    return [rank.where for rank in run.ranks]
