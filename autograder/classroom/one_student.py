@@ -104,12 +104,12 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    given, found = answers_of(folder.answers)
-    findings = [*folder.findings, *found]
+    answers, about_answers = answers_of(folder.answers)
+    findings = [*folder.findings, *about_answers]
     hand_in = HandIn(
         rubric=rubric,
         runs=runs,
-        answers=given,
+        answers=answers,
         answers_file=next(iter(folder.answers.values()), None),
         profile=settings.profile,
         expected=settings.expected.get(lesson, {}),

@@ -46,7 +46,7 @@ def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[
 
 def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """Answers by id. An id with two different values counts as not answered, and is reported."""
-    given: dict[str, WrittenAnswer] = {}
+    answers: dict[str, WrittenAnswer] = {}
     twice: dict[str, Where] = {}
     findings = []
     # PowerShell's > writes UTF-16, and says so in its first two bytes.
@@ -69,10 +69,10 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], lis
                     try_="write one answer a line, like `keras_epoch_s = 0.91`",
                 )
             )
-        elif key in given and given[key].text != value:
+        elif key in answers and answers[key].text != value:
             twice[key] = where
         else:
-            given[key] = WrittenAnswer(value, where)
+            answers[key] = WrittenAnswer(value, where)
     for key, where in twice.items():
         findings.append(
             Finding(
@@ -80,11 +80,11 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], lis
                 f"`{key}` is answered twice",
                 expected="one value",
                 found="two different values, so neither counts",
-                where=(given.pop(key).where, where),
+                where=(answers.pop(key).where, where),
                 try_="delete the line that is not your answer",
             )
         )
-    return given, findings
+    return answers, findings
 
 
 def as_number(text: str, unit: str = "") -> float | None:
