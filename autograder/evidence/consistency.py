@@ -10,7 +10,7 @@ from autograder.measuring.measure import is_number, measured_or_none
 from autograder.measuring.record_facts import train_samples
 from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 
 # --- lines ----------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ def oddities(run: Run) -> Iterator[Finding]:
         yield odd(
             "The record says something that the course's programs never write",
             "every line once, with numbers in their range",
-            printable(problem.reason, 160),
+            shortened(problem.reason, 160),
             [problem.where],
             "hand in each output once, as the job wrote it",
         )
@@ -47,7 +47,7 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
         yield contradiction(
             "An epoch is missing or stands twice",
             f"epochs {numbers[0]}, {numbers[0] + 1}, …",
-            printable(", ".join(map(str, numbers[:20])), 80),
+            shortened(", ".join(map(str, numbers[:20])), 80),
             [e.where for e in run.epochs],
         )
 

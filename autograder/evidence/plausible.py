@@ -6,7 +6,7 @@ from autograder.evidence.findings import odd, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure, is_number, measured_or_none
 from autograder.records import Run
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 
 # Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;
@@ -52,7 +52,7 @@ def physically_possible(run: Run) -> Iterator[Finding]:
         yield odd(
             "The run is faster than its hardware can compute",
             f"at most {peak * count / (6 * params):,.0f} samples/s on {count} × "
-            f"{printable(device, 40)}",
+            f"{shortened(device, 40)}",
             f"{rate.value:,.0f} samples/s",
             list(rate.where),
             "synchronise the device before the clock is read",
@@ -67,7 +67,7 @@ def diverged(run: Run) -> Iterator[Finding]:
         yield odd(
             "The training diverged and went on to its end",
             "a loss that is a number",
-            printable(losses[0].reason, 120),
+            shortened(losses[0].reason, 120),
             [p.where for p in losses],
             "a smaller learning rate, inputs scaled to 0 to 1, then submit again",
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from autograder.evidence.findings import contradiction, odd, rank_lines
 from autograder.measuring.measure import is_number
 from autograder.records import Run
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import counted
 
@@ -69,7 +69,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
     if isinstance(named, list) and seen and not seen <= {str(h) for h in named}:
         yield contradiction(
             "Ranks ran on hosts that the header does not name",
-            printable(", ".join(str(h) for h in named[:8]), 120),
-            printable(", ".join(sorted(seen)[:8]), 120),
+            shortened(", ".join(str(h) for h in named[:8]), 120),
+            shortened(", ".join(sorted(seen)[:8]), 120),
             rank_lines(run),
         )

@@ -12,7 +12,7 @@ from autograder.judging.runs_that_count import (
 )
 from autograder.measuring.measure import measured_or_none
 from autograder.records import Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 from autograder.wording import shown
 
@@ -37,7 +37,7 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
         "run",
         f"A larger run of `{name}` did not finish, so a smaller one counts",
         expected="a run that ends by itself",
-        found=printable("; ".join([ended.outcome, *reasons[-3:]]), 200),
+        found=shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
         where=tuple(problem.where for problem in problems[-1:]),
         try_=f"{last_lines(ended)}, mend it and submit it again",
     )
@@ -67,7 +67,7 @@ def of_another_lesson(hand_in: HandIn) -> Iterator[Finding]:
             "run",
             "An output of another lesson lies here",
             expected=f"outputs of lesson {lesson}",
-            found=printable(", ".join(str(run.header.get("lesson")) for run in strangers[:4])),
+            found=shortened(", ".join(str(run.header.get("lesson")) for run in strangers[:4])),
             where=tuple(Where(run.files[0], 0) for run in strangers[:4] if run.files),
             try_="hand in each lesson's outputs in its own folder",
             look=True,
@@ -81,7 +81,7 @@ def not_asked(hand_in: HandIn) -> Iterator[Finding]:
             "answers",
             "Answers that this lesson does not ask",
             expected="the ids of the notebook",
-            found=printable(", ".join(unknown)),
+            found=shortened(", ".join(unknown)),
             where=tuple(hand_in.answers[key].where for key in unknown[:4]),
             try_="check the spelling of these ids",
         )

@@ -4,7 +4,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
 
@@ -48,7 +48,7 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
     found = f"{title}: {as_text(value)}"
     if isinstance(value, str) or isinstance(limit, str):
         same = value == limit
-        return Part(title, PASSED if same else FAILED, float(same), expected, printable(found))
+        return Part(title, PASSED if same else FAILED, float(same), expected, shortened(found))
     credit, status = compare(value, limit, condition)
     if status == FAILED:
         credit, status = partial(hand_in, value, limit, condition, name)

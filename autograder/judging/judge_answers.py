@@ -8,7 +8,7 @@ from autograder.judging.values import metric_value
 from autograder.measuring.measure import Measure, NotMeasured, each_measured
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions.answers import WrittenAnswer, as_number, as_word
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
@@ -47,7 +47,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         return _no_answer(hand_in, key, question)
     if question.kind == "prediction":
         return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", (answer.where,))
-    found = f"{key}: {printable(answer.text, 40)}"
+    found = f"{key}: {shortened(answer.text, 40)}"
     if asked := of_another_kind(question, answer.text):
         expected, hint = f"{key}: a {question.kind}", f"write {asked}"
         return Part(key, FAILED, 0, expected, found, (answer.where,), hint)

@@ -10,7 +10,7 @@ from autograder.measuring.record_facts import ERROR_FILE, train_samples
 from autograder.reading.formats import mllog
 from autograder.reading.outcome import RAISED
 from autograder.records import Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric
 
 
@@ -69,7 +69,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
     reason = f"the run of `{name}` did not finish: {run.outcome}"
     if problem:
         # A damaged line of the record stands at "Your runs" already; others say the cause.
-        text = "" if mllog.TAG.decode() in problem.text else printable(problem.text, 120)
+        text = "" if mllog.TAG.decode() in problem.text else shortened(problem.text, 120)
         reason += f" ({problem.reason}{': ' if text else ''}{text})"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
     try_ = last_lines(run)
@@ -89,7 +89,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 def last_lines(run: Run) -> str:
     """Where a job that did not end well says why: in its error file, if one was handed in."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
-    return "look at the last lines of " + (printable(errors[0]) if errors else "the output")
+    return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 
 def size_shortfall(hand_in: HandIn, run: Run) -> tuple[float, float] | None:

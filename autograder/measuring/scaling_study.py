@@ -19,7 +19,7 @@ from autograder.measuring.measure import (
 )
 from autograder.measuring.scaling_laws import Points
 from autograder.records import Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 
 At = Mapping[str, Any]
 
@@ -55,7 +55,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
     if len(kinds) > 1:
         raise NotMeasured(
-            f"{' and '.join(printable(kind, 20) for kind in kinds)} scaling are two studies",
+            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are two studies",
             "give the runs of each kind a name of their own",
         )
     kind = kinds[0] if kinds else None
