@@ -1,6 +1,5 @@
 """`autograder grade`: a folder of submissions in, grades and reports out."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import click
 from autograder.classroom import class_run, shards, whole_class
 from autograder.classroom.shards import Part
 from autograder.commands.options import FOLDER, ClassOptions, class_options, load
+from autograder.cpus import usable_cpus
 from autograder.settings import roster
 from autograder.submissions import collect
 
@@ -56,7 +56,7 @@ def grade_command(
     # Of all that every shard sees: a part knows the others' students.
     roster.check_students(settings.policy, {one.name for one in students}, people)
     settings = replace(settings, gradescope=gradescope)
-    processes = processes or cores()
+    processes = processes or len(usable_cpus())
     if shard is not None and out is not None:
         with progress(len(shard.students(students))) as tick:
             done = shards.grade(shard, students, settings, options, out, processes, tick)
@@ -77,13 +77,6 @@ def check_apart(submissions: Sequence[Path], out: Path) -> None:
             raise click.UsageError(
                 f"--out {out} lies among the submissions of {given}: choose a folder beside them"
             )
-
-
-def cores() -> int:
-    """Of the job or container, where the system tells; not of the whole machine."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager
