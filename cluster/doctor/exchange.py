@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cluster.doctor import place
+from cluster.doctor import position
 
 PAUSE = 0.05
 
 
 def folder() -> Path:
-    return Path.cwd() / f".doctor-{place.launch_name()}"
+    return Path.cwd() / f".doctor-{position.launch_name()}"
 
 
 def send(where: Path, kind: str, rank: int, content: Any) -> bool:
     """False if another process has sent this already: two call themselves by one rank."""
-    new = where / f".{kind}-{rank}-{os.getpid()}-{place.host_name()}"
+    new = where / f".{kind}-{rank}-{os.getpid()}-{position.host_name()}"
     new.write_text(json.dumps(content))
     try:
         os.link(new, where / f"{kind}-{rank}.json")  # whole, or not at all; never over another

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.schedulers.laptop.processes import cores as physical_cores
+from autograder.cpus import usable_cpus, whole_cores
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 GB = 1e9
 CGROUPS = Path("/sys/fs/cgroup")
 
 
-def machine(_: Place) -> Finding:
+def machine(_: Position) -> Diagnosis:
     info = Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.*)", info)
     name = model[1] if model else platform.machine()
@@ -23,9 +23,9 @@ def machine(_: Place) -> Finding:
     return ok(words, alike=words, cpus=os.cpu_count())
 
 
-def cores(place: Place) -> Finding:
+def cores(position: Position) -> Diagnosis:
     """How many cores the ranks of this node have, and whether they get in each other's way."""
-    masks = place.affinities or (tuple(sorted(os.sched_getaffinity(0))),)
+    masks = position.affinities or (tuple(usable_cpus()),)
     usable = set().union(*masks)
     quota = cpu_quota()
     room = min(len(usable), quota) if quota else len(usable)
@@ -70,7 +70,7 @@ def cores(place: Place) -> Finding:
             **facts,
         )
     pinned = "each pinned to its own" if ranks > 1 and apart(masks) else "not pinned apart"
-    how = f", {pinned}" if ranks > 1 else f", {len(physical_cores())} of them whole cores"
+    how = f", {pinned}" if ranks > 1 else f", {len(whole_cores())} of them whole cores"
     return ok(f"{ranks} rank{'s' * (ranks > 1)} on {room:g} CPUs{how}", **facts)
 
 
@@ -82,11 +82,11 @@ def apart(masks: tuple[tuple[int, ...], ...]) -> bool:
     return sum(map(len, masks)) == len(set().union(*masks))
 
 
-def memory(place: Place) -> Finding:
+def memory(position: Position) -> Diagnosis:
     info = dict(re.findall(r"(\w+):\s+(\d+) kB", Path("/proc/meminfo").read_text()))
     total, free = int(info["MemTotal"]) * 1024, int(info["MemAvailable"]) * 1024
     limit = memory_limit()
-    ranks = max(1, len(place.affinities))
+    ranks = max(1, len(position.affinities))
     room = min(free, limit) if limit else free
     facts = {"total": total, "available": free, "limit": limit, "ranks": ranks}
     words = f"{room / GB:.1f} of {total / GB:.1f} GB can be used"

@@ -3,9 +3,9 @@
 import os
 import re
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.doctor.programs import answer
+from cluster.doctor.ask_program import answer
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 # How an MPI calls itself -> the plug-ins of Slurm that it can start with.
 PLUG_INS = {
@@ -25,7 +25,7 @@ OWNERS = {
 }
 
 
-def mpi(_: Place) -> Finding:
+def mpi(_: Position) -> Diagnosis:
     library = library_version()
     if library is None:
         return look(

@@ -5,13 +5,13 @@ import os
 import re
 import socket
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site file"
 
 
-def interfaces(place: Place) -> Finding:
+def interfaces(position: Position) -> Diagnosis:
     addresses = up_with_addresses()
     speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
     if not addresses:
@@ -37,12 +37,12 @@ def interfaces(place: Place) -> Finding:
     facts |= {"gloo": gloo, "nccl": nccl}
     if not gloo and not ipaddress.ip_address(mine).is_loopback:
         return broken(
-            f"{place.host} resolves to {mine}, which is no address of this node",
+            f"{position.host} resolves to {mine}, which is no address of this node",
             SET.format(name=nccl or "NAME"),
             **facts,
         )
     real = [name for name in addresses if not name.startswith("lo")]
-    if not real and len(place.nodes) > 1:
+    if not real and len(position.nodes) > 1:
         return look(
             "only the loopback interface is up: no other machine can be reached",
             "if the nodes are not all on one machine: ip -brief address, and the site's support",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from cluster.sites import site
+from cluster.sites import site_files
 
 NAME = "dl-course"
 DISPLAY_NAME = "Deep Learning on Supercomputers"
@@ -207,7 +207,7 @@ def start_script() -> str:
 
 def environment_of_jobs() -> Path | None:
     """What the personal site file says, if `cluster use` wrote one."""
-    if not site.personal_file().is_file():
+    if not site_files.personal_file().is_file():
         return None
-    chosen = site.load(site.personal_file()).exports.get("COURSE_ENVIRONMENT")
+    chosen = site_files.load(site_files.personal_file()).exports.get("COURSE_ENVIRONMENT")
     return Path(chosen) if chosen else None

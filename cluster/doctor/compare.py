@@ -4,46 +4,46 @@ from collections import defaultdict
 from dataclasses import replace
 
 from cluster.doctor import probes
-from cluster.doctor.findings import OK, Finding, broken, look
+from cluster.doctor.diagnosis import OK, Diagnosis, broken, look
 
 SLOW = 0.02  # of the limit
 LATE = 1000.0  # µs
 
 
-def compared(findings: list[Finding]) -> list[Finding]:
-    """The findings in the table's order, with those that compare nodes behind their own."""
+def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
+    """The diagnoses in the table's order, with those that compare nodes behind their own."""
     order = [probe.name for probe in probes.PROBES]
-    found = [*against_limit(findings), *unlike(findings), *same_address(findings)]
+    found = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
     after = {"clock": "between nodes", "launch": "allreduce", "ranks": "allreduce"}
     return sorted(found, key=lambda each: order.index(after.get(each.probe, each.probe)))
 
 
-def rows(findings: list[Finding]) -> list[Finding]:
+def rows(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """One row for what is said alike; of many nodes that are all well, one speaks for all."""
-    groups: dict[tuple, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        words = () if finding.state == OK else (finding.found, finding.advice)
-        groups[(finding.probe, finding.state, *words)].append(finding)
+    groups: dict[tuple, list[Diagnosis]] = defaultdict(list)
+    for diagnosis in diagnoses:
+        words = () if diagnosis.state == OK else (diagnosis.found, diagnosis.advice)
+        groups[(diagnosis.probe, diagnosis.state, *words)].append(diagnosis)
     return [together(group) for group in groups.values()]
 
 
-def together(group: list[Finding]) -> Finding:
+def together(group: list[Diagnosis]) -> Diagnosis:
     first = group[0]
-    everywhere = tuple(name for finding in group for name in finding.where)
-    different = {finding.found for finding in group}
+    everywhere = tuple(name for diagnosis in group for name in diagnosis.where)
+    different = {diagnosis.found for diagnosis in group}
     if len(different) == 1 or not first.where:
         return replace(first, where=everywhere)
     return replace(first, found=f"{first.where[0]}: {first.found}", where=everywhere)
 
 
-def unlike(findings: list[Finding]) -> list[Finding]:
+def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """Nodes that differ where they should not."""
     found = []
     for probe in (probe for probe in probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)
-        for finding in findings:
-            if finding.probe == probe.name and "alike" in finding.facts:
-                kinds[finding.facts["alike"]] += finding.where
+        for diagnosis in diagnoses:
+            if diagnosis.probe == probe.name and "alike" in diagnosis.facts:
+                kinds[diagnosis.facts["alike"]] += diagnosis.where
         if len(kinds) > 1:
             words = "; ".join(f"{short(where)}: {kind}" for kind, where in kinds.items())
             advice = "give all nodes one environment and one set of modules, and GPUs of one kind"
@@ -51,12 +51,12 @@ def unlike(findings: list[Finding]) -> list[Finding]:
     return found
 
 
-def same_address(findings: list[Finding]) -> list[Finding]:
+def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """Debian's 127.0.1.1: each node finds itself by its own name, and nobody else."""
     by_address: dict[str, list[str]] = defaultdict(list)
-    for finding in findings:
-        if finding.probe == "network" and "address" in finding.facts:
-            by_address[finding.facts["address"]] += finding.where
+    for diagnosis in diagnoses:
+        if diagnosis.probe == "network" and "address" in diagnosis.facts:
+            by_address[diagnosis.facts["address"]] += diagnosis.where
     return [
         replace(
             broken(
@@ -70,31 +70,31 @@ def same_address(findings: list[Finding]) -> list[Finding]:
     ]
 
 
-def against_limit(findings: list[Finding]) -> list[Finding]:
+def against_limit(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """The allreduce beside what carries it: memory inside a node, TCP between nodes."""
-    copies = [f.facts["gb_s"] for f in findings if f.probe == "memory copy" and "gb_s" in f.facts]
-    wires = [f.facts["gb_s"] for f in findings if f.probe == "between nodes" and "gb_s" in f.facts]
+    copies = [f.facts["gb_s"] for f in diagnoses if f.probe == "memory copy" and "gb_s" in f.facts]
+    wires = [f.facts["gb_s"] for f in diagnoses if f.probe == "between nodes" and "gb_s" in f.facts]
     limits, name = (wires, "one TCP connection") if wires else (copies, "copying memory")
     return [
-        judged(finding, min(limits), name)
-        if limits and finding.probe == "allreduce" and "bus_gb_s" in finding.facts
-        else finding
-        for finding in findings
+        judged(diagnosis, min(limits), name)
+        if limits and diagnosis.probe == "allreduce" and "bus_gb_s" in diagnosis.facts
+        else diagnosis
+        for diagnosis in diagnoses
     ]
 
 
-def judged(finding: Finding, limit: float, name: str) -> Finding:
-    share = finding.facts["bus_gb_s"] / limit
-    words = f"{finding.found}, {100 * share:.0f} % of {name} ({limit:.1f} GB/s)"
-    facts = finding.facts | {"limit_gb_s": limit, "limit": name, "share": share}
-    if share < SLOW or finding.facts["latency_us"] > LATE:
+def judged(diagnosis: Diagnosis, limit: float, name: str) -> Diagnosis:
+    share = diagnosis.facts["bus_gb_s"] / limit
+    words = f"{diagnosis.found}, {100 * share:.0f} % of {name} ({limit:.1f} GB/s)"
+    facts = diagnosis.facts | {"limit_gb_s": limit, "limit": name, "share": share}
+    if share < SLOW or diagnosis.facts["latency_us"] > LATE:
         return replace(
             look(f"{words}: slow", "ranks that share cores wait for each other: see cores and load;"
                  " else the wrong interface: see network", **facts),
-            probe=finding.probe,
-            where=finding.where,
+            probe=diagnosis.probe,
+            where=diagnosis.where,
         )  # fmt: skip
-    return replace(finding, found=words, facts=facts)
+    return replace(diagnosis, found=words, facts=facts)
 
 
 def short(names: list[str] | tuple[str, ...]) -> str:
