@@ -45,14 +45,14 @@ NO_STEP = 2**32 - 16  # from here on: the batch script itself, a shell inside `s
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchedAs:
     launcher: str
     rank: int
     local_rank: int
     size: int
 
 
-def launched(environ: Environ = os.environ) -> Launch | None:
+def launched(environ: Environ = os.environ) -> LaunchedAs | None:
     """How this process was started as one of several; None if nobody says that it was."""
     for each in LAUNCHERS:
         size = number(environ, each.size)
@@ -64,7 +64,7 @@ def launched(environ: Environ = os.environ) -> Launch | None:
         if name == "srun" and (number(environ, ("SLURM_STEP_ID",)) or 0) >= NO_STEP:
             continue
         rank, local_rank = number(environ, each.rank), number(environ, each.local_rank)
-        return Launch(name, rank or 0, local_rank or 0, size)
+        return LaunchedAs(name, rank or 0, local_rank or 0, size)
     return None
 
 

@@ -13,9 +13,9 @@ LATE = 1000.0  # µs
 def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """The diagnoses in the table's order, with those that compare nodes behind their own."""
     order = [probe.name for probe in probes.PROBES]
-    found = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
+    everything = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
     after = {"clock": "between nodes", "launch": "allreduce", "ranks": "allreduce"}
-    return sorted(found, key=lambda each: order.index(after.get(each.probe, each.probe)))
+    return sorted(everything, key=lambda each: order.index(after.get(each.probe, each.probe)))
 
 
 def rows(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
@@ -38,7 +38,7 @@ def together(group: list[Diagnosis]) -> Diagnosis:
 
 def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """Nodes that differ where they should not."""
-    found = []
+    different = []
     for probe in (probe for probe in probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)
         for diagnosis in diagnoses:
@@ -47,8 +47,8 @@ def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
         if len(kinds) > 1:
             words = "; ".join(f"{short(where)}: {kind}" for kind, where in kinds.items())
             advice = "give all nodes one environment and one set of modules, and GPUs of one kind"
-            found.append(replace(look(f"nodes differ: {words}", advice), probe=probe.name))
-    return found
+            different.append(replace(look(f"nodes differ: {words}", advice), probe=probe.name))
+    return different
 
 
 def same_address(diagnoses: list[Diagnosis]) -> list[Diagnosis]:

@@ -44,7 +44,7 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
         click.echo("Looking; this takes about half a minute …", err=True)
     try:
         hello = min(probes.HELLO, limit)
-        reports = examine(probes.chosen(limit, only), hello, report.show, report.finish)
+        reports = examine(probes.chosen(limit, only), hello, report)
     except OSError as error:
         raise click.ClickException(
             f"{error.filename or Path.cwd()}: {error.strerror}; start the doctor in a folder that"

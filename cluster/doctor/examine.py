@@ -2,38 +2,34 @@
 
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 
 from autograder.cpus import usable_cpus
 from cluster.doctor import exchange, gpus, run_probes
 from cluster.doctor.diagnosis import Diagnosis, broken
 from cluster.doctor.position import Position, host_name
 from cluster.doctor.probes import MEASURE, NODE, NODES, RANKS, Probe, budget, of_kind
+from cluster.doctor.report import Report
 from cluster.launchers import launched
 
-Show = Callable[[Position, list[Diagnosis]], None]
-Finish = Callable[[], None]
 
+def examine(chosen: list[Probe], hello: float, report: Report) -> bool:
+    """Run these probes and write the report; False if another rank writes it.
 
-def examine(chosen: list[Probe], hello: float, show: Show, finish: Finish) -> bool:
-    """Run these probes; `show` gets diagnoses when there are some, then `finish` is called.
-
-    False if another rank reports. `hello`: seconds in which all ranks have to begin.
+    `hello`: seconds in which all ranks have to begin.
     """
     launch = launched()
     launcher, rank, size = (launch.launcher, launch.rank, launch.size) if launch else ("", 0, 1)
     mine = tuple(usable_cpus())
     position = Position(rank, size, launcher, host_name(), "", (host_name(),), (mine,))
     run_probes.watch_over(2 * hello + budget(chosen, NODE, MEASURE, NODES, RANKS) + 60)
-    if size == 1:
-        show(
-            replace(position, launcher=""),
-            of_node(position, chosen) + of_ranks(position, chosen, []),
-        )
-        finish()
-        return True
-    return examine_together(position, mine, chosen, hello, show, finish)
+    if size > 1:
+        return examine_together(position, chosen, hello, report)
+    everything = of_node(position, chosen) + of_ranks(position, chosen, [])
+    report.show(replace(position, launcher=""), everything)
+    report.finish()
+    return True
 
 
 def of_node(position: Position, chosen: list[Probe]) -> list[Diagnosis]:
@@ -59,35 +55,25 @@ def of_ranks(
 
 
 def examine_together(
-    position: Position,
-    mine: tuple[int, ...],
-    chosen: list[Probe],
-    seconds: float,
-    show: Show,
-    finish: Finish,
+    position: Position, chosen: list[Probe], seconds: float, report: Report
 ) -> bool:
-    folder = exchange.folder()
+    folder = exchange.shared_folder()
     folder.mkdir(exist_ok=True)
-    reports = position.rank == 0
     everyone = range(position.size)
-    if not exchange.send(folder, "hello", position.rank, {"host": position.host, "mask": mine}):
-        show(position, [twice(position)])
-        finish()
+    if not introduced(folder, position):
+        report.show(position, [twice(position)])
+        report.finish()
         return True
     hello = exchange.collect(folder, "hello", everyone, seconds)
-    position = replace(
-        position,
-        folder=str(folder),
-        hosts=tuple(hello[rank]["host"] if rank in hello else "?" for rank in everyone),
-        affinities=tuple(tuple(h["mask"]) for h in hello.values() if h["host"] == position.host),
-    )
+    position = among(position, folder, hello)
     # What one node shows alone.
     alone = of_node(position, chosen) if position.leads else []
     exchange.send(folder, "looked", position.rank, [asdict(each) for each in alone])
     looked = exchange.collect(folder, "looked", hello, budget(chosen, NODE, MEASURE))
     missing = [rank for rank in everyone if rank not in looked]
+    reports = position.rank == 0
     if reports:
-        show(position, received(looked) + [silent(position, missing)] * bool(missing))
+        report.show(position, received(looked) + [silent(position, missing)] * bool(missing))
     # What shows only together; pointless when somebody is missing.
     later: list[subprocess.Popen] = []
     if not missing:
@@ -96,15 +82,33 @@ def examine_together(
         if reports:
             answers = exchange.collect(folder, "met", everyone, budget(chosen, NODES, RANKS))
             gone = [rank for rank in everyone if rank not in answers]
-            show(position, received(answers) + [silent(position, gone)] * bool(gone))
+            report.show(position, received(answers) + [silent(position, gone)] * bool(gone))
     if reports:
-        finish()
+        report.finish()
         shutil.rmtree(folder, ignore_errors=True)
     else:  # stay until the report is out: a launcher may end all ranks when one has ended
         exchange.until_gone(folder, budget(chosen, NODES, RANKS))
     for process in later:
         run_probes.end(process)
     return reports
+
+
+def introduced(folder: Path, position: Position) -> bool:
+    """False if another process has said that it is this rank."""
+    (mine,) = position.affinities
+    return exchange.send(folder, "hello", position.rank, {"host": position.host, "mask": mine})
+
+
+def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
+    """The position, with what the others have said of theirs."""
+    return replace(
+        position,
+        folder=str(folder),
+        hosts=tuple(hello[rank]["host"] if rank in hello else "?" for rank in range(position.size)),
+        affinities=tuple(
+            tuple(said["mask"]) for said in hello.values() if said["host"] == position.host
+        ),
+    )
 
 
 def received(answers: dict[int, list[dict]]) -> list[Diagnosis]:
@@ -121,7 +125,7 @@ def silent(position: Position, missing: list[int]) -> Diagnosis:
         broken(
             f"{which} of {position.size} did not answer, so the ranks were not examined together",
             "not started, hanging, on a node that hangs, or without this folder, which all nodes"
-            f" have to share: {exchange.folder().parent}",
+            f" have to share: {exchange.shared_folder().parent}",
             ranks=missing,
         ),
         probe="ranks",

@@ -46,11 +46,11 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
     there = usable(by_name["gpus"]) if "gpus" in by_name else None
     if not there:
         return []
-    found = []
+    disagreements = []
     for name in ("torch", "tensorflow"):
         seen = by_name[name].facts.get("gpus") if name in by_name else None
         if seen is not None and seen != there:
-            found.append(
+            disagreements.append(
                 broken(
                     f"{there} GPUs are there, but {name} sees {seen}",
                     "install the edition for GPUs (environment.yml), and load the CUDA it names",
@@ -58,10 +58,10 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
             )
     built = by_name["horovod"].facts.get("built", {}) if "horovod" in by_name else {}
     if built and not built.get("NCCL"):
-        found.append(
+        disagreements.append(
             look(
                 "Horovod has no NCCL: GPUs would exchange gradients by way of the CPU's memory",
                 "compile it with HOROVOD_GPU_OPERATIONS=NCCL: see environment.yml",
             )
         )
-    return found
+    return disagreements

@@ -30,24 +30,15 @@ def cores(position: Position) -> Diagnosis:
     quota = cpu_quota()
     room = min(len(usable), quota) if quota else len(usable)
     ranks = len(masks)
-    asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
-    facts = {"ranks": ranks, "cpus": len(usable), "quota": quota, "masks": list(map(list, masks))}
+    facts = {
+        "ranks": ranks,
+        "cpus": len(usable),
+        "quota": quota,
+        "masks": list(map(list, masks)),
+    }
     whole = os.cpu_count() or 1
-    for mask in dict.fromkeys(masks):
-        beside = sum(set(other) <= set(mask) for other in masks)
-        if beside > len(mask) and whole >= ranks and len(mask) < whole:
-            return broken(
-                f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
-                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
-                **facts,
-            )
-    narrow = [mask for mask in masks if len(mask) < asked]
-    if narrow:
-        return broken(
-            f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
-            f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
-            **facts,
-        )
+    if trouble := badly_pinned(masks, whole):
+        return broken(trouble[0], trouble[1], **facts)
     if ranks > room:
         return look(
             f"{ranks} ranks on {room:g} CPUs: no speedup can be shown",
@@ -72,6 +63,25 @@ def cores(position: Position) -> Diagnosis:
     pinned = "each pinned to its own" if ranks > 1 and apart(masks) else "not pinned apart"
     how = f", {pinned}" if ranks > 1 else f", {len(whole_cores())} of them whole cores"
     return ok(f"{ranks} rank{'s' * (ranks > 1)} on {room:g} CPUs{how}", **facts)
+
+
+def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
+    """Ranks that share a core or have too few, and what to do; `whole`: CPUs of the node."""
+    for mask in dict.fromkeys(masks):
+        beside = sum(set(other) <= set(mask) for other in masks)
+        if beside > len(mask) and whole >= len(masks) and len(mask) < whole:
+            return (
+                f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
+                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
+            )
+    asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
+    narrow = [mask for mask in masks if len(mask) < asked]
+    if not narrow:
+        return None
+    return (
+        f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
+        f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
+    )
 
 
 def names(mask: tuple[int, ...]) -> str:
@@ -103,15 +113,15 @@ def memory(position: Position) -> Diagnosis:
 
 def cpu_quota() -> float | None:
     """CPUs that control groups allow, as a number of whole ones."""
-    found = []
+    quotas = []
     for text in cgroup_values("cpu", "cpu.max"):  # version 2: "200000 100000" or "max 100000"
         quota, _, period = text.partition(" ")
         if quota.isdigit():
-            found.append(int(quota) / int(period))
+            quotas.append(int(quota) / int(period))
     for text in cgroup_values("cpu", "cpu.cfs_quota_us"):  # version 1: microseconds of 100000
         if text.isdigit():
-            found.append(int(text) / 100_000)
-    return min(found, default=None)
+            quotas.append(int(text) / 100_000)
+    return min(quotas, default=None)
 
 
 def memory_limit() -> int | None:

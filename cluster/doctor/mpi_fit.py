@@ -43,14 +43,14 @@ def mpi(_: Position) -> Diagnosis:
         )
     listed = answer("srun", "--mpi=list")
     if listed is None:
-        found = f"{library}; {'mpirun' if started_by else 'no mpirun and no srun'} on PATH"
-        return ok(found, **facts) if started_by else look(found, "load the site's MPI", **facts)
+        words = f"{library}; {'mpirun' if started_by else 'no mpirun and no srun'} on PATH"
+        return ok(words, **facts) if started_by else look(words, "load the site's MPI", **facts)
     offered = re.findall(r"(?m)^\W*(\w+)\s*$", listed[1]) if listed[0] == 0 else []
     if not offered:
-        found = f"{library}; srun is there and lists no plug-ins"
+        words = f"{library}; srun is there and lists no plug-ins"
         if started_by and "SLURM_JOB_ID" not in os.environ:  # a Slurm that does not run
-            return ok(f"{found}; mpirun on PATH", **facts)
-        return look(found, "does Slurm answer? srun --mpi=list", **facts)
+            return ok(f"{words}; mpirun on PATH", **facts)
+        return look(words, "does Slurm answer? srun --mpi=list", **facts)
     facts["plug_ins"] = offered
     wanted = next((PLUG_INS[name] for name in PLUG_INS if library.startswith(name)), ".")
     fitting = [name for name in offered if re.match(wanted, name)]

@@ -17,8 +17,8 @@ def main() -> None:
     probe = probes.BY_NAME[sys.argv[1]]
     module, function = probe.function.split(":")
     run = getattr(importlib.import_module(f"cluster.doctor.{module}"), function)
-    found: Diagnosis | Iterable[Diagnosis] = run(Position.from_json(sys.argv[2]))
-    for diagnosis in [found] if isinstance(found, Diagnosis) else found:
+    answer: Diagnosis | Iterable[Diagnosis] = run(Position.from_json(sys.argv[2]))
+    for diagnosis in [answer] if isinstance(answer, Diagnosis) else answer:
         named = replace(diagnosis, probe=diagnosis.probe or probe.name)
         print(f"\n{MARK}{json.dumps(asdict(named))}", flush=True)
     print(f"\n{MARK}", flush=True)

@@ -50,14 +50,16 @@ def run(
             later.append(process)
     lines = [line.removeprefix(MARK) for line in text_of(out).splitlines() if line.startswith(MARK)]
     finished = "" in lines
-    found = [Diagnosis(**{**json.loads(line), "where": ()}) for line in lines if line]
+    diagnoses = [Diagnosis(**{**json.loads(line), "where": ()}) for line in lines if line]
     if code is None:
-        found.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
+        diagnoses.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
     elif code or not finished:
-        found.append(broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice))
+        diagnoses.append(
+            broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice)
+        )
     os.close(out)
     os.close(err)
-    return [replace(each, probe=each.probe or probe.name) for each in found]
+    return [replace(each, probe=each.probe or probe.name) for each in diagnoses]
 
 
 def end(process: subprocess.Popen) -> None:

@@ -45,19 +45,21 @@ def batch_system(_: Position) -> Diagnosis:
 
 def python(_: Position) -> Diagnosis:
     version = ".".join(map(str, sys.version_info[:3]))
-    found = f"Python {version} in {sys.prefix}"
-    facts = {"alike": found, "version": version, "prefix": sys.prefix}
+    python_here = f"Python {version} in {sys.prefix}"
+    facts = {"alike": python_here, "version": version, "prefix": sys.prefix}
     jobs_use = os.environ.get("COURSE_ENVIRONMENT")
     if sys.version_info[:2] != (3, 11):
-        return broken(f"{found}: the course needs 3.11", "make .venv, then call its `cluster`")
+        return broken(
+            f"{python_here}: the course needs 3.11", "make .venv, then call its `cluster`"
+        )
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
-        return look(f"{found}, but jobs use {jobs_use}", advice, **facts)
+        return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)
     for name in ("PYTHONHOME", "PYTHONPATH"):
         if os.environ.get(name):
-            sentence = f"{found}; {name}={os.environ[name]} mixes other packages in"
+            sentence = f"{python_here}; {name}={os.environ[name]} mixes other packages in"
             return look(sentence, f"unset {name}; a module may set it: module list", **facts)
-    return ok(found, **facts)
+    return ok(python_here, **facts)
 
 
 PROGRAM = "#include <vector>\nint main() { return std::vector<int>{0}[0]; }\n"

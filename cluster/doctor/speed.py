@@ -60,10 +60,10 @@ def counted(masks: list[set[int]]) -> list[int]:
     children = [fork.Process(target=count, args=(mask, start, answers)) for mask in masks]
     for child in children:
         child.start()
-    found = [answers.get() for _ in children]
+    numbers = [answers.get() for _ in children]
     for child in children:
         child.join()
-    return found
+    return numbers
 
 
 def count(mask: set[int], start: float, answers) -> None:

@@ -26,8 +26,8 @@ def title(position: Position) -> str:
 
 
 def summary(diagnoses: list[Diagnosis]) -> str:
-    found = compare.rows(diagnoses)
-    counts = {state: sum(row.state == state for row in found) for state in STATES}
+    rows = compare.rows(diagnoses)
+    counts = {state: sum(row.state == state for row in rows) for state in STATES}
     return ", ".join(f"{counts[state]} {SUMMARY[state]}" for state in STATES)
 
 
@@ -44,13 +44,13 @@ def where(diagnosis: Diagnosis, position: Position) -> str:
 def lines(diagnoses: list[Diagnosis], position: Position) -> list[str]:
     """One line a diagnosis, and one more for what to do: no colours, nothing wrapped."""
     several = len(position.nodes) > 1 or position.size > 1
-    found = []
+    printed = []
     for row in compare.rows(diagnoses):
         at = f"{where(row, position):<10} " if several else ""
-        found.append(f"{row.state:<6} {row.probe:<14} {at}{row.found}")
+        printed.append(f"{row.state:<6} {row.probe:<14} {at}{row.found}")
         if row.advice:
-            found.append(f"{'':<6} {'':<14} {'':<{len(at)}}→ {row.advice}")
-    return found
+            printed.append(f"{'':<6} {'':<14} {'':<{len(at)}}→ {row.advice}")
+    return printed
 
 
 def draw(diagnoses: list[Diagnosis], position: Position) -> None:

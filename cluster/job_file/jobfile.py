@@ -74,9 +74,9 @@ def parse(text: str, path: Path = Path("job.sbatch")) -> JobFile:
     in_head = True
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith(MARK) and in_head:
-            found = _directive(line, f"{path} line {number}")
-            options.update(found)
-            lines.update(dict.fromkeys(found, number))
+            here = _directive(line, f"{path} line {number}")
+            options.update(here)
+            lines.update(dict.fromkeys(here, number))
         elif line.startswith(MARK):
             notes.append(f"{path} line {number}: ignored, it comes after the first command: {line}")
         elif in_head and re.match(r"\s*#\s*SBATCH\s", line, re.IGNORECASE):
@@ -183,15 +183,15 @@ def seconds(text: str) -> int | None:
     if not match:
         raise ValueError("a time is minutes, HH:MM:SS or D-HH:MM:SS")
     days, *parts = match.groups()
-    given = [int(part) for part in parts if part is not None]
+    numbers = [int(part) for part in parts if part is not None]
     if days is not None:
-        hours, minutes, rest = given + [0] * (3 - len(given))
+        hours, minutes, rest = numbers + [0] * (3 - len(numbers))
         return ((int(days) * 24 + hours) * 60 + minutes) * 60 + rest
-    if len(given) == 1:
-        return given[0] * 60
-    if len(given) == 2:
-        return given[0] * 60 + given[1]
-    return (given[0] * 60 + given[1]) * 60 + given[2]
+    if len(numbers) == 1:
+        return numbers[0] * 60
+    if len(numbers) == 2:
+        return numbers[0] * 60 + numbers[1]
+    return (numbers[0] * 60 + numbers[1]) * 60 + numbers[2]
 
 
 def clock(seconds: int) -> str:
@@ -230,7 +230,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
     if "\\" in pattern:  # sbatch: a backslash switches the patterns off
         return pattern.replace("\\", "")
 
-    def one(match: re.Match) -> str:
+    def replacement(match: re.Match) -> str:
         width, letter = match.groups()
         if letter == "%":
             return "%"
@@ -239,7 +239,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
         value = values[letter]
         return value.zfill(min(int(width), 10)) if width and value.isdigit() else value
 
-    return re.sub(r"%(\d*)([A-Za-z%])", one, pattern)
+    return re.sub(r"%(\d*)([A-Za-z%])", replacement, pattern)
 
 
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
@@ -264,9 +264,9 @@ def existing_outputs(job: JobFile, folder: Path) -> list[Path]:
     asked = request(job)
     values = values_of(0, glob.escape(asked.name), "", None) | dict.fromkeys("jJAaNnts", "*")
     pattern = fill(re.sub(r"([*?\[])", r"[\1]", asked.output), values)
-    found = [Path(name) for name in glob.glob(str(Path(glob.escape(str(folder))) / pattern))]
+    files = [Path(name) for name in glob.glob(str(Path(glob.escape(str(folder))) / pattern))]
     numbers = re.compile(r"\d+")
     return sorted(
-        (path for path in found if path.is_file()),
+        (path for path in files if path.is_file()),
         key=lambda path: [int(digits) for digits in numbers.findall(path.name)],
     )

@@ -68,12 +68,12 @@ def scale_command(
 
 def numbers(text: str) -> list[int]:
     try:
-        found = sorted({int(word) for word in text.split(",")})
+        sizes = sorted({int(word) for word in text.split(",")})
     except ValueError:
-        found = [0]
-    if found[0] < 1:
+        sizes = [0]
+    if sizes[0] < 1:
         raise click.UsageError(f"--ranks {text}: give numbers above 0, such as 1,2,4")
-    return found
+    return sizes
 
 
 def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:

@@ -117,8 +117,8 @@ def install_command(name: str) -> None:
 @kernel_group.command("list")
 def list_command() -> None:
     """The course's kernels, and whether their environments are there."""
-    found = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
-    ours = [kernel for kernel in found if kernel and kernel.environment]
+    kernels = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
+    ours = [kernel for kernel in kernels if kernel and kernel.environment]
     for kernel in ours:
         click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
     if not ours:

@@ -26,12 +26,12 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--reservation", help="Nodes reserved for a course.")
 @click.option("--environment", help="Folder of the Python environment; else the one in use.")
 @click.option("--data", help="Folder of the data sets.")
-def use_command(name: str, **given: str | None) -> None:
+def use_command(name: str, **mine: str | None) -> None:
     """Choose the computer that jobs go to."""
     course = site_files.FOLDER / f"{name}.sh"
     site_files.file_of(name)  # a sentence if there is none
     settings = site_files.load(course).settings
-    personal = {PERSONAL[option]: value for option, value in given.items() if value}
+    personal = {PERSONAL[option]: value for option, value in mine.items() if value}
     personal.setdefault("COURSE_ENVIRONMENT", sys.prefix)
     if settings.get("SITE_ACCOUNT") == "required" and "SBATCH_ACCOUNT" not in personal:
         raise click.UsageError(

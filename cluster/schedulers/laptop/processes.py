@@ -10,12 +10,12 @@ MARKER = "COURSE_JOB_FOLDER"  # in the environment of every process of a job
 
 def of_job(folder: Path) -> list[int]:
     wanted = f"{MARKER}={folder}".encode()
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):  # ended meanwhile, or another user's
             if wanted in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found
+                processes.append(int(path.parent.name))
+    return processes
 
 
 def signal_all(folder: Path, number: signal.Signals) -> None:
