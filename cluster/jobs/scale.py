@@ -22,6 +22,7 @@ from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
+from cluster.jobs import scale_picture
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
 from cluster.schedulers.known import scheduler_of
@@ -120,8 +121,6 @@ def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
 
 
 def draw_beside(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
-    from cluster.jobs import scale_picture
-
     try:
         scale_picture.draw(file, times, weak)
     except (ImportError, OSError) as error:

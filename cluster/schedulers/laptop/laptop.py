@@ -68,14 +68,14 @@ def queue() -> None:
                 job.name[:16],
                 job.user[:8],
                 "R" if running else "PD",
-                clock(time.time() - (job.started or 0)) if running else "0:00",
+                run_time(time.time() - (job.started or 0)) if running else "0:00",
                 1,
                 job.host if running else f"({job.reason})",
             )
         )
 
 
-def clock(seconds: float) -> str:
+def run_time(seconds: float) -> str:
     """3725 -> 1:02:05, as squeue writes it."""
     hours, rest = divmod(int(seconds), 3600)
     minutes, rest = divmod(rest, 60)
