@@ -16,16 +16,11 @@ import click
 from autograder.measuring import measure
 from autograder.records import Run, Where
 from autograder.safe_text import printable
+from autograder.slurm_notation import SACCT_FORMAT, node_names
 from autograder.verdict import Finding
 from autograder.wording import counted
 
-# The order that docs/grading.md asks for when the dump has no header line.
-FORMAT = (
-    "jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end,"
-    "elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline"
-)
 CLOCK_SLACK = 120.0  # seconds that clocks of nodes and of the scheduler may differ by
-MAX_HOSTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +46,7 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise click.UsageError(
             f"{path} cannot be read as sacct's output ({printable(error, 80)}). "
-            "Take it with: sacct -a -X -P --format=" + FORMAT
+            "Take it with: sacct -a -X -P --format=" + SACCT_FORMAT
         ) from None
     if not jobs:
         raise click.UsageError(f"{path} holds no job. Take it with: sacct -a -X -P …")
@@ -64,7 +59,7 @@ def _from_text(text: str) -> list[AccountedJob]:
     if "jobid" in names:
         lines = lines[1:]
     else:
-        names = FORMAT.split(",")
+        names = SACCT_FORMAT.split(",")  # the order that docs/grading.md asks for
     jobs = []
     for line in lines:
         cells = dict(zip(names, line.split("|"), strict=False))
@@ -82,7 +77,7 @@ def _from_text(text: str) -> list[AccountedJob]:
                 nodes=_count(cells.get("nnodes")),
                 cpus=_count(cells.get("ncpus")),
                 gpus=int(gpus[1]) if gpus else None,
-                hosts=frozenset(expand_hosts(cells.get("nodelist", ""))),
+                hosts=frozenset(node_names(cells.get("nodelist", ""))),
             )
         )
     return jobs
@@ -97,7 +92,7 @@ def _from_json(data: Any) -> list[AccountedJob]:
             for t in job.get("tres", {}).get("allocated", [])
         }
         gpus = [n for (kind, name), n in allocated.items() if kind == "gres" and "gpu" in name]
-        hosts = frozenset(expand_hosts(job.get("nodes") or ""))
+        hosts = frozenset(node_names(job.get("nodes") or ""))
         jobs.append(
             AccountedJob(
                 job_id=str(job["job_id"]),
@@ -125,26 +120,6 @@ def _seconds(text: str | None) -> float | None:
 
 def _count(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None
-
-
-def expand_hosts(text: str) -> Iterator[str]:
-    """jwc09n[006,009-011],login1 -> every host's name."""
-    found = 0
-    for part in re.findall(r"[^,\[\]]+(?:\[[^\]]*\])?[^,\[\]]*", text):
-        match = re.fullmatch(r"([^\[]*)\[([^\]]*)\](.*)", part)
-        if not match:
-            yield part
-            continue
-        for piece in match[2].split(","):
-            first, dash, last = piece.partition("-")
-            if not dash:
-                yield match[1] + piece + match[3]
-                continue
-            for number in range(int(first), int(last) + 1):
-                found += 1
-                if found > MAX_HOSTS:
-                    return
-                yield f"{match[1]}{number:0{len(first)}d}{match[3]}"
 
 
 # --- against a run --------------------------------------------------------------------------

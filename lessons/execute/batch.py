@@ -11,8 +11,9 @@ from pathlib import Path
 
 import click
 
-from cluster.schedulers import choice
-from cluster.sites.site import Site
+from cluster.job_file.jobfile import clock
+from cluster.schedulers.known import scheduler_of
+from cluster.sites.site_files import Site
 from lessons.execute.loop import Run, Show, Stopped, stoppable
 from lessons.execute.one_lesson import Outcome
 from lessons.execute.plan import Plan
@@ -48,7 +49,7 @@ def write_job(plan: Plan, run: Run, edition: str, profile: str) -> Path:
     text = JOB.format(
         number=plan.name[:2],
         cores=CORES[profile],
-        time=f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}",
+        time=clock(seconds),
         command=shlex.join(words),
     )
     file = run.out / f"{plan.name}.sbatch"
@@ -88,7 +89,7 @@ def run_batch(run: Run, show: Show, where: Site, edition: str, profile: str) -> 
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
             with contextlib.suppress(click.ClickException):  # it has ended meanwhile
-                choice.of(where).cancel(label)
+                scheduler_of(where).cancel(label)
             run.outcomes.append(Outcome(plan.name, "stopped", error=f"job {label} was cancelled"))
 
 

@@ -16,7 +16,7 @@ from typing import Protocol
 
 import psutil
 
-from lessons.execute.jobs import cancel_jobs
+from cluster.jobs.queue import cancel_jobs_of
 from lessons.execute.one_lesson import Outcome, execute
 from lessons.execute.plan import Plan, copy_lesson
 from lessons.execute.processes import MARK, marked, stop_marked
@@ -167,7 +167,8 @@ def finish(one: Running, out: Path) -> Outcome:
     if one.outcome.status != "stopped":
         one.process.join(GRACE)
         psutil.wait_procs(marked(one.mark, [pid]), timeout=GRACE)
-    left = cancel_jobs(out / one.plan.name) + stop_marked(one.mark, [pid])
+    left = [f"job {number}" for number in cancel_jobs_of(out / one.plan.name)]
+    left += stop_marked(one.mark, [pid])
     if one.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     one.process.join()

@@ -12,7 +12,7 @@ from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_
 from lessons.folders import course_root
 
 if TYPE_CHECKING:
-    from cluster.sites.site import Site
+    from cluster.sites.site_files import Site
 
 
 @click.command("run")
@@ -59,12 +59,13 @@ def run_command(
     folder = (out or new_folder(root)).resolve()
     prepare_out(folder, plans)
 
+    from cluster.schedulers.known import scheduler_of
     from lessons.execute.loop import Run, run_lessons
     from lessons.execute.show import watcher
     from lessons.execute.summary import explain, page_maker, stand_ins, write_page, write_summary
 
     environment = where.exports | course_environment()
-    if os.environ.get("SLURM_JOB_ID") and where.scheduler == "laptop":
+    if os.environ.get("SLURM_JOB_ID") and scheduler_of(where).RUNS_HERE:
         # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
     run = Run(plans, folder, environment, limits, jobs)
@@ -104,7 +105,7 @@ def run_command(
 
 
 def site_for(name: str | None) -> "Site":
-    from cluster.sites.site import current
+    from cluster.sites.site_files import current
 
     try:
         return current(name)

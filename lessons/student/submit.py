@@ -160,14 +160,16 @@ def said(run: "Run", bundle: Bundle) -> str:
 
 
 def still_running(run: "Run", folder: Path) -> bool:
-    """Asked of the laptop only, which answers at once."""
-    from cluster.schedulers import choice, history
-    from cluster.sites import site
+    """Asked only where jobs run on this machine, which answers at once."""
+    from cluster.schedulers import history
+    from cluster.schedulers.known import scheduler_of
+    from cluster.sites import site_files
 
     with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
         job = history.with_id(str(run.job_id))
-        if job and job.site == "laptop" and folder.resolve() in Path(job.job_file).parents:
-            statuses = choice.of(site.current(job.site)).statuses(job.job_id)
+        if job and folder.resolve() in Path(job.job_file).parents:
+            scheduler = scheduler_of(site_files.current(job.site))
+            statuses = scheduler.statuses(job.job_id) if scheduler.RUNS_HERE else []
             return any(not status.over for status in statuses)
     return False
 

@@ -8,16 +8,6 @@ from dataclasses import asdict, dataclass
 
 Environ = Mapping[str, str]
 
-# Who started this process as one of several: rank and size, innermost launcher first.
-LAUNCHERS = (
-    ("torchrun", "RANK", "WORLD_SIZE"),
-    ("horovodrun", "HOROVOD_RANK", "HOROVOD_SIZE"),
-    ("mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-    ("mpiexec", "PMI_RANK", "PMI_SIZE"),
-    ("mpiexec", "PALS_RANKID", "PALS_SIZE"),
-    # Slurm sets SLURM_NTASKS in the batch script too, where nobody has started ranks yet.
-    ("srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
-)
 # What all ranks of one launch know, and no other launch.
 LAUNCH_NAMES = (
     *("PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT", "PALS_APID"),
@@ -26,7 +16,7 @@ LAUNCH_NAMES = (
 
 
 @dataclass(frozen=True)
-class Place:
+class Position:
     rank: int = 0
     size: int = 1
     launcher: str = ""  # empty: nobody, the doctor is alone
@@ -52,7 +42,7 @@ class Place:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> "Place":
+    def from_json(cls, text: str) -> "Position":
         given = json.loads(text)
         given["hosts"] = tuple(given["hosts"])
         given["affinities"] = tuple(map(tuple, given["affinities"]))
@@ -61,16 +51,6 @@ class Place:
 
 def host_name() -> str:
     return socket.gethostname().partition(".")[0]
-
-
-def launched(environ: Environ = os.environ) -> tuple[str, int, int]:
-    """Launcher, rank and size as the launcher told them; ("", 0, 1) when nobody did."""
-    for name, rank, size in LAUNCHERS:
-        if environ.get(rank, "").isdigit() and environ.get(size, "").isdigit():
-            if environ.get("SLURM_STEP_NUM_TASKS") == environ[size] and name == "mpiexec":
-                name = "srun"  # --mpi=pmi2 sets these names too
-            return name, int(environ[rank]), int(environ[size])
-    return "", 0, 1
 
 
 def launch_name(environ: Environ = os.environ) -> str:

@@ -1,10 +1,9 @@
 """After a job that failed: the last lines of what it wrote, and what its messages mean."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
-from cluster.schedulers.job_status import Status
+from cluster.schedulers.contract import JobStatus, Show
 
 LAST_LINES = 15
 LOOKED_AT = 200  # lines from the end: a message of the first rank may be followed by many others
@@ -36,9 +35,9 @@ ADVICE = {
 }
 
 
-def tell(found: list[Status], say: Callable[[str], object]) -> None:
+def tell(statuses: list[JobStatus], say: Show) -> None:
     """The ends of output and error file of the first job that failed, and advice."""
-    failed = next((status for status in found if not status.succeeded), None)
+    failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
     advice: list[str] = []

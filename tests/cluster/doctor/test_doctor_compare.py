@@ -4,34 +4,34 @@ from dataclasses import replace
 
 import pytest
 
-from cluster.doctor import gpus, merge, table
-from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor import compare, gpus, table
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.network import chosen_by_nccl
-from cluster.doctor.place import Place, launched
+from cluster.doctor.position import Position
 
-TWO = Place(size=2, launcher="srun", host="a", hosts=("a", "b"))
+TWO = Position(size=2, launcher="srun", host="a", hosts=("a", "b"))
 
 
-def on(node: str, probe: str, finding: Finding) -> Finding:
-    return replace(finding, probe=probe, where=(node,))
+def on(node: str, probe: str, diagnosis: Diagnosis) -> Diagnosis:
+    return replace(diagnosis, probe=probe, where=(node,))
 
 
 def test_nodes_that_say_the_same_share_a_row():
     found = [on(node, "python", ok("3.11", alike="3.11")) for node in "ab"]
-    assert merge.compared(found) == found
+    assert compare.compared(found) == found
     assert table.lines(found, TWO) == ["ok     python         2 nodes    3.11"]
 
 
 def test_one_of_many_good_nodes_speaks_for_all_and_bad_ones_each_for_themselves():
     found = [on(node, "memory", ok(f"{node} GB")) for node in "abcd"]
     found.append(on("e", "memory", look("1 GB", "more")))
-    (good, bad) = merge.rows(found)
+    (good, bad) = compare.rows(found)
     assert (good.found, good.where) == ("a: a GB", ("a", "b", "c", "d"))
     assert (bad.found, bad.where) == ("1 GB", ("e",))
 
 
 def test_nodes_that_differ_are_named():
-    found = merge.compared(
+    found = compare.compared(
         [
             on(node, "torch", ok(v, alike=v))
             for node, v in zip("abc", ("2.13", "2.13", "2.9"), strict=True)
@@ -47,7 +47,7 @@ def test_nodes_that_differ_are_named():
 )
 def test_names_that_all_lead_to_loopback_are_broken(addresses, state):
     nodes = zip("ab", addresses, strict=True)
-    found = merge.compared([on(node, "network", ok("lo", address=ip)) for node, ip in nodes])
+    found = compare.compared([on(node, "network", ok("lo", address=ip)) for node, ip in nodes])
     assert found[-1].state == state
 
 
@@ -67,7 +67,7 @@ def test_an_allreduce_is_held_against_what_carries_it(bus, latency, wire, state,
     ]
     if wire:
         found.append(on("b", "between nodes", ok("", gb_s=wire)))
-    judged = merge.compared(found)[-1]
+    judged = compare.compared(found)[-1]
     assert judged.state == state
     assert share in judged.found
 
@@ -86,9 +86,9 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
     others = {"torch": ok("", gpus=torch), "horovod": ok("", built={"NCCL": nccl})}
     found = gpus.agree({"gpus": gpu} | others)
     assert len(found) == len(said)
-    for finding, words in zip(found, said, strict=True):
-        assert words in finding.found
-        assert finding.advice
+    for diagnosis, words in zip(found, said, strict=True):
+        assert words in diagnosis.found
+        assert diagnosis.advice
 
 
 @pytest.mark.parametrize(
@@ -106,25 +106,6 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
 )
 def test_the_interface_that_nccl_takes(names, setting, chosen):
     assert chosen_by_nccl(names, setting) == chosen
-
-
-@pytest.mark.parametrize(
-    ("environ", "found"),
-    [
-        ({}, ("", 0, 1)),
-        ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, ("", 0, 1)),  # a batch script: no ranks yet
-        ({"SLURM_PROCID": "3", "SLURM_STEP_NUM_TASKS": "4"}, ("srun", 3, 4)),
-        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, ("mpiexec", 1, 2)),
-        ({"PMI_RANK": "1", "PMI_SIZE": "2", "SLURM_STEP_NUM_TASKS": "2"}, ("srun", 1, 2)),
-        (
-            {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "SLURM_PROCID": "0"},
-            ("mpirun", 1, 2),
-        ),
-        ({"RANK": "5", "WORLD_SIZE": "8"}, ("torchrun", 5, 8)),
-    ],
-)
-def test_who_started_this_rank(environ, found):
-    assert launched(environ) == found
 
 
 def test_what_is_wrong_comes_with_an_arrow():

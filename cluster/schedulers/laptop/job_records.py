@@ -14,7 +14,7 @@ OUT_OF_MEMORY, NODE_FAIL = "OUT_OF_MEMORY", "NODE_FAIL"
 
 
 @dataclass(frozen=True)
-class Job:
+class QueuedJob:
     id: int
     name: str
     ntasks: int
@@ -98,7 +98,7 @@ def next_ids(count: int) -> int:
     return first
 
 
-def save(job: Job) -> None:
+def save(job: QueuedJob) -> None:
     _replace(job_folder(job.id) / "job.json", json.dumps(asdict(job), indent=1))
     if job.over:
         _active(job.id).unlink(missing_ok=True)
@@ -106,40 +106,40 @@ def save(job: Job) -> None:
         _active(job.id).touch()
 
 
-def change(job: Job, **fields) -> Job:
+def change(job: QueuedJob, **fields) -> QueuedJob:
     changed = replace(job, **fields)
     save(changed)
     return changed
 
 
-def load(job_id: int) -> Job | None:
+def load(job_id: int) -> QueuedJob | None:
     """The job's record; None if there is none, or if what is there cannot be read."""
     try:
         fields = json.loads((job_folder(job_id) / "job.json").read_text())
         for name in ("signal", "arguments", "cores"):
             fields[name] = tuple(fields[name]) if fields[name] is not None else None
-        return Job(**fields)
+        return QueuedJob(**fields)
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return None
 
 
-def active() -> list[Job]:
+def active() -> list[QueuedJob]:
     """Jobs that are waiting or running, oldest first."""
     return _jobs(home() / "active")
 
 
-def everything() -> list[Job]:
+def everything() -> list[QueuedJob]:
     return _jobs(home() / "jobs")
 
 
-def _jobs(folder: Path) -> list[Job]:
+def _jobs(folder: Path) -> list[QueuedJob]:
     if not folder.is_dir():
         return []
     ids = sorted(int(path.name) for path in folder.iterdir() if path.name.isdigit())
     return [job for job in map(load, ids) if job]
 
 
-def named(label: str) -> list[Job]:
+def named(label: str) -> list[QueuedJob]:
     """The job 12, the task 12_3, or all tasks of the array 12."""
     array, _, index = label.partition("_")
     if not array.isdigit() or (index and not index.isdigit()):
@@ -155,7 +155,7 @@ def named(label: str) -> list[Job]:
     return tasks if job.id == first else [job]
 
 
-def alive(job: Job) -> bool:
+def alive(job: QueuedJob) -> bool:
     """Whether the job's supervisor lives: it holds this lock until it ends, however it ends."""
     try:
         with open(job_folder(job.id) / "alive") as file:
@@ -167,7 +167,7 @@ def alive(job: Job) -> bool:
     return False
 
 
-def take_life(job: Job) -> int:
+def take_life(job: QueuedJob) -> int:
     """The lock of `alive`, as a file descriptor to hand to the supervisor."""
     descriptor = os.open(job_folder(job.id) / "alive", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -4,8 +4,9 @@ import os
 import sys
 from pathlib import Path
 
-from cluster.schedulers.laptop.processes import MARKER, cores
-from cluster.schedulers.laptop.store import Job, job_folder
+from autograder.cpus import whole_cores
+from cluster.schedulers.laptop.job_records import QueuedJob, job_folder
+from cluster.schedulers.laptop.processes import MARKER
 
 THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
 
@@ -25,7 +26,7 @@ def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
     return kept
 
 
-def variables(job: Job) -> dict[str, str]:
+def variables(job: QueuedJob) -> dict[str, str]:
     """What Slurm sets for a batch script; every job here has one node, this machine."""
     cpus = str(job.ntasks * job.cpus_per_task)
     values = {
@@ -69,7 +70,7 @@ def variables(job: Job) -> dict[str, str]:
     return values
 
 
-def of_job(job: Job, submitter: dict[str, str]) -> dict[str, str]:
+def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
     """The whole environment; also what Open MPI needs to run as root or on too few cores."""
     kept = {
         name: value
@@ -92,10 +93,10 @@ def of_job(job: Job, submitter: dict[str, str]) -> dict[str, str]:
     }
 
 
-def remarks(job: Job) -> list[str]:
+def remarks(job: QueuedJob) -> list[str]:
     """What a reader of the output should know about this machine, before the job's own lines."""
     lines = []
-    here = len(cores())
+    here = len(whole_cores())
     if job.ntasks > here:
         lines.append(
             f"{job.ntasks} ranks on {here} cores: more ranks than cores: no speedup can be shown"

@@ -9,7 +9,7 @@ STATES = (OK, LOOK, BROKEN)
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     state: str
     found: str  # what is the case
     advice: str = ""  # what to do; empty when all is well
@@ -18,17 +18,17 @@ class Finding:
     where: tuple[str, ...] = ()  # nodes, or ranks
 
 
-def ok(found: str, **facts: Any) -> Finding:
-    return Finding(OK, found, facts=facts)
+def ok(found: str, **facts: Any) -> Diagnosis:
+    return Diagnosis(OK, found, facts=facts)
 
 
-def look(found: str, advice: str, **facts: Any) -> Finding:
-    return Finding(LOOK, found, advice, facts)
+def look(found: str, advice: str, **facts: Any) -> Diagnosis:
+    return Diagnosis(LOOK, found, advice, facts)
 
 
-def broken(found: str, advice: str, **facts: Any) -> Finding:
-    return Finding(BROKEN, found, advice, facts)
+def broken(found: str, advice: str, **facts: Any) -> Diagnosis:
+    return Diagnosis(BROKEN, found, advice, facts)
 
 
-def worst(findings: Sequence[Finding]) -> str:
-    return max((finding.state for finding in findings), key=STATES.index, default=OK)
+def worst(diagnoses: Sequence[Diagnosis]) -> str:
+    return max((diagnosis.state for diagnosis in diagnoses), key=STATES.index, default=OK)

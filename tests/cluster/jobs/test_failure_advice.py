@@ -2,7 +2,7 @@
 
 import pytest
 
-from cluster.jobs.what_failed import meaning
+from cluster.jobs.failure_advice import meaning
 
 MESSAGES = [
     ("cp: error writing 'x': Disk quota exceeded", "quota -s"),
@@ -51,7 +51,7 @@ def test_over_its_time_is_a_sentence(shell):
 
 def test_software_that_cannot_be_loaded_is_a_sentence(shell):
     folder = shell.run(
-        "python", "-c", "import cluster.sites.site as s; print(s.FOLDER)"
+        "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"
     ).stdout.strip()
     site = shell.home / "clash.sh"
     site.write_text(

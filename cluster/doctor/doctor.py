@@ -6,6 +6,9 @@ from pathlib import Path
 import click
 
 from cluster.doctor import probes
+from cluster.doctor.examine import examine
+from cluster.doctor.report import Report
+from cluster.launchers import launched
 
 JOB = Path(__file__).with_name("job.sbatch")
 
@@ -34,48 +37,18 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
     if job:
         click.echo(JOB.read_text(), nl=False)
         return
-    from cluster.doctor import merge, table
-    from cluster.doctor.examine import examine
-    from cluster.doctor.findings import OK, Finding, worst
-    from cluster.doctor.place import Place, launched
-
     # A table at the end; of ranks lines as they come, for a job may end any time. (mpirun gives
     # its ranks a terminal, whatever the output is.)
-    whole = as_json or (sys.stdout.isatty() and not launched()[0])
-    everything: list[Finding] = []
-    places: list[Place] = []
-
-    def show(place: Place, findings: list[Finding]) -> None:
-        if not whole and not places:
-            click.echo(table.title(place))
-        before = merge.compared(everything)
-        everything.extend(findings)
-        places.append(place)
-        if not whole:
-            new = [each for each in merge.compared(everything) if each not in before]
-            for line in table.lines(new, place):
-                click.echo(line)
-            sys.stdout.flush()
-
-    def finish() -> None:
-        found = merge.compared(everything)
-        if as_json:
-            click.echo(table.dumped(found, places[-1]))
-        elif whole:
-            table.draw(found, places[-1])
-        if not as_json:
-            click.echo(table.summary(found))
-        sys.stdout.flush()
-
-    if whole and not as_json:
+    report = Report(as_json, at_the_end=as_json or (sys.stdout.isatty() and not launched()))
+    if report.at_the_end and not as_json:
         click.echo("Looking; this takes about half a minute …", err=True)
     try:
         hello = min(probes.HELLO, limit)
-        reports = examine(probes.chosen(limit, only), hello, show, finish)
+        reports = examine(probes.chosen(limit, only), hello, report)
     except OSError as error:
         raise click.ClickException(
             f"{error.filename or Path.cwd()}: {error.strerror}; start the doctor in a folder that"
             " all nodes share and that you may write to"
         ) from None
-    if reports and worst(merge.compared(everything)) != OK:
+    if reports and not report.all_is_well:
         raise SystemExit(1)

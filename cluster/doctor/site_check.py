@@ -10,14 +10,15 @@ from pathlib import Path
 import click
 
 from cluster.job_file import jobfile
-from cluster.sites import site
+from cluster.schedulers.known import SCHEDULERS
+from cluster.sites import site_files
 
 # Every setting: needed or not, and what it may be.
 WHOLE_NUMBER = re.compile(r"\d+")
 SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_NAME": (True, re.compile(r"[a-z][a-z0-9_-]*")),
     "SITE_TITLE": (True, None),
-    "SITE_SCHEDULER": (True, re.compile(r"slurm|pbs|laptop")),
+    "SITE_SCHEDULER": (True, re.compile("|".join(SCHEDULERS))),
     "SITE_LAUNCHER": (True, re.compile(r"srun|mpirun|mpiexec|torchrun|horovodrun")),
     "SITE_ACCOUNT": (True, re.compile(r"required|optional|none")),
     "SITE_GPUS_PER_NODE": (False, WHOLE_NUMBER),
@@ -38,7 +39,6 @@ FUNCTIONS = {
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
-COMMANDS = {"slurm": "sbatch", "pbs": "qsub", "laptop": "mpirun"}
 
 # Jobs source site files under `set -euo pipefail`, so the check does too.
 PROBE = """
@@ -58,7 +58,7 @@ def site_group() -> None:
 @click.argument("name", required=False)
 def check_command(name: str | None) -> None:
     """Find what is wrong with a site file: NAME, or the one in use."""
-    file = site.chosen_file(name)
+    file = site_files.chosen_file(name)
     problems = check(file)
     for problem in problems:
         click.echo(f"{file}: {problem}")
@@ -79,7 +79,7 @@ def check(file: Path) -> list[str]:
         capture_output=True,
         text=True,
         timeout=30,
-        env=site.environment_outside_jobs(),
+        env=site_files.environment_outside_jobs(),
     )
     if probe.returncode:
         words = " ".join(probe.stderr.split()) or f"exit code {probe.returncode}"
@@ -134,10 +134,12 @@ def use_account(values: dict[str, str]) -> str:
 
 
 def machine_problems(values: dict[str, str]) -> list[str]:
-    command = COMMANDS.get(values.get("SITE_SCHEDULER", ""))
+    scheduler = SCHEDULERS.get(values.get("SITE_SCHEDULER", ""))
+    # Where the course itself hands jobs over, what they start their ranks with is needed here.
+    command = scheduler and (scheduler.SUBMIT_PROGRAM or values.get("SITE_LAUNCHER"))
     # Jobs find this environment's programs also where nobody has activated it.
-    places = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
-    if command and not shutil.which(command, path=places):
+    positions = os.pathsep.join([os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")])
+    if command and not shutil.which(command, path=positions):
         name = values.get("SITE_NAME") or "this site"
         return [f"{command} is not on this machine: are you logged in to {name}?"]
     return []

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.doctor.child import MARK
-from cluster.doctor.findings import Finding, broken
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, broken
+from cluster.doctor.one_probe import MARK
+from cluster.doctor.position import Position
 from cluster.doctor.probes import Probe
 
 AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
@@ -21,7 +21,9 @@ AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
 QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def run(probe: Probe, place: Place, later: list[subprocess.Popen] | None = None) -> list[Finding]:
+def run(
+    probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
+) -> list[Diagnosis]:
     """What the probe found, or that it did not answer.
 
     One that hangs is ended. With `later` it is only put there: to end a process of MPI makes the
@@ -29,7 +31,7 @@ def run(probe: Probe, place: Place, later: list[subprocess.Popen] | None = None)
     """
     # Files in memory, not pipes: what a probe has started may hold a pipe open for ever.
     out, err = os.memfd_create("out"), os.memfd_create("err")
-    words = [sys.executable, "-P", "-m", "cluster.doctor.child", probe.name, place.to_json()]
+    words = [sys.executable, "-P", "-m", "cluster.doctor.one_probe", probe.name, position.to_json()]
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
@@ -48,14 +50,16 @@ def run(probe: Probe, place: Place, later: list[subprocess.Popen] | None = None)
             later.append(process)
     lines = [line.removeprefix(MARK) for line in text_of(out).splitlines() if line.startswith(MARK)]
     finished = "" in lines
-    found = [Finding(**{**json.loads(line), "where": ()}) for line in lines if line]
+    diagnoses = [Diagnosis(**{**json.loads(line), "where": ()}) for line in lines if line]
     if code is None:
-        found.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
+        diagnoses.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
     elif code or not finished:
-        found.append(broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice))
+        diagnoses.append(
+            broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice)
+        )
     os.close(out)
     os.close(err)
-    return [replace(each, probe=each.probe or probe.name) for each in found]
+    return [replace(each, probe=each.probe or probe.name) for each in diagnoses]
 
 
 def end(process: subprocess.Popen) -> None:
@@ -77,15 +81,15 @@ def last_line(text: str, code: int) -> str:
     return lines[-1].removeprefix("click.exceptions.ClickException: ")
 
 
-def run_all(several: list[Probe], one_by_one: list[Probe], place: Place) -> list[Finding]:
+def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
     """Those that only look at the same time, then those that measure, each alone."""
     # The slow ones first, so that they do not all come last.
     order = sorted(several, key=lambda probe: -probe.limit)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda probe: run(probe, place), order))
+        answers = list(pool.map(lambda probe: run(probe, position), order))
     return [
-        *(finding for answer in answers for finding in answer),
-        *(finding for probe in one_by_one for finding in run(probe, place)),
+        *(diagnosis for answer in answers for diagnosis in answer),
+        *(diagnosis for probe in one_by_one for diagnosis in run(probe, position)),
     ]
 
 
