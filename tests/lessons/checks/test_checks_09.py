@@ -279,18 +279,6 @@ def test_keras_has_changed_two_start_rates_since_2018():
     assert installed["Adagrad"] == installed["Adadelta"] == 0.001
 
 
-def test_the_network_and_the_five_calls_are_lesson_06s():
-    source = (LESSON.parent / "06_allreduce" / "train.py").read_text(encoding="utf-8")
-    for name in ("start", "forward", "cross_entropy", "backward", "minibatches"):
-        assert inspect.getsource(getattr(network, name)).strip() in source
-    mine, theirs = (
-        (LESSON.parent / folder / "ml_comm.py").read_text(encoding="utf-8")
-        for folder in ("09_learning_rate", "06_allreduce")
-    )
-    assert mine == theirs
-    assert len(theirs.splitlines()) <= 40
-
-
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_the_ranks_shares_add_up_to_central_differences(ranks):
     """In float64; each rank divides by its share of the whole batch, the plugin by the ranks."""
