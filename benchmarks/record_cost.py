@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from lessons.toolkit.record import Record
-from lessons.toolkit.record_keras import CallbackMethods
+from lessons.toolkit.record.keras_callback import CallbackMethods
 
 EPOCHS = 2000
 

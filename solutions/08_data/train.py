@@ -17,7 +17,7 @@ from make_parts import list_parts, load_parts
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.distribution import DataDistributor
+from lessons.toolkit.ranks import DataDistributor
 from lessons.toolkit.record import Record
 
 keras, layers = tf.keras, tf.keras.layers

@@ -12,7 +12,7 @@ import numpy as np
 
 from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair, shown
 from lessons.toolkit.checks.plugin_calls import calls_of
-from lessons.toolkit.simulated_ranks import Hang, SameArray, run_on_ranks
+from lessons.toolkit.ranks import Hang, SameArray, run_on_ranks
 
 Function = Callable[..., Any]
 

@@ -12,7 +12,7 @@ from lessons.toolkit.checks.check import CheckFailed, compare, exercise, failure
 from lessons.toolkit.checks.lesson_08_parts import ONE_LIST, as_lists, check_8_5  # noqa: F401
 from lessons.toolkit.checks.lesson_08_program import check_program
 from lessons.toolkit.checks.ranks_as_threads import Hangs, on_ranks
-from lessons.toolkit.distribution import DataDistributionError
+from lessons.toolkit.ranks import DataDistributionError
 
 Function = Callable[..., Any]
 

@@ -25,10 +25,8 @@ class CallbackMethods:
     # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        from lessons.toolkit.record import Epoch
-
         self.updates_before = updates(self.model)
-        self.epoch = Epoch(self.record, None, None)
+        self.epoch = self.record.start_epoch()
 
     def on_test_begin(self, logs: Any = None) -> None:
         if self.epoch:  # validation inside fit

@@ -25,12 +25,12 @@ class SameArray(Exception):  # noqa: N818
     """An array is to be sent and written to at the same time, which MPI forbids."""
 
 
-class Stopped(Exception):  # noqa: N818
+class OtherRankFailed(Exception):  # noqa: N818
     """Another rank failed, so this one ends."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OnRanks:
     results: list[Any]  # what the function returned on each rank
     busiest: int  # bytes that the busiest rank moved one after another
 
@@ -63,7 +63,7 @@ class Message:
         self.received = False
 
 
-class Rank:
+class SimulatedRank:
     """The part of an mpi4py communicator that an allreduce needs."""
 
     def __init__(self, world: World, rank: int) -> None:
@@ -82,7 +82,7 @@ class Rank:
     def Get_size(self) -> int:  # noqa: N802
         return self.size
 
-    def Isend(self, buf: Any, dest: int, tag: int = 0) -> "Request":  # noqa: N802
+    def Isend(self, buf: Any, dest: int, tag: int = 0) -> "Transfer":  # noqa: N802
         content = plain(buf)
         self.known(dest)
         message = Message(content)
@@ -97,9 +97,9 @@ class Rank:
             self.moved += alone
             self.receiving = max(0, self.receiving - alone)
 
-        return Request(self, lambda: message.received, f"sends to rank {dest}", moved)
+        return Transfer(self, lambda: message.received, f"sends to rank {dest}", moved)
 
-    def Irecv(self, buf: Any, source: int = ANY, tag: int = ANY) -> "Request":  # noqa: N802
+    def Irecv(self, buf: Any, source: int = ANY, tag: int = ANY) -> "Transfer":  # noqa: N802
         into = plain(buf)
         if source != ANY:
             self.known(source)
@@ -126,7 +126,7 @@ class Rank:
             self.sending = max(0, self.sending - alone)
 
         name = "anybody" if source == ANY else f"rank {source}"
-        return Request(self, ready, f"receives from {name}", moved)
+        return Transfer(self, ready, f"receives from {name}", moved)
 
     def Send(self, buf: Any, dest: int, tag: int = 0) -> None:  # noqa: N802
         self.Isend(buf, dest, tag).Wait()
@@ -143,7 +143,7 @@ class Rank:
         self.Irecv(recvbuf, source, recvtag).Wait()
         sent.Wait()
 
-    def Iallreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> "Request":  # noqa: N802
+    def Iallreduce(self, sendbuf: Any, recvbuf: Any, op: Any = None) -> "Transfer":  # noqa: N802
         total = plain(recvbuf)
         own = total.copy() if is_in_place(sendbuf) else plain(sendbuf).copy()
         if not is_in_place(sendbuf):
@@ -159,16 +159,16 @@ class Rank:
         def moved() -> None:
             total[...] = sum(parts[rank] for rank in range(self.size))
 
-        return Request(self, lambda: len(parts) == self.size, "waits in Iallreduce", moved)
+        return Transfer(self, lambda: len(parts) == self.size, "waits in Iallreduce", moved)
 
     def known(self, rank: int) -> None:
         if not 0 <= rank < self.size:
             raise ValueError(f"there is no rank {rank} among {self.size}")
 
 
-class Request:
+class Transfer:
     def __init__(
-        self, owner: Rank, ready: Callable[[], bool], doing: str, moved: Callable[[], None]
+        self, owner: SimulatedRank, ready: Callable[[], bool], doing: str, moved: Callable[[], None]
     ) -> None:
         self.owner, self.ready, self.doing, self.moved = owner, ready, doing, moved
         self.done = False
@@ -182,7 +182,7 @@ class Request:
             world.look_for_hang()
             while not self.ready():
                 if world.failure:
-                    raise Stopped
+                    raise OtherRankFailed
                 world.changed.wait()
             del world.waiting[owner.rank]
         self.done = True
@@ -211,16 +211,16 @@ def forbid_same_array(sent: np.ndarray, written: np.ndarray) -> None:
         raise SameArray("MPI forbids one array both for what is sent and for what comes")
 
 
-def run_on_ranks(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> Outcome:
+def run_on_ranks(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> OnRanks:
     """Call function(comm, values[rank]) on as many ranks as there are values."""
     world = World(len(values))
-    ranks = [Rank(world, rank) for rank in range(len(values))]
+    ranks = [SimulatedRank(world, rank) for rank in range(len(values))]
     results: list[Any] = [None] * len(values)
 
-    def live(comm: Rank) -> None:
+    def live(comm: SimulatedRank) -> None:
         try:
             results[comm.rank] = function(comm, values[comm.rank])
-        except Stopped:
+        except OtherRankFailed:
             pass
         except BaseException as error:
             with world.changed:
@@ -239,4 +239,4 @@ def run_on_ranks(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> 
         thread.join()
     if world.failure:
         raise world.failure
-    return Outcome(results, max(comm.moved for comm in ranks))
+    return OnRanks(results, max(comm.moved for comm in ranks))

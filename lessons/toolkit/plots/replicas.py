@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.measuring import measure
 from autograder.records import Number, Run
-from lessons.toolkit.plots import COLOURS, GREY, MARKERS, digits, picture, table
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture, table
 
 Times = dict[int, measure.Measure]
 
@@ -16,14 +16,14 @@ def whole_seconds(times: Mapping[int, float]) -> Times:
     return {count: time for count, time in found.items() if isinstance(time, measure.Measure)}
 
 
-def epoch_times(runs: Sequence[Run]) -> Times:
+def times_by_replicas(runs: Sequence[Run]) -> Times:
     """Epoch time by number of replicas; of two runs with as many, the later one's."""
     found = {measure.workers(run) or 1: measure.epoch_time(run) for run in runs}
     return {count: time for count, time in found.items() if isinstance(time, measure.Measure)}
 
 
 @picture
-def scaling(figure: Any, series: Mapping[str, Times]) -> None:
+def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
     """Epoch time, speedup and efficiency against replicas; whiskers: what the log leaves open."""
     figure.set_size_inches(8.4, 4.4 + 0.3 * sum(len(times) for times in series.values()))
     above, below = figure.subfigures(2, 1, height_ratios=[3, 1.6])
@@ -38,7 +38,7 @@ def scaling(figure: Any, series: Mapping[str, Times]) -> None:
             "lw": 1,
         }
         base = min(times)
-        gains = {count: speedup(times[base], time) for count, time in times.items()}
+        gains = {count: gain_over(times[base], time) for count, time in times.items()}
         shares = {n: measure.scaled(g, base / n) for n, g in gains.items()}
         for axes, values in ((seconds, times), (gain, gains), (share, shares)):
             middle = [value.value for value in values.values()]
@@ -64,7 +64,7 @@ def scaling(figure: Any, series: Mapping[str, Times]) -> None:
     table(below.subplots(), head, rows)
 
 
-def speedup(base: measure.Measure, time: measure.Measure) -> measure.Measure:
+def gain_over(base: measure.Measure, time: measure.Measure) -> measure.Measure:
     """The base against itself is 1, whatever its rounding."""
     if time is base:
         return measure.exact(1.0)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pictures import is_png, words
 
 from autograder.records import Epoch, Number, Rank, Run
 from lessons.toolkit import plots
@@ -25,20 +26,6 @@ def run_of(seconds, *, half_width=0.0, workers=1, accuracies=(), **more):
     )
     more = {"header": HEADER, "files": (f"/somewhere/out_{workers}.out",)} | more
     return Run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
-
-
-def words(figure):
-    """All that is written in a picture."""
-    import matplotlib.text
-
-    tables = [table for axes in figure.axes for table in axes.tables]
-    cells = [cell.get_text() for table in tables for cell in table.get_celld().values()]
-    texts = [*figure.findobj(matplotlib.text.Text), *cells]
-    return [text.get_text() for text in texts if text.get_text()]
-
-
-def is_png(figure):
-    return figure._repr_png_().startswith(b"\x89PNG")
 
 
 def bars(figure):
@@ -153,7 +140,7 @@ def test_images_with_labels():
 
 def test_importing_draws_nothing_and_needs_no_matplotlib():
     text = "import sys, lessons.toolkit.plots; sys.exit('matplotlib' in sys.modules)"
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[4]
     assert subprocess.run([sys.executable, "-c", text], cwd=root).returncode == 0
 
 

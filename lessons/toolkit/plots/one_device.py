@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.measuring import measure
 from autograder.records import Run
-from lessons.toolkit.plots import COLOURS, GREY, MARKERS, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
 
 
 @picture

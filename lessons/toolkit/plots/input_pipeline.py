@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.records import Run
-from lessons.toolkit.plots import COLOURS, GREY, digits, picture, seconds_of, table
+from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture, table
+from lessons.toolkit.plots.training import seconds_of
 
 
 def rates_of(run: Run) -> list[float]:
@@ -19,7 +20,7 @@ def rates_of(run: Run) -> list[float]:
 
 
 @picture
-def rates(
+def input_rates(
     figure: Any,
     runs: Mapping[str, Run],
     net: Run | None = None,
@@ -69,7 +70,7 @@ def rates(
 
 
 @picture
-def overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
+def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
     """For each run: input and computing alone, and its epochs with both beside what was expected.
 
     Input and computing differ from run to run, so each run has a mark of its own.
@@ -78,7 +79,7 @@ def overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
     axes = figure.subplots()
     places = []
     for top, (name, run) in enumerate({"in turn": in_turn, "overlapped": ahead}.items()):
-        t_in, t_comp = (median_of([run], measure) for measure in ("input_s", "compute_s"))
+        t_in, t_comp = (median_of_measure([run], measure) for measure in ("input_s", "compute_s"))
         alone, place = 3 * top, 3 * top + 1
         sum_of_both = run is in_turn
         behind, height = (t_in, 0.8) if sum_of_both else (0.0, 0.4)
@@ -105,7 +106,7 @@ def overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
     figure.legend(once.values(), once.keys(), loc="outside upper left", ncols=2)
 
 
-def median_of(runs: Sequence[Run], name: str) -> float:
+def median_of_measure(runs: Sequence[Run], name: str) -> float:
     """The median of a record's measure over all epochs of these runs."""
     values = [float(m["value"]) for run in runs for m in run.measures if m.get("name") == name]
     if not values:

@@ -21,6 +21,7 @@ TAG = ":::MLLOG "
 # Slurm carries output in messages of 1,024 bytes. A longer line can be cut by another rank's line,
 # and `srun --label` puts a newline into the cut.
 LINE_BYTES = 1000
+TOOLKIT = str(Path(__file__).parents[1])
 
 
 def plain(value: Any) -> Any:
@@ -40,6 +41,12 @@ def plain(value: Any) -> Any:
     if hasattr(value, "numpy"):  # TensorFlow
         return plain(value.numpy())
     return str(value)
+
+
+def short(value: Any) -> Any:
+    """A number without the digits that float32 does not have."""
+    value = plain(value)
+    return float(f"{value:.7g}") if isinstance(value, float) else value
 
 
 def encode(value: Any) -> str:
@@ -92,7 +99,7 @@ class Chain:
 def caller() -> dict[str, Any]:
     """File and line of the program: the innermost frame of the main file, else of no library."""
     main = getattr(sys.modules.get("__main__"), "__file__", None)
-    ours = (str(Path(__file__).parent), contextlib.__file__)
+    ours = (TOOLKIT, contextlib.__file__)
     outside = None
     frame = sys._getframe(1)
     while frame is not None:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lessons.toolkit.plots import COLOURS, GREY, picture
-
 HOW = "it is written by a job that has HOROVOD_TIMELINE, the name of the file, in its environment"
 NEGOTIATE, ALLREDUCE = "NEGOTIATE_ALLREDUCE", "ALLREDUCE"
 
@@ -115,23 +113,3 @@ def typical(all_steps: Sequence[Step]) -> tuple[float, float, float]:
         for name in ("seconds", "exchanging", "negotiating")
     )
     return one, two, three
-
-
-@picture
-def draw_steps(figure: Any, all_steps: Sequence[Step]) -> None:
-    """A row for each tensor: grey while it is negotiated, blue while it travels."""
-    axes = figure.subplots()
-    names = list(dict.fromkeys(span.tensor for step in all_steps for span in step.spans))
-    figure.set_size_inches(7.2, 1.4 + 0.35 * len(names))
-    begin = all_steps[0].start
-    for step in all_steps:
-        axes.axvline(1e3 * (step.start - begin), color="black", lw=1, ls=":")
-        for span in step.spans:
-            bar = (1e3 * (span.start - begin), 1e3 * (span.end - span.start))
-            colour = COLOURS[0] if span.activity == ALLREDUCE else "#BBBBBB"
-            axes.broken_barh([bar], (names.index(span.tensor) - 0.35, 0.7), color=colour)
-    axes.set_yticks(range(len(names)), [name.removeprefix("allreduce.") for name in names])
-    axes.set(xlabel="milliseconds; a dotted line begins a step", ylim=(len(names) - 0.5, -0.5))
-    for colour, label in (("#BBBBBB", "negotiated"), (COLOURS[0], "travels")):
-        axes.barh(0, 0, color=colour, label=label)
-    figure.legend(loc="outside upper left", ncols=2, labelcolor=GREY)

@@ -1,7 +1,7 @@
 """Each rank gets its own share of a list: rank 0 makes the list, all others receive their part.
 
     from mpi4py import MPI
-    from lessons.toolkit.distribution import DataDistributor
+    from lessons.toolkit.ranks import DataDistributor
 
     @DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)
     def get_filenames(path):
@@ -23,7 +23,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from lessons.toolkit import facts
+from lessons.toolkit.record import facts
 
 Loader = Callable[..., Any]
 

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from record_lines import chain_breaks, events, facts, of, run_program, tagged
 
-from lessons.toolkit import facts as machine
-from lessons.toolkit import mllog
-from lessons.toolkit.record import param_hash, share
+from lessons.toolkit.record import facts as machine
+from lessons.toolkit.record import mllog
+from lessons.toolkit.record.parameters import param_hash
+from lessons.toolkit.record.shares import share
 
 SERIAL = """
 import argparse

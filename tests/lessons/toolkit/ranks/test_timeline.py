@@ -5,10 +5,11 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_plots import is_png, words
+from pictures import is_png, words
 
-from lessons.toolkit import timeline
-from lessons.toolkit.timeline import ALLREDUCE, NEGOTIATE, Span
+from lessons.toolkit import plots
+from lessons.toolkit.ranks import timeline
+from lessons.toolkit.ranks.timeline import ALLREDUCE, NEGOTIATE, Span
 
 
 def trace(*steps):
@@ -103,6 +104,6 @@ def test_time_counts_once_where_spans_overlap(times):
 
 def test_the_picture_has_a_row_for_each_tensor(file):
     steps = timeline.steps(timeline.read_timeline(file(trace(*STEPS))))
-    figure = timeline.draw_steps(steps)
+    figure = plots.tensor_timeline(steps)
     assert is_png(figure)
     assert {"bias", "weight", "negotiated", "travels"} <= set(words(figure))

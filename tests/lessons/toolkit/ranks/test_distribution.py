@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from lessons.toolkit.checks.ranks_as_threads import on_ranks
-from lessons.toolkit.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
-HERE = Path(__file__).parents[1] / "ranks"
+HERE = Path(__file__).parents[2] / "ranks"
 MPIRUN = "mpirun --allow-run-as-root --oversubscribe"
 
 
@@ -122,7 +122,7 @@ get_filenames(0)
 @pytest.mark.ranks
 def test_a_program_for_hpc4neuro_runs_with_its_import_changed(tmp_path):
     program = tmp_path / "program.py"
-    ours = "lessons.toolkit.distribution"
+    ours = "lessons.toolkit.ranks"
     program.write_text(
         THEIRS.replace("hpc4neuro.distribution", ours).replace("hpc4neuro.errors", ours)
     )
