@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, pair
+from lessons.toolkit.checks.shared.interval import check_interval
 
 Function = Callable[..., Any]
 
@@ -261,29 +262,6 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         },
     )
     return "9 s / 4 s lies in [1.89, 2.71]; 42 s in [1176, 1205] images/s."
-
-
-def check_interval(
-    found: tuple[float, float],
-    right: tuple[float, float],
-    what: str,
-    otherwise: str,
-    mistakes: dict[tuple[float, float], str],
-) -> None:
-    def same(a: tuple[float, float], b: tuple[float, float]) -> bool:
-        return all(abs(x - y) <= 1e-3 * abs(y) for x, y in zip(a, b, strict=True))
-
-    if same(found, right):
-        return
-    advice = otherwise
-    if same(found, (right[1], right[0])):
-        advice = "Low and high are exchanged: the smaller number comes first."
-    for wrong, why in mistakes.items():
-        if same(found, wrong):
-            advice = why
-    raise CheckFailed(
-        f"{what} = ({right[0]:.5g}, {right[1]:.5g})", f"({found[0]:.5g}, {found[1]:.5g})", advice
-    )
 
 
 @exercise("2.5")

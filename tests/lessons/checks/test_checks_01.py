@@ -8,7 +8,7 @@ import pytest
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_01 as check
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.shared.check import checks_of
 
 PROGRAM = Path(__file__).parents[3] / "solutions" / "01_learning" / "train.py"
 spec = importlib.util.spec_from_file_location("train_01", PROGRAM)

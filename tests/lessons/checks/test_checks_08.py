@@ -12,7 +12,8 @@ from test_checks import assert_advice, failure
 
 from lessons.toolkit import ranks
 from lessons.toolkit.checks import lesson_08
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.lesson_08 import sharing
+from lessons.toolkit.checks.shared.check import checks_of
 from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 
@@ -338,4 +339,4 @@ def test_my_files_without_return():
 
 
 def test_the_error_is_the_toolkits():
-    assert lesson_08.DataDistributionError is ranks.DataDistributionError
+    assert sharing.DataDistributionError is ranks.DataDistributionError

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_09 as check
-from lessons.toolkit.checks.check import checks_of
 from lessons.toolkit.checks.lesson_01 import differences
+from lessons.toolkit.checks.shared.check import checks_of
 
 LESSON = Path(__file__).parents[3] / "solutions" / "09_learning_rate"
 

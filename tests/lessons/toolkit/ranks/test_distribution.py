@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lessons.toolkit.checks.ranks_as_threads import on_ranks
+from lessons.toolkit.checks.shared.ranks_as_threads import on_ranks
 from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 HERE = Path(__file__).parents[2] / "ranks"

@@ -1,11 +1,11 @@
-"""Public check of lesson 08's parts (8.5): every sample's index in one part, and of each class."""
+"""Parts of a data set (8.5): every sample's index in one part, and of each class."""
 
 import operator
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 Function = Callable[..., Any]
 

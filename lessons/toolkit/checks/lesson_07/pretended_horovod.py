@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.check import CheckFailed
+from lessons.toolkit.checks.shared.check import CheckFailed
 
 
 class Told:

@@ -1,4 +1,4 @@
-"""Public checks of lesson 06: allreduce by hand."""
+"""Allreduce by hand (6.1, 6.2), and one that overlaps with computing (6.5)."""
 
 import ast
 import inspect
@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair, shown
-from lessons.toolkit.checks.plugin_calls import calls_of
+from lessons.toolkit.checks.shared.check import (
+    CheckFailed,
+    exercise,
+    shown,
+)
 from lessons.toolkit.ranks import Hang, SameArray, run_on_ranks
 
 Function = Callable[..., Any]
-
 SIZES = ((2, 8), (2, 7), (3, 12), (4, 12), (3, 7), (4, 6), (4, 3), (2, 1), (1, 5))  # ranks, length
 
 
@@ -137,104 +139,6 @@ def check_6_2(ring_allreduce: Function) -> str:
                 f"{ranks} ranks: each moves {right:.3g} times the array", f"{moved:.3g}", advice
             )
     return "Sums are right for any length; each rank moves 2 (p - 1) / p arrays, 1.5 at p = 4."
-
-
-@exercise("6.3")
-def check_6_3(model: Function, fit: Function) -> str:
-    """Seconds of ring, server and separate servers; a fit that foretells an unseen size to 30 %."""
-    cases = [
-        (("ring", 4, 1e6, 0, 1e-9), 1.5e-3, {6e-3: FORGOT_CHUNKS, 0.75e-3: TWO_PHASES}),
-        (("ring", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 3e-5: TWO_PHASES}),
-        (("server", 4, 1e6, 0, 1e-9), 6e-3, {8e-3: OWN_WORKER, 3e-3: BOTH_WAYS, 4e-3: BOTH_WAYS}),
-        (("server", 4, 0, 1e-5, 0), 6e-5, {1e-5: EACH_MESSAGE, 8e-5: OWN_WORKER}),
-        (("servers", 4, 1e6, 0, 1e-9, 1), 8e-3, {6e-3: SEPARATE, 4e-3: BOTH_WAYS}),
-        (("servers", 4, 1e6, 0, 1e-9, 2), 4e-3, {8e-3: SHARE}),
-        (("servers", 4, 0, 1e-5, 0, 4), 8e-5, {8e-5 / 4: "Latency is not shared: p messages."}),
-        (("ring", 1, 1e6, 1e-5, 1e-9), 0.0, {}),
-    ]
-    for arguments, right, mistakes in cases:
-        found = number(model(*arguments), f"model{arguments}")
-        compare(found, right, f"model{arguments}", mistakes, "Count the messages and their bytes.")
-    for alpha, beta in ((2e-5, 5e-10), (2e-6, 1e-9)):
-        sizes = np.array([1e3, 1e4, 1e6, 1e7])
-        noise = np.array([1.05, 0.95, 1.05, 0.95])
-        seconds = [true_ring(4, n, alpha, beta) for n in sizes] * noise
-        fitted = pair(fit(sizes, seconds, 4), "fit(sizes, seconds, 4)", ("alpha", "beta"))
-        for unseen in (1e4, 1e5, 1e8):
-            real = true_ring(4, unseen, alpha, beta)
-            foretold = true_ring(4, unseen, *fitted)
-            if not abs(foretold - real) <= 0.3 * real:
-                raise CheckFailed(
-                    f"{real:.3g} s foretold for {unseen:.0e} bytes, within 30 %",
-                    f"{foretold:.3g} s, with alpha = {fitted[0]:.3g} and beta = {fitted[1]:.3g}",
-                    "Large sizes drown the small ones: divide each equation by its measured "
-                    "seconds, so that all sizes count alike.",
-                )
-    return "Three schemes counted; the fit foretells sizes that it has not seen."
-
-
-FORGOT_CHUNKS = "A chunk has n / p bytes, and there are 2 (p - 1) rounds."
-TWO_PHASES = "Rounds: p - 1 that add and p - 1 that pass on."
-EACH_MESSAGE = "Every message costs alpha, not only the first."
-OWN_WORKER = "Rank 0 is a worker itself: it exchanges with p - 1 others."
-BOTH_WAYS = "The server receives from every worker and sends to every worker."
-SEPARATE = "A separate server is no worker: it exchanges with all p."
-SHARE = "k servers hold n / k bytes each and work at the same time."
-
-
-def true_ring(p: int, n: float, alpha: float, beta: float) -> float:
-    rounds = 2 * (p - 1)
-    return rounds * alpha + rounds * n * beta / p
-
-
-@exercise("6.4")
-def check_6_4(train: Any) -> str:
-    """init, config_team, broadcast, gradients in every step, finalize; steps is never 0."""
-    cases = [((4, 1, 60000, 128), 1875), ((4, 8, 60000, 128), 235), ((3, 1, 100, 32), 10)]
-    for numbers, right in cases:
-        found = number(train.steps(*numbers), f"steps{numbers}")
-        mistakes = {
-            0.0: "int(4 / 8) is 0. Divide the samples of all epochs, and round up at the end.",
-            float(right - 1): "Round up: the last, smaller batch is a step, too.",
-            float(math.ceil(numbers[0] * numbers[2] / numbers[3])): "Each update takes a "
-            "batch on every rank: batch * nranks samples.",
-        }
-        mistakes.pop(float(right), None)
-        compare(found, right, f"steps{numbers}", mistakes)
-    calls, results_used = calls_of(train)
-    names = [name for name, _ in calls]
-    expected = "init, config_team, broadcast, gradients × 4, finalize"
-    found_names = ", ".join(names) or "no call"
-    order = ["init", "config_team", "broadcast", *["gradients"] * 4, "finalize"]
-    if names != order:
-        missing = [name for name in dict.fromkeys(order) if name not in names]
-        advice = "The order is wrong."
-        if missing:
-            advice = f"mc.{missing[0]}(…) is missing."
-        elif names.count("gradients") != 4:
-            advice = "mc.gradients belongs between the backward pass and the update, once a step."
-        raise CheckFailed(expected, found_names, advice)
-    given = dict(calls)
-    wanted: dict[str, tuple[tuple[Any, ...], str]] = {
-        "init": ((1, 1, 50_890), "totsize is the number of all parameters together."),
-        "config_team": (
-            (0, 0, 100, 4, 2, 200),
-            "config_team(0, 0, 100, max_steps, 2, 200): a report every 200 steps.",
-        ),
-    }
-    for name, (arguments, advice) in wanted.items():
-        if given[name][: len(arguments)] != arguments:
-            raise CheckFailed(f"{name}{arguments}", f"{name}{given[name]}", advice)
-    if not given["gradients"][0][0].shape == (784, 64) or len(given["gradients"][0]) != 4:
-        raise CheckFailed("gradients(list of four arrays, 0)", shown(given["gradients"]), "All.")
-    if not results_used:
-        raise CheckFailed(
-            "rank 0's parameters, moved by the mean gradients",
-            "this rank's own",
-            "Both calls return new arrays: params = mc.broadcast(params, 0) and "
-            "gradients = mc.gradients(gradients, 0).",
-        )
-    return "Five calls in the right order, totsize 50,890, and no rank without a step."
 
 
 @exercise("6.5")

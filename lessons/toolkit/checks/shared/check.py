@@ -12,7 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lessons.toolkit.checks.tensorflow_errors import what_is_wrong, written_lines
+from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, written_lines
+
+ALL_CHECKS = str(Path(__file__).parents[1])
 
 
 class CheckFailed(Exception):  # noqa: N818 - students read this name
@@ -78,7 +80,7 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
     frames = written_lines(error)
     checks = check.__code__.co_filename
     entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
-    not_theirs = ("site-packages", str(Path(checks).parent))
+    not_theirs = ("site-packages", ALL_CHECKS, str(Path(checks).parent))
     inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
     said = what_is_wrong(error)[:200]
     if not inside:

@@ -1,4 +1,4 @@
-"""Public checks of lesson 08: distributing the data.
+"""Who reads which sample, in how many steps (8.1 to 8.4).
 
 What several ranks do is checked with ranks that are threads of this process.
 """
@@ -8,10 +8,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, failure, number, shown
-from lessons.toolkit.checks.lesson_08_parts import ONE_LIST, as_lists, check_8_5  # noqa: F401
-from lessons.toolkit.checks.lesson_08_program import check_program
-from lessons.toolkit.checks.ranks_as_threads import Hangs, on_ranks
+from lessons.toolkit.checks.lesson_08.parts import ONE_LIST, as_lists
+from lessons.toolkit.checks.lesson_08.program import check_program
+from lessons.toolkit.checks.shared.check import (
+    CheckFailed,
+    compare,
+    exercise,
+    failure,
+    number,
+    shown,
+)
+from lessons.toolkit.checks.shared.ranks_as_threads import Hangs, on_ranks
 from lessons.toolkit.ranks import DataDistributionError
 
 Function = Callable[..., Any]

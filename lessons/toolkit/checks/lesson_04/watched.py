@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, shown
 
 Function = Callable[..., Any]
 PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8

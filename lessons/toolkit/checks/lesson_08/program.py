@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.check import CheckFailed, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, shown
 
 
 def check_program(program: Any) -> None:

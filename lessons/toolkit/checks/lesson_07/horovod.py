@@ -1,21 +1,20 @@
-"""Public checks of lesson 07: Horovod.
+"""The steps of Horovod (7.1 to 7.5).
 
-The five steps are checked without starting ranks: the student's functions are called with a
+They are checked without starting ranks: the student's functions are called with a
 Horovod that says it is one rank of several and notes what it was asked for. What real ranks make
-of them shows in the jobs' records. The checks of 7.6 and 7.7 need no Horovod and are imported.
+of them shows in the jobs' records.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 from unittest import mock
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
-from lessons.toolkit.checks.lesson_07_jobs import check_7_6, check_7_7  # noqa: F401
-from lessons.toolkit.checks.pretended_horovod import (
+from lessons.toolkit.checks.lesson_07.pretended_horovod import (
     BEGIN_WITH_INIT,
     pretended_gpus,
     pretending,
 )
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 
 Function = Callable[..., Any]
 

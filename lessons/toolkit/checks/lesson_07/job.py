@@ -1,11 +1,11 @@
-"""Public checks of lesson 07's job file (7.6) and of its container (7.7): texts, and no Horovod."""
+"""The job file (7.6) and its container (7.7): texts, and no Horovod."""
 
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, StillAGap, exercise, failure, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise, failure, shown
 
 Function = Callable[..., Any]
 
