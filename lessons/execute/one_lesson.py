@@ -19,7 +19,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 @dataclass
-class Outcome:
+class LessonOutcome:
     """How a lesson went. `status`: passed, failed, timed out, stopped, error (of the runner)."""
 
     lesson: str
@@ -52,7 +52,7 @@ def execute(
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
     started = time.monotonic()
-    outcome = Outcome(folder.name, "passed")
+    outcome = LessonOutcome(folder.name, "passed")
     try:
         notebook = execute_notebook(parameters, limits, pipe, outcome)
         describe(notebook, outcome)
@@ -67,7 +67,10 @@ def execute(
 
 
 def execute_notebook(
-    parameters: dict[str, Any], limits: tuple[float, float], pipe: Connection, outcome: Outcome
+    parameters: dict[str, Any],
+    limits: tuple[float, float],
+    pipe: Connection,
+    outcome: LessonOutcome,
 ) -> Any:
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -124,7 +127,7 @@ def execute_notebook(
     return live["notebook"]
 
 
-def describe(notebook: Any, outcome: Outcome) -> None:
+def describe(notebook: Any, outcome: LessonOutcome) -> None:
     """Fill in the cells' times and, after a failure, where it was and what was printed last."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):

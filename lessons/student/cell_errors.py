@@ -16,9 +16,10 @@ FRAME = re.compile(rf"^\s*(?:{IN_FILE}|{IN_CELL})", re.M)  # of the kernel's tra
 PLACE = re.compile(r" \((?P<file>[^()]*), line (?P<line>\d+)\)$")  # of a syntax error
 UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'$")
+TOO_LONG = "TooLong"
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 # The checks' own words, and the gaps': they are told as they are.
-SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", "TooLong")
+SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", TOO_LONG)
 
 
 def missing_file(name: str, folder: Path) -> str:

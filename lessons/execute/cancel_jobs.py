@@ -13,7 +13,9 @@ from cluster.sites import site
 def cancel_jobs(folder: Path) -> list[str]:
     """Cancel all unfinished jobs whose job file lies below `folder`; their labels."""
     here = str(folder.resolve()) + os.sep
-    mine = [one for one in history.everything() if one.job_file.startswith(here)]
+    mine = [
+        submission for submission in history.everything() if submission.job_file.startswith(here)
+    ]
     cancelled = []
     for submission in mine:
         with contextlib.suppress(click.ClickException):  # so long over that nothing is known

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lessons.execute.one_lesson import Outcome
+from lessons.execute.one_lesson import LessonOutcome
 
 STILL_EVERY = 60.0  # seconds of silence after which a plain log says where a lesson is
 
@@ -33,7 +33,7 @@ class Lines:
     def at_cell(self, lesson: str, cell: int) -> None:
         self.at[lesson] = cell
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: LessonOutcome) -> None:
         self.cells.pop(outcome.lesson, None)
         self.say(f"{outcome.lesson}: {outcome.status}, {outcome.seconds:.1f} s")
 
@@ -74,7 +74,7 @@ class Bars:
     def at_cell(self, lesson: str, cell: int) -> None:
         self.progress.update(self.tasks[lesson], completed=max(0, cell - 1))
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: LessonOutcome) -> None:
         task = self.tasks[outcome.lesson]
         if outcome.status == "passed":
             self.progress.update(task, completed=self.progress.tasks[task].total)

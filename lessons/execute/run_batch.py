@@ -11,11 +11,14 @@ from pathlib import Path
 
 import click
 
+from cluster.jobs.submit import submit
+from cluster.jobs.wait import watch
 from cluster.schedulers import choice
 from cluster.sites.site import Site
-from lessons.execute.loop import Run, Show, Stopped, stoppable
-from lessons.execute.one_lesson import Outcome
+from lessons.execute.one_lesson import LessonOutcome
 from lessons.execute.plan import Plan
+from lessons.execute.run_lessons import LessonsRun, Watcher
+from lessons.execute.stopping import StopRequested, stoppable
 
 CORES = {"smoke": 2, "full": 8}  # SBATCH_CPUS_PER_TASK of a site file has its way, as in sbatch
 SPARE = 300  # seconds of the job beyond the lesson's own limit
@@ -35,7 +38,7 @@ launch {command}
 """
 
 
-def write_job(plan: Plan, run: Run, edition: str, profile: str) -> Path:
+def write_job(plan: Plan, run: LessonsRun, edition: str, profile: str) -> Path:
     """The lesson's job file, as a person would write it."""
     cell, whole = run.limits
     words = ["lessons", "run", plan.name[:2], "--site", "laptop"]
@@ -56,15 +59,12 @@ def write_job(plan: Plan, run: Run, edition: str, profile: str) -> Path:
     return file
 
 
-def result_folder(run: Run, plan: Plan) -> Path:
+def result_folder(run: LessonsRun, plan: Plan) -> Path:
     return run.out / f"{plan.name}_job"
 
 
-def run_batch(run: Run, show: Show, where: Site, edition: str, profile: str) -> None:
+def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile: str) -> None:
     """Submit all, wait for all, and collect what the jobs found."""
-    from cluster.jobs.submit import submit
-    from cluster.jobs.wait import watch
-
     submitted: list[tuple[Plan, str]] = []
     waiting: list[tuple[Plan, str]] = []
     try:
@@ -84,20 +84,22 @@ def run_batch(run: Run, show: Show, where: Site, edition: str, profile: str) -> 
                 outcome = collect(run, plan, f"job {label}: {state}")
                 run.outcomes.append(outcome)
                 show.ended(outcome)
-    except Stopped as stopped:
+    except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
             with contextlib.suppress(click.ClickException):  # it has ended meanwhile
                 choice.of(where).cancel(label)
-            run.outcomes.append(Outcome(plan.name, "stopped", error=f"job {label} was cancelled"))
+            run.outcomes.append(
+                LessonOutcome(plan.name, "stopped", error=f"job {label} was cancelled")
+            )
 
 
-def collect(run: Run, plan: Plan, job: str) -> Outcome:
+def collect(run: LessonsRun, plan: Plan, job: str) -> LessonOutcome:
     """The job's own summary, or why there is none."""
     try:
         summary = json.loads((result_folder(run, plan) / "summary.json").read_text())
-        return Outcome(**summary["lessons"][0])
+        return LessonOutcome(**summary["lessons"][0])
     except (OSError, ValueError, LookupError, TypeError):
         errors = sorted(run.out.glob(f"lesson_{plan.name[:2]}_*.err"))
         lines = errors[-1].read_text(errors="replace").splitlines()[-12:] if errors else []
-        return Outcome(plan.name, "error", error=f"{job}, and no result", last_lines=lines)
+        return LessonOutcome(plan.name, "error", error=f"{job}, and no result", last_lines=lines)
