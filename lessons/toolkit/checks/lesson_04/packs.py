@@ -101,6 +101,15 @@ def check_4_2(order: Function) -> str:
                 "A generator without a seed cannot be repeated: default_rng([seed, epoch]).",
             )
         orders.append(found)
+    check_they_differ(orders, names)
+    if orders[0] == as_names(order(list(names), 0, 4), 0):
+        raise CheckFailed(
+            "another order for another seed", "the same", "Seed and epoch: default_rng([seed, …])."
+        )
+    return "Every pack once an epoch, in an order that is new and can be repeated."
+
+
+def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
     if all(found == names for found in orders):
         raise CheckFailed(
             "6 epochs: 6 different orders",
@@ -123,11 +132,6 @@ def check_4_2(order: Function) -> str:
             f"{min(neighbours)} of 19 packs follow the same pack as in epoch 0",
             "Turning the list round keeps its order: draw a permutation.",
         )
-    if orders[0] == as_names(order(list(names), 0, 4), 0):
-        raise CheckFailed(
-            "another order for another seed", "the same", "Seed and epoch: default_rng([seed, …])."
-        )
-    return "Every pack once an epoch, in an order that is new and can be repeated."
 
 
 def as_names(value: Any, epoch: int) -> list[str]:

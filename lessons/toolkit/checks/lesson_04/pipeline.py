@@ -56,11 +56,18 @@ def check_4_3(stages: Function) -> str:
             "cache() behind shuffle() keeps the shuffled order: cache first, then shuffle (anew in "
             "each epoch, which it does by itself).",
         )
-    together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in first]
-    if sum(together) > len(first) // 2:
+    check_mixing(first, flat)
+    check_switches(stages)
+    return "Decoded once, mixed anew in every epoch, prepared ahead of time."
+
+
+def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
+    """Single samples are shuffled, and neither batches nor packs as a whole."""
+    together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
+    if sum(together) > len(batches) // 2:
         raise CheckFailed(
             "batches of samples from everywhere",
-            f"batches of neighbours, as {shown(first[0])}",
+            f"batches of neighbours, as {shown(batches[0])}",
             "Shuffle single samples: behind unbatch(), before prepare().",
         )
     stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
@@ -70,8 +77,6 @@ def check_4_3(stages: Function) -> str:
             f"{stay} of {PIECES * (EACH - 1)} samples follow their neighbour",
             "Only whole packs were shuffled: shuffle behind unbatch().",
         )
-    check_switches(stages)
-    return "Decoded once, mixed anew in every epoch, prepared ahead of time."
 
 
 def check_switches(stages: Function) -> None:

@@ -42,6 +42,16 @@ def check_5_1(program: Any) -> str:
         advice = "Into the scope as well: model.compile(…), and the call that makes the optimizer."
         found = f"{fewest} of the optimizer's counter of steps: it was made outside of the scope"
         raise CheckFailed("2 copies of every variable", found, advice)
+    check_compiled(model, optimizer)
+    images = np.zeros((4, 32, 32, 3), np.float32)
+    model.fit(images, np.zeros(4), batch_size=4, verbose=0)
+    spread = max(np.ptp(program.copies(strategy, v), axis=0).max() for v in model.variables)
+    if spread > 1e-6:
+        raise CheckFailed("equal copies after a step", f"a difference of {spread:g}", "Use fit.")
+    return f"{len(model.variables)} variables, two copies of each, equal after a step."
+
+
+def check_compiled(model: Any, optimizer: Any) -> None:
     if "SGD" not in type(optimizer).__name__:
         found = type(optimizer).__name__
         raise CheckFailed("SGD", found, "Lesson 03 trains with keras.optimizers.SGD(lr).")
@@ -60,12 +70,6 @@ def check_5_1(program: Any) -> str:
     if loss != asked:
         advice = f"The labels are numbers, not rows of ten: {asked}, as in lesson 03."
         raise CheckFailed(f"loss {asked}", shown(loss), advice)
-    images = np.zeros((4, 32, 32, 3), np.float32)
-    model.fit(images, np.zeros(4), batch_size=4, verbose=0)
-    spread = max(np.ptp(program.copies(strategy, v), axis=0).max() for v in model.variables)
-    if spread > 1e-6:
-        raise CheckFailed("equal copies after a step", f"a difference of {spread:g}", "Use fit.")
-    return f"{len(model.variables)} variables, two copies of each, equal after a step."
 
 
 @exercise("5.2")
