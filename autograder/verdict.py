@@ -125,8 +125,3 @@ class Grade:
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # taken off for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
-
-
-def counted(number: float, word: str) -> str:
-    """A number and its word, as findings and reasons say it: 1 rank, 2 ranks."""
-    return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"

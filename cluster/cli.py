@@ -21,12 +21,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.sites.use:sites_command", "The computers there are."),
     "kernel": ("cluster.jupyter.kernel:kernel_group", "This environment as a Jupyter kernel."),
-    "box": ("cluster.box.box_command:box_command", "A real Slurm on this machine (root)."),
+    "box": ("cluster.box.box:box_command", "A real Slurm on this machine (root)."),
     "doctor": (
-        "cluster.doctor.doctor_command:doctor_command",
+        "cluster.doctor.doctor:doctor_command",
         "What is wrong here, and what to do.",
     ),
-    "site": ("cluster.sites.check:site_group", "Find what is wrong with a site file."),
+    "site": ("cluster.doctor.site_check:site_group", "Find what is wrong with a site file."),
 }
 
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from autograder.evidence.accounting import Job
+from autograder.evidence.accounting import AccountedJob
 from autograder.measuring.measure import Measure
 from autograder.settings.policy import Policy
-from autograder.settings.rubric import Profile, Rubric
+from autograder.settings.rubric_schema import Profile, Rubric
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class ClassSettings:
     expected: dict[str, dict]
     profile: Profile = "full"
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
-    jobs: dict[str, Job] | None = None  # the scheduler's accounting, by job id
+    jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)

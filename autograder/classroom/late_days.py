@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from autograder.settings.policy import Override, Policy, handed_in_at
-from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade, counted
+from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
+from autograder.wording import counted
 
 TIME_UNKNOWN = "time of handing in unknown, taken as on time"
 

@@ -8,12 +8,14 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
 from autograder.judging import judge
-from autograder.judging.case import Case, chosen
+from autograder.judging.hand_in import HandIn
+from autograder.judging.runs_that_count import run_that_counts
+from autograder.measuring.measure import measured_or_none
 from autograder.reading.files import read_files
 from autograder.reading.formats import custom
 from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
-from autograder.settings.rubric import Rubric
+from autograder.settings.rubric_schema import Rubric
 from autograder.submissions import collect
 from autograder.submissions.collect import Folder, Student
 from autograder.submissions.one_lesson import answers_of, settle
@@ -102,22 +104,24 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    given, found = answers_of(folder.answers)
-    findings = [*folder.findings, *found]
-    case = Case(
+    answers, about_answers = answers_of(folder.answers)
+    findings = [*folder.findings, *about_answers]
+    hand_in = HandIn(
         rubric=rubric,
         runs=runs,
-        answers=given,
+        answers=answers,
         answers_file=next(iter(folder.answers.values()), None),
         profile=settings.profile,
         expected=settings.expected.get(lesson, {}),
         references=settings.references.get(lesson, {}),
         other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
     )
-    judged = judge.judge(case)
-    counted = [r for r in (chosen(case, n) for n in rubric.runs) if isinstance(r, Run)]
+    judged = judge.judge(hand_in)
+    counted = [
+        run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
+    ]
     seen = examine.examine(
-        runs, counted, settings.jobs, case.references, settings.logins.get(student)
+        runs, counted, settings.jobs, hand_in.references, settings.logins.get(student)
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
@@ -132,7 +136,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier_reason=seen.reason,
         checks=judged.checks,
         findings=tuple(findings),
-        runs=summaries(case, runs, counted),
+        runs=summaries(hand_in, runs, counted),
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))

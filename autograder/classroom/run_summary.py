@@ -1,28 +1,32 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from autograder.judging.case import Case, by_time, matching, program_of
+from autograder.judging.hand_in import HandIn
+from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure
+from autograder.measuring.measure import Measure, measured_or_none
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, RunSummary
 
 
-def point(result: measure.Result) -> Point | None:
-    if not isinstance(result, Measure):
+def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
+    found = measured_or_none(function, *runs)
+    if found is None:
         return None
-    return Point(round(result.value, 6), round(result.low, 6), round(result.high, 6))
+    return Point(round(found.value, 6), round(found.low, 6), round(found.high, 6))
 
 
-def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[RunSummary, ...]:
+def summaries(
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
-        for name in reversed(case.rubric.runs)
-        for run in matching(runs, case.rubric, name)
+        for name in reversed(hand_in.rubric.runs)
+        for run in matching(runs, hand_in.rubric, name)
     }
     found = []
     smallest = baselines(runs)
@@ -48,13 +52,13 @@ def summaries(case: Case, runs: Sequence[Run], counted: Sequence[Run]) -> tuple[
                 epoch_seconds=tuple(
                     e.seconds.value if e.seconds else None for e in run.epochs[:1000]
                 ),
-                epoch_s=point(measure.epoch_time(run)),
-                throughput=point(measure.throughput(run)),
+                epoch_s=point(measure.epoch_time, run),
+                throughput=point(measure.throughput, run),
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
                 where=first_line(run),
-                speedup=point(measure.speedup(base, run)) if base else None,
+                speedup=point(measure.speedup, base, run) if base else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )

@@ -9,14 +9,17 @@ import click
 import yaml
 
 from autograder.errors import SettingsError
-from autograder.judging import judge
-from autograder.judging.case import Case, chosen, matching, program_of, says
+from autograder.judging.hand_in import HandIn
+from autograder.judging.in_words import title_of
+from autograder.judging.runs_that_count import matching, program_of, run_that_counts, says
+from autograder.judging.values import condition_value
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, Missing
-from autograder.measuring.metrics import METRICS
+from autograder.measuring.measure import Measure, measured_or_none
+from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import Condition, Rubric
 from autograder.submissions import collect
 from autograder.writing import write_if_new
 
@@ -84,9 +87,9 @@ def lessons_in(
             yield lesson, found
 
 
-def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
+def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
     """Every value that a condition of the rubric is relative to, and the speedup curves."""
-    case = Case(asked, runs, {}, None, "full")
+    solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
     devices = set()
     for check in asked.checks:
@@ -94,17 +97,16 @@ def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
             if condition.threshold.of_reference is None:
                 continue
             for name in condition.of:
-                value = _value(case, condition, name)
+                value = measured_or_none(_value, solution, condition, name)
                 if isinstance(value, Measure):
-                    values[judge.title_of(condition, name)] = value
+                    values[title_of(condition, name)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
         devices |= {str(r.header.get("device")) for r in finished}
         for metric in ALWAYS if finished else ():
-            found = [m for m in map(METRICS[metric], finished) if isinstance(m, Measure)]
+            found = _median(metric, finished)
             if found:
-                title = f"{metric.replace('_', ' ')} of {name}"
-                values[title] = measure.middle(found)
+                values[f"{metric.replace('_', ' ')} of {name}"] = found
     return {
         "devices": sorted(devices),
         "values": {
@@ -115,20 +117,23 @@ def of_lesson(asked: rubric.Rubric, runs: Sequence[Run]) -> dict:
     }
 
 
-def _value(case: Case, condition: rubric.Condition, name: str) -> judge.Value:
+def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
     """The median of repeats where one run is measured, else of the runs that count."""
-    if condition.minus or condition.over or condition.metric not in METRICS:
-        return judge.value_of(case, condition, name)
-    last = chosen(case, name)
-    if isinstance(last, Missing):
-        return last
+    if condition.minus or condition.over or not metric_named(condition.metric).of_a_run:
+        return condition_value(solution, condition, name)
+    last = run_that_counts(solution, name)
     alike = [
-        METRICS[condition.metric](run)
-        for run in matching(case.runs, case.rubric, name)
+        run
+        for run in matching(solution.runs, solution.rubric, name)
         if run.outcome == "completed" and measure.workers(run) == measure.workers(last)
     ]
-    found = [value for value in alike if isinstance(value, Measure)]
-    return measure.middle(found) if found else Missing("no run measures it")
+    return _median(condition.metric, alike)
+
+
+def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
+    values = [measured_or_none(metric_named(metric).function, run) for run in runs]
+    known = [value for value in values if isinstance(value, Measure)]
+    return measure.middle(known) if known else None
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
@@ -138,11 +143,10 @@ def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
     for program in sorted({program_of(run) for run in finished}):
         same = [run for run in finished if program_of(run) == program]
         base = next((r for r in same if measure.workers(r) == 1), None)
-        gains = [(run, measure.speedup(base, run)) for run in same] if base else []
         line = {
             measure.workers(run) or 1: round(gain.value, 4)
-            for run, gain in gains
-            if isinstance(gain, Measure)
+            for run in same
+            if base and (gain := measured_or_none(measure.speedup, base, run))
         }
         if len(line) > 1:
             lines[program] = dict(sorted(line.items()))

@@ -14,7 +14,8 @@ from autograder.classroom.whole_class import with_class_findings
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, terminal
 from autograder.settings.roster import Person
-from autograder.verdict import GRADER_ERROR, counted
+from autograder.verdict import GRADER_ERROR
+from autograder.wording import counted
 
 
 def finish_class(

@@ -1,6 +1,5 @@
 """`autograder grade`: a folder of submissions in, grades and reports out."""
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from autograder.classroom.shards import Shard, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
 from autograder.commands.load import fingerprints, load
 from autograder.commands.options import FOLDER, ClassOptions, class_options, shard_option
+from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.settings import roster
 from autograder.submissions import collect
@@ -62,7 +62,7 @@ def grade_command(
         out, settings.names, settings.curves, options.junit, gradescope
     )
     work = Work(settings, out, publish, reuse=gradescope is None)
-    processes = processes or cores()
+    processes = processes or len(usable_cpus())
     if shard is not None and out is not None:
         keys = fingerprints(options)
         with progress(len(shard.students(students))) as tick:
@@ -84,13 +84,6 @@ def check_apart(submissions: Sequence[Path], out: Path) -> None:
             raise click.UsageError(
                 f"--out {out} lies among the submissions of {given}: choose a folder beside them"
             )
-
-
-def cores() -> int:
-    """Of the job or container, where the system tells; not of the whole machine."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import click
 
 from autograder.classroom.shards import Shard
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import Profile
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -19,7 +20,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 class ClassOptions:
     """The values of OPTIONS below, under the same names."""
 
-    profile: rubric.Profile
+    profile: Profile
     rubrics: Path
     expected: Path | None
     calibration: Path | None

@@ -16,19 +16,15 @@ import click
 from autograder.measuring import measure
 from autograder.records import Run, Where
 from autograder.safe_text import printable
-from autograder.verdict import Finding, counted
+from autograder.slurm_notation import SACCT_FORMAT, node_names
+from autograder.verdict import Finding
+from autograder.wording import counted
 
-# The order that docs/grading.md asks for when the dump has no header line.
-FORMAT = (
-    "jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end,"
-    "elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline"
-)
 CLOCK_SLACK = 120.0  # seconds that clocks of nodes and of the scheduler may differ by
-MAX_HOSTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AccountedJob:
     """A job as the scheduler accounts for it; times in seconds since 1970."""
 
     job_id: str
@@ -42,7 +38,7 @@ class Job:
     hosts: frozenset[str] = frozenset()
 
 
-def read_accounting(path: Path) -> dict[str, Job]:
+def read_accounting(path: Path) -> dict[str, AccountedJob]:
     """Jobs by id. A dump that cannot be read is a usage error: it would confirm nothing."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -50,20 +46,20 @@ def read_accounting(path: Path) -> dict[str, Job]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise click.UsageError(
             f"{path} cannot be read as sacct's output ({printable(error, 80)}). "
-            "Take it with: sacct -a -X -P --format=" + FORMAT
+            "Take it with: sacct -a -X -P --format=" + SACCT_FORMAT
         ) from None
     if not jobs:
         raise click.UsageError(f"{path} holds no job. Take it with: sacct -a -X -P …")
     return {job.job_id: job for job in jobs}
 
 
-def _from_text(text: str) -> list[Job]:
+def _from_text(text: str) -> list[AccountedJob]:
     lines = [line for line in text.splitlines() if line.strip()]
     names = [cell.strip().lower() for cell in lines[0].split("|")] if lines else []
     if "jobid" in names:
         lines = lines[1:]
     else:
-        names = FORMAT.split(",")
+        names = SACCT_FORMAT.split(",")  # the order that docs/grading.md asks for
     jobs = []
     for line in lines:
         cells = dict(zip(names, line.split("|"), strict=False))
@@ -72,7 +68,7 @@ def _from_text(text: str) -> list[Job]:
             continue  # a job step, or a line that is no job
         gpus = re.search(r"gres/gpu(?:[:=]\w+)?=(\d+)", cells.get("alloctres", ""))
         jobs.append(
-            Job(
+            AccountedJob(
                 job_id=job_id,
                 user=cells.get("user", ""),
                 state=cells.get("state", "").split(" ")[0],
@@ -81,13 +77,13 @@ def _from_text(text: str) -> list[Job]:
                 nodes=_count(cells.get("nnodes")),
                 cpus=_count(cells.get("ncpus")),
                 gpus=int(gpus[1]) if gpus else None,
-                hosts=frozenset(expand_hosts(cells.get("nodelist", ""))),
+                hosts=frozenset(node_names(cells.get("nodelist", ""))),
             )
         )
     return jobs
 
 
-def _from_json(data: Any) -> list[Job]:
+def _from_json(data: Any) -> list[AccountedJob]:
     jobs = []
     for job in data["jobs"]:
         state = job["state"]["current"] if isinstance(job["state"], dict) else job["state"]
@@ -96,9 +92,9 @@ def _from_json(data: Any) -> list[Job]:
             for t in job.get("tres", {}).get("allocated", [])
         }
         gpus = [n for (kind, name), n in allocated.items() if kind == "gres" and "gpu" in name]
-        hosts = frozenset(expand_hosts(job.get("nodes") or ""))
+        hosts = frozenset(node_names(job.get("nodes") or ""))
         jobs.append(
-            Job(
+            AccountedJob(
                 job_id=str(job["job_id"]),
                 user=job.get("user") or "",
                 state=state[0] if isinstance(state, list) else state,
@@ -126,30 +122,10 @@ def _count(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None
 
 
-def expand_hosts(text: str) -> Iterator[str]:
-    """jwc09n[006,009-011],login1 -> every host's name."""
-    found = 0
-    for part in re.findall(r"[^,\[\]]+(?:\[[^\]]*\])?[^,\[\]]*", text):
-        match = re.fullmatch(r"([^\[]*)\[([^\]]*)\](.*)", part)
-        if not match:
-            yield part
-            continue
-        for piece in match[2].split(","):
-            first, dash, last = piece.partition("-")
-            if not dash:
-                yield match[1] + piece + match[3]
-                continue
-            for number in range(int(first), int(last) + 1):
-                found += 1
-                if found > MAX_HOSTS:
-                    return
-                yield f"{match[1]}{number:0{len(first)}d}{match[3]}"
-
-
 # --- against a run --------------------------------------------------------------------------
 
 
-def compare(run: Run, jobs: Mapping[str, Job], login: str | None) -> Iterator[Finding]:
+def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> Iterator[Finding]:
     """What the scheduler says differently. A job it does not know is odd, not contradicted."""
     where = tuple(r.where for r in run.ranks[:1] if r.where) or (
         (Where(run.files[0], 0),) if run.files else ()
@@ -202,7 +178,7 @@ def compare(run: Run, jobs: Mapping[str, Job], login: str | None) -> Iterator[Fi
         yield finding(title, printable(login, 40), printable(job.user, 40), contradicts=False)
 
 
-def confirms(run: Run, jobs: Mapping[str, Job]) -> bool:
+def confirms(run: Run, jobs: Mapping[str, AccountedJob]) -> bool:
     """The accounting holds the job whole. Whether it agrees is what compare() says."""
     job = jobs.get(run.job_id or "")
     if job is None or job.start is None or job.end is None or not job.hosts:

@@ -1,11 +1,11 @@
 """Times within a record: the seconds that were measured against each other and the wall clock."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
-from autograder.evidence.suspicions import contradiction, odd
+from autograder.evidence.findings import contradiction, odd
 from autograder.measuring.measure import is_number
-from autograder.records import Run, Where
+from autograder.records import Epoch, Number, Run, Where
 from autograder.verdict import Finding
 
 
@@ -30,7 +30,12 @@ LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in uni
 
 
 def clock_goes_on(run: Run) -> Iterator[Finding]:
-    """The lines' wall clock: never back, and with room for the seconds that were measured."""
+    """The lines' wall clock: never back, and with room for the seconds that were measured. The
+    first finding says enough: where the clock is wrong, so is all that is compared with it."""
+    yield from islice(chain(_never_back(run), _room_for_epochs(run), _no_long_pauses(run)), 1)
+
+
+def _never_back(run: Run) -> Iterator[Finding]:
     moments: list[tuple[float | None, Where | None]] = [(run.began_ms, None)]
     for epoch in run.epochs:
         moments += [(epoch.began_ms, epoch.where), (epoch.ended_ms, epoch.where)]
@@ -44,13 +49,17 @@ def clock_goes_on(run: Run) -> Iterator[Finding]:
                 f"a line that is {before - after:,.1f} s earlier than the one before",
                 [place, where],
             )
-            return
-    spans = [
-        (epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds)
-        for epoch in run.epochs
-        if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds
-    ]
-    for epoch, wall, seconds in spans:
+
+
+def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
+    """Epochs, their seconds by the clock, and their seconds as measured."""
+    for epoch in run.epochs:
+        if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds:
+            yield epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds
+
+
+def _room_for_epochs(run: Run) -> Iterator[Finding]:
+    for epoch, wall, seconds in _by_the_clock(run):
         if seconds.value - seconds.half_width > 1.01 * wall + CLOCK_SLACK_S:
             yield contradiction(
                 "An epoch took longer than there is between its start and its end",
@@ -58,14 +67,17 @@ def clock_goes_on(run: Run) -> Iterator[Finding]:
                 f"{seconds.value:.4g} s",
                 [epoch.where],
             )
-            return
-    waited = sum(wall for _, wall, _ in spans[1:])
-    said = sum(seconds.value for _, _, seconds in spans[1:])
+
+
+def _no_long_pauses(run: Run) -> Iterator[Finding]:
+    later = list(_by_the_clock(run))[1:]
+    waited = sum(wall for _, wall, _ in later)
+    said = sum(seconds.value for _, _, seconds in later)
     if waited > LONGEST_PAUSE * said + CLOCK_SLACK_S:
         yield odd(
             "By the clock the epochs took far longer than they say",
             f"about {waited:.4g} s, evaluation and checkpoints included",
             f"{said:.4g} s of training",
-            [epoch.where for epoch, _, _ in spans[1:]],
+            [epoch.where for epoch, _, _ in later],
             "measure an epoch from its first to its last step, and evaluate less often",
         )

@@ -1,15 +1,15 @@
 """What was measured, with its uncertainty. Pure functions of records; notebooks use the same ones.
 
-Every result is a Measure with the interval in which the true value may lie, or Missing with the
-reason. Nothing here guesses: a number that is not finite, or not positive where it has to be, makes
-the whole measure Missing.
+Every result is a Measure with the interval in which the true value may lie; what cannot be measured
+raises NotMeasured with the reason. Nothing here guesses: a number that is not finite, or not
+positive where it has to be, is no measure.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TypeGuard
+from typing import ParamSpec, TypeGuard, TypeVar
 
 from autograder.records import Epoch, Number, Run, Where
 
@@ -26,17 +26,45 @@ class Measure:
     basis: str = ""  # how it came about: "median of epochs 2 to 4"
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Not measured, and why."""
+class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
+    """The output does not give this measure, and why."""
 
-    reason: str
-    try_: str = ""
-    where: tuple[Where, ...] = ()
-    absent: bool = False  # there is no finished run to measure
+    def __init__(
+        self, reason: str, try_: str = "", where: Sequence[Where] = (), absent: bool = False
+    ) -> None:
+        super().__init__(f"{reason}; {try_}" if try_ else reason)
+        self.reason = reason
+        self.try_ = try_
+        self.where = tuple(where)
+        self.absent = absent  # there is no finished run to measure
 
 
-Result = Measure | Missing
+Arguments = ParamSpec("Arguments")
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+def measured_or_none(
+    measure: Callable[Arguments, Found], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Found | None:
+    """For reports, pictures and evidence, where what is not measured is a gap and no failure."""
+    try:
+        return measure(*args, **kwargs)
+    except NotMeasured:
+        return None
+
+
+def each_measured(measure: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+    """Of repeats those that can be measured; if none can, NotMeasured of the first."""
+    values, reasons = [], []
+    for item in items:
+        try:
+            values.append(measure(item))
+        except NotMeasured as missing:
+            reasons.append(missing)
+    if reasons and not values:
+        raise reasons[0]
+    return values
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -53,11 +81,11 @@ def exact(value: float, unit: str = "", where: Sequence[Where] = (), basis: str 
     return Measure(float(value), float(value), float(value), unit, tuple(where), basis)
 
 
-def printed(number: Number, unit: str = "", basis: str = "") -> Result:
+def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
     """A printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
     where = (number.where,) if number.where else ()
     if not is_number(number.value) or not is_number(number.half_width):
-        return Missing(f"the output says {number.value}, which is no number", where=where)
+        raise NotMeasured(f"the output says {number.value}, which is no number", where=where)
     half = abs(number.half_width)
     value = float(number.value)
     return Measure(value, value - half, value + half, unit, where, basis)
@@ -66,11 +94,11 @@ def printed(number: Number, unit: str = "", basis: str = "") -> Result:
 # --- intervals ------------------------------------------------------------------------------
 
 
-def ratio(above: Measure, below: Measure, unit: str = "") -> Result:
+def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
     """above / below; 14 s / 5 s in whole seconds is 2.8, anything from 2.45 to 3.22."""
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
-        return Missing("a time or count that is not positive cannot be divided by", where=where)
+        raise NotMeasured("a time or count that is not positive cannot be divided by", where=where)
     return Measure(
         above.value / below.value, above.low / below.high, above.high / below.low, unit, where
     )
@@ -127,12 +155,12 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
 # --- one run --------------------------------------------------------------------------------
 
 
-def epoch_time(run: Run) -> Result:
+def epoch_time(run: Run) -> Measure:
     """Median of the epochs after the first, which holds compilation, allocation and cold files."""
     if not any(e.seconds is not None for e in run.epochs):
-        return Missing("the output tells no epoch times", "print the seconds of each epoch")
+        raise NotMeasured("the output tells no epoch times", "print the seconds of each epoch")
     if len(run.epochs) < 2:
-        return Missing(
+        raise NotMeasured(
             "there is one epoch only, and the first epoch holds the start-up",
             "train at least 3 epochs",
             tuple(e.where for e in run.epochs if e.where),
@@ -143,15 +171,13 @@ def epoch_time(run: Run) -> Result:
         seconds = epoch.seconds
         if seconds is None:
             where = (epoch.where,) if epoch.where else ()
-            return Missing(f"epoch {epoch.number} has no usable time", where=where)
+            raise NotMeasured(f"epoch {epoch.number} has no usable time", where=where)
         value = printed(seconds, "s")
-        if isinstance(value, Missing):
-            return value
         if value.value <= 0 or value.low <= 0:
             reason = f"epoch {epoch.number} took {seconds.value:g} s as printed: too coarse to use"
             if value.value < 0:
                 reason = f"epoch {epoch.number} says {seconds.value:g} s, which cannot be"
-            return Missing(reason, "print seconds with decimals", value.where)
+            raise NotMeasured(reason, "print seconds with decimals", value.where)
         values.append(value)
     first, last = later[0].number, later[-1].number
     if len(values) == 1:
@@ -164,30 +190,24 @@ def later_epochs(run: Run) -> tuple[Epoch, ...]:
     return run.epochs[1:]
 
 
-def unique_samples(run: Run) -> Result:
+def unique_samples(run: Run) -> Measure:
     """Distinct training samples an epoch, over all ranks."""
     counts = {e.unique_samples for e in run.epochs if e.unique_samples is not None}
     if not counts:
-        return Missing("the output does not say how many different samples an epoch reads")
+        raise NotMeasured("the output does not say how many different samples an epoch reads")
     if not all(is_number(c) and c > 0 for c in counts):
-        return Missing("the number of samples an epoch is no positive number")
+        raise NotMeasured("the number of samples an epoch is no positive number")
     if len(counts) > 1:
-        return Missing(f"epochs differ in their number of samples: {sorted(counts)}")
+        raise NotMeasured(f"epochs differ in their number of samples: {sorted(counts)}")
     where = tuple(e.where for e in run.epochs[:1] if e.where)
     return exact(counts.pop(), "samples", where)
 
 
-def throughput(run: Run) -> Result:
+def throughput(run: Run) -> Measure:
     """Unique training samples a second: padding and samples read twice do not count."""
-    samples, seconds = unique_samples(run), epoch_time(run)
-    if isinstance(seconds, Missing):
-        return seconds
-    if isinstance(samples, Missing):
-        return samples
-    result = ratio(samples, seconds, "samples/s")
-    if isinstance(result, Missing):
-        return result
-    return Measure(result.value, result.low, result.high, result.unit, seconds.where, seconds.basis)
+    seconds, samples = epoch_time(run), unique_samples(run)
+    rate = ratio(samples, seconds, "samples/s")
+    return Measure(rate.value, rate.low, rate.high, rate.unit, seconds.where, seconds.basis)
 
 
 def workers(run: Run) -> int | None:
@@ -221,11 +241,11 @@ def unlike(one: Run, other: Run, facts: Sequence[str]) -> list[str]:
 def different_work(one: Run, other: Run, scaling: str | None = None) -> list[str]:
     """Why the seconds of two runs cannot be divided, if so. Strong scaling also fixes the batch."""
     found = unlike(one, other, WORK)
-    samples = [unique_samples(one), unique_samples(other)]
-    if all(isinstance(s, Measure) for s in samples):
-        counts = [int(s.value) for s in samples if isinstance(s, Measure)]
-        if counts[0] != counts[1] and scaling != "weak":
-            found.append(f"one reads {counts[0]} different samples an epoch, the other {counts[1]}")
+    here, there = (measured_or_none(unique_samples, run) for run in (one, other))
+    if here and there and scaling != "weak":
+        a, b = int(here.value), int(there.value)
+        if a != b:
+            found.append(f"one reads {a} different samples an epoch, the other {b}")
     data = [r.header.get("dataset") for r in (one, other)]
     names = [d.get("name") for d in data if isinstance(d, dict)]
     if len(names) == 2 and names[0] != names[1]:
@@ -241,56 +261,38 @@ def different_hardware(one: Run, other: Run) -> list[str]:
     return unlike(one, other, HARDWARE)
 
 
-def speedup(base: Run, run: Run, scaling: str | None = None) -> Result:
+def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
     """Epoch time of the base over that of the run, only for the same work on the same hardware."""
     reasons = different_work(base, run, scaling) + different_hardware(base, run)
     if reasons:
-        return Missing(
+        raise NotMeasured(
             "not the same work on the same hardware: " + "; ".join(reasons),
             "run the baseline with the same program, data, batch and device",
         )
-    slow, fast = epoch_time(base), epoch_time(run)
-    if isinstance(slow, Missing):
-        return Missing(f"baseline: {slow.reason}", slow.try_, slow.where)
-    if isinstance(fast, Missing):
-        return fast
-    return ratio(slow, fast)
+    try:
+        slow = epoch_time(base)
+    except NotMeasured as missing:
+        raise NotMeasured(f"baseline: {missing.reason}", missing.try_, missing.where) from None
+    return ratio(slow, epoch_time(run))
 
 
-def efficiency(base: Run, run: Run, scaling: str | None = None) -> Result:
+def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
     """Speedup over the growth in workers; weak scaling: epoch time of the base over the run's."""
     few, many = workers(base), workers(run)
     if few is None or many is None:
-        return Missing("the output does not say how many ranks took part")
+        raise NotMeasured("the output does not say how many ranks took part")
     gain = speedup(base, run, scaling)
-    if isinstance(gain, Missing) or scaling == "weak":
-        return gain
-    return scaled(gain, few / many)
+    return gain if scaling == "weak" else scaled(gain, few / many)
 
 
-def karp_flatt(gain: Measure, count: int) -> Result:
-    """The serial fraction that a speedup on `count` workers amounts to."""
-    if count < 2:
-        return Missing("Karp–Flatt needs at least two workers")
-    if gain.low <= 0:
-        return Missing("a speedup has to be positive")
-
-    def fraction(value: float) -> float:
-        return (1 / value - 1 / count) / (1 - 1 / count)
-
-    return Measure(
-        fraction(gain.value), fraction(gain.high), fraction(gain.low), "", gain.where, gain.basis
-    )
-
-
-def time_to_accuracy(run: Run, target: float) -> Result:
+def time_to_accuracy(run: Run, target: float) -> Measure:
     """Seconds of training until validation accuracy reaches the target and holds it once more."""
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:
-            return Missing("needs seconds and validation accuracy of every epoch")
+            raise NotMeasured("needs seconds and validation accuracy of every epoch")
         if not is_number(epoch.seconds.value) or epoch.seconds.value <= 0:
-            return Missing(f"epoch {epoch.number} has no usable time")
+            raise NotMeasured(f"epoch {epoch.number} has no usable time")
         total += epoch.seconds.value
         following = run.epochs[index + 1] if index + 1 < len(run.epochs) else None
         if epoch.val_accuracy.value >= target and following is not None:
@@ -298,4 +300,4 @@ def time_to_accuracy(run: Run, target: float) -> Result:
             if held is not None and held.value >= target:
                 where = (epoch.where,) if epoch.where else ()
                 return exact(total, "s", where, f"after epoch {epoch.number}")
-    return Missing(f"validation accuracy did not reach {target:g} and hold it")
+    raise NotMeasured(f"validation accuracy did not reach {target:g} and hold it")

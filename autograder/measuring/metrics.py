@@ -1,325 +1,218 @@
-"""The metric names that rubrics use: each is a function of one run.
+"""All metrics that rubrics can name: what each one is, and the function that measures it.
 
-A metric gives a Measure, a word (model, device) or Missing with the reason.
+Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
+lists the same rows (a test compares them). A new metric is a function and a row.
 """
 
-import math
-import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import measure
-from autograder.measuring.measure import Measure, Missing, Result, exact, is_number, printed
-from autograder.measuring.shares import shard_overlap, shard_uncovered
-from autograder.records import Number, Run, Where
+from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
+from autograder.measuring import scaling_laws as laws
+from autograder.measuring import scaling_study as study
+from autograder.measuring.measure import Measure
+from autograder.measuring.record_facts import a_worker, at_end, in_header, own_measure
+from autograder.records import Run
 
-Value = Measure | Missing | str
-
-
-def _first_line(run: Run) -> tuple[Where, ...]:
-    for rank in run.ranks:
-        if rank.where:
-            return (rank.where,)
-    for epoch in run.epochs:
-        if epoch.where:
-            return (epoch.where,)
-    return (Where(run.files[0], 1),) if run.files else ()
+Value = Measure | str
 
 
-def _header(name: str, unit: str = "") -> Callable[[Run], Result]:
-    def fact(run: Run) -> Result:
-        value = run.header.get(name)
-        if value is None:
-            return Missing(f"the output does not say `{name}`", "print the run record")
-        if not is_number(value):
-            return Missing(f"`{name}` is {value!s:.40}, which is no number")
-        return exact(value, unit, _first_line(run), "from the run record's header")
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a metric is, in words for who writes a rubric, and how it is measured.
 
-    return fact
+    `function` takes a run; with `base` the base and the run; with `at` the run and `at`; with
+    `all_runs` the runs and `at`. It gives a Measure or a word, or raises NotMeasured.
+    """
 
+    function: Callable[..., Value]
+    what: str
+    unit: str = ""
+    base: bool = False  # it is relative to another run
+    all_runs: bool = False  # it is measured on all finished runs of a name together
+    at: Mapping[str, Any] = field(default_factory=dict)  # what `at` may say, each with an example
+    label: str = ""  # in titles of checks, if the name does not read well there
+    needs_at: str = ""  # what `at` is for, where it cannot be left out
+    any_at: bool = False  # the run record decides what `at` may say
 
-def _word(name: str) -> Callable[[Run], Missing | str]:
-    def fact(run: Run) -> Missing | str:
-        value = run.header.get(name)
-        return value if isinstance(value, str) else Missing(f"the output does not say which {name}")
-
-    return fact
-
-
-def _dataset(name: str) -> Callable[[Run], Result]:
-    def fact(run: Run) -> Result:
-        dataset = run.header.get("dataset")
-        value = dataset.get(name) if isinstance(dataset, dict) else None
-        if not is_number(value):
-            return Missing(f"the output does not say `{name}` of the data set")
-        return exact(value, "samples", _first_line(run), "from the run record's header")
-
-    return fact
+    @property
+    def of_a_run(self) -> bool:
+        """It needs nothing but a run."""
+        return not (self.base or self.all_runs or self.at or self.any_at)
 
 
-def _fraction(number: Number | None, name: str) -> Result:
-    if number is None:
-        return Missing(f"the output tells no {name}")
-    value = printed(number)
-    if isinstance(value, Measure) and not 0 <= value.value <= 1:
-        return Missing(f"the {name} is {value.value:g}, not between 0 and 1", where=value.where)
-    return value
+def _study(function: Callable[..., Value], what: str, unit: str = "", **at: Any) -> Metric:
+    return Metric(function, what, unit, all_runs=True, at=at)
 
 
-def _loss(which: int) -> Callable[[Run], Result]:
-    def loss(run: Run) -> Result:
-        if not run.epochs or run.epochs[which].train_loss is None:
-            return Missing("the output tells no training loss")
-        return printed(run.epochs[which].train_loss)  # type: ignore[arg-type]
-
-    return loss
+def _always(name: str) -> Callable[[Run], Measure]:
+    """All of the record's measures of this name, at whatever point."""
+    return lambda run: own_measure(name)(run, {})
 
 
-def _test_accuracy(run: Run) -> Result:
-    return _fraction(run.test_accuracy, "test accuracy")
-
-
-def _train_accuracy(run: Run) -> Result:
-    last = run.epochs[-1].train_accuracy if run.epochs else None
-    return _fraction(last, "training accuracy")
-
-
-def _val_accuracy(run: Run) -> Result:
-    return _fraction(run.epochs[-1].val_accuracy if run.epochs else None, "validation accuracy")
-
-
-def _best_val_accuracy(run: Run) -> Result:
-    known = [epoch.val_accuracy for epoch in run.epochs if epoch.val_accuracy]
-    return _fraction(max(known, key=lambda a: a.value, default=None), "validation accuracy")
-
-
-def _time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Result:
-    target = at.get("accuracy")
-    if not is_number(target):
-        return Missing("time_to_accuracy needs the accuracy in `at`")
-    return measure.time_to_accuracy(run, target)
-
-
-def _end(name: str) -> Callable[[Run], Result]:
-    def fact(run: Run) -> Result:
-        value = run.end.get(name)
-        if value is None:
-            return Missing(f"the end of the run does not say `{name}`")
-        if not is_number(value):
-            return Missing(f"`{name}` is {value!s:.40}, which is no number")
-        if value < 0:
-            return Missing(f"`{name}` is {value:g}; it cannot be negative")
-        return exact(value, "", _first_line(run), "from the run record's end")
-
-    return fact
-
-
-def _files_written(run: Run) -> Result:
-    """Checkpoint files of all ranks: what each rank says at its end, else rank 0's sum."""
-    counts = [rank.files_written for rank in run.ranks]
-    if counts and None not in counts:
-        where = tuple(rank.where for rank in run.ranks if rank.where)
-        return exact(sum(filter(None, counts)), "files", where, "sum over ranks")
-    return _end("files_written")(run)
-
-
-def _ranks(run: Run) -> Result:
-    """Ranks that took part: presence lines where the format has them, else what the run says."""
-    if run.ranks:
-        where = tuple(r.where for r in run.ranks if r.where)
-        return exact(len({r.rank for r in run.ranks}), "ranks", where, "presence lines of ranks")
-    count = measure.workers(run)
-    if count is None:
-        return Missing("the output does not say how many ranks took part")
-    return exact(count, "ranks", _first_line(run))
-
-
-def _replicas(run: Run) -> Result:
-    """Copies of the network: one a rank, unless one process says that it drives several."""
-    if run.header.get("replicas") is None:
-        return _ranks(run)
-    count = measure.workers(run)
-    if count is None:
-        return Missing("`replicas` is no whole number from 1 on")
-    return exact(count, "replicas", _first_line(run), "from the run record's header")
-
-
-def _distinct(describe: Callable, unit: str) -> Callable[[Run], Result]:
-    def count(run: Run) -> Result:
-        if not run.ranks:
-            return Missing("the output has no presence lines of ranks", "print the run record")
-        places = {describe(r) for r in run.ranks}
-        where = tuple(r.where for r in run.ranks if r.where)
-        return exact(len(places), unit, where)
-
-    return count
-
-
-def _hosts(run: Run) -> Result:
-    if run.ranks:
-        return _distinct(lambda r: r.host, "hosts")(run)
-    hosts = run.header.get("hosts")
-    if not isinstance(hosts, list) or not hosts:
-        return Missing("the output does not name its hosts")
-    return exact(len({str(h) for h in hosts}), "hosts", _first_line(run))
-
-
-def _steps(run: Run) -> Result:
-    steps = {e.steps for e in run.epochs if e.steps is not None}
-    if not steps:
-        return Missing("the output does not say how many steps an epoch has")
-    if len(steps) > 1:
-        return Missing(f"epochs differ in their number of steps: {sorted(steps)}")
-    return exact(steps.pop(), "steps", _first_line(run))
-
-
-def _steps_expected(run: Run) -> Result:
-    """ceil(unique samples / global batch)."""
-    samples, batch = measure.unique_samples(run), _header("global_batch")(run)
-    if isinstance(samples, Missing):
-        return samples
-    if isinstance(batch, Missing) or batch.value < 1:
-        return Missing("the output does not say its global batch")
-    return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")
-
-
-def _per_worker(name: str) -> Callable[[Run], Result]:
-    def share(run: Run) -> Result:
-        value, count = _header(name)(run), measure.workers(run)
-        if isinstance(value, Missing) or count is None:
-            return value if isinstance(value, Missing) else Missing("number of ranks unknown")
-        return measure.scaled(value, 1 / count)
-
-    return share
-
-
-def _total_seconds(run: Run) -> Result:
-    if run.total_seconds is None:
-        return Missing("the output does not say how long the run took")
-    value = printed(run.total_seconds, "s")
-    if isinstance(value, Measure) and value.value <= 0:
-        return Missing(f"the run says it took {value.value:g} s", where=value.where)
-    return value
-
-
-ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
-
-
-def _error_file_separate(run: Run) -> str:
-    """yes when the job's errors have a file of their own that holds no line of the record."""
-    records = {r.where.file for r in run.ranks if r.where}
-    errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
-    return "yes" if errors else "no"
-
-
-def _job_known(run: Run) -> str:
-    """yes when the run names its job, or says that no scheduler was there."""
-    known = run.job_id is not None or run.header.get("scheduler") in ("none", "laptop")
-    return "yes" if known else "no"
-
-
-def _pair(function: Callable[[Run, Run, str | None], Result]) -> Callable[[Run, Run], Result]:
-    def compare(base: Run, run: Run) -> Result:
-        scaling = run.header.get("scaling")
-        return function(base, run, scaling if isinstance(scaling, str) else None)
-
-    return compare
-
-
-# Metrics of a run against its baseline: only for the same work on the same hardware.
-PAIRS: dict[str, Callable[[Run, Run], Result]] = {
-    "efficiency": _pair(measure.efficiency),
-    "speedup": _pair(measure.speedup),
-}
-
-# Metrics of a run that need to be told a point.
-POINTS: dict[str, Callable[[Run, Mapping[str, Any]], Result]] = {
-    "time_to_accuracy": _time_to_accuracy,
-}
-
-METRICS: dict[str, Callable[[Run], Value]] = {
-    "best_val_accuracy": _best_val_accuracy,
-    "val_accuracy": _val_accuracy,
-    "allreduce_s": lambda run: measured(run, "allreduce_s", {}),
-    "chain_intact": lambda run: (
-        Missing("the output has no run record")
-        if run.chain_intact is None
-        else ("yes" if run.chain_intact else "no")
+METRICS: dict[str, Metric] = {
+    # who took part
+    "ranks": Metric(participants.ranks, "ranks that took part", "ranks"),
+    "ranks_asked": Metric(in_header("ranks_asked"), "ranks that the launcher was asked for"),
+    "replicas": Metric(
+        participants.replicas, "copies of the network: ranks, times what each drives", "replicas"
     ),
-    "device": _word("device"),
-    "devices_distinct": _distinct(lambda r: (r.host, r.local_rank), "devices"),
-    "epoch_s": measure.epoch_time,
-    "epochs": lambda run: exact(len(run.epochs), "epochs", _first_line(run)),
-    "error_file_separate": _error_file_separate,
-    "files_written": _files_written,
-    "global_batch": _header("global_batch"),
-    "global_batch_per_worker": _per_worker("global_batch"),
-    "hosts": _hosts,
-    "image_size": _header("image_size", "pixels"),
-    "job_known": _job_known,
-    "local_batch": _header("local_batch"),
-    "loss_first": _loss(0),
-    "loss_last": _loss(-1),
-    "lr": _header("lr"),
-    "lr_base": _header("lr_base"),
-    "lr_per_worker": _per_worker("lr"),
-    "model": _word("model"),
-    "param_spread": _end("param_spread"),
-    "params": _header("params"),
-    "ranks": _ranks,
-    "ranks_asked": _header("ranks_asked"),
-    "replicas": _replicas,
-    "replicas_asked": _header("replicas_asked", "replicas"),
-    "shard_overlap": shard_overlap,
-    "shard_uncovered": shard_uncovered,
-    "step_s": lambda run: measured(run, "step_s", {}),
-    "steps": _steps,
-    "steps_expected": _steps_expected,
-    "test_accuracy": _test_accuracy,
-    "throughput": measure.throughput,
-    "total_s": _total_seconds,
-    "first_train_accuracy": lambda run: _fraction(
-        run.epochs[0].train_accuracy if run.epochs else None, "training accuracy"
+    "replicas_asked": Metric(
+        in_header("replicas_asked", "replicas"),
+        "copies that one process was asked to drive",
+        "replicas",
     ),
-    "train_accuracy": _train_accuracy,
-    "train_samples": _dataset("train_samples"),
-    "unique_samples": measure.unique_samples,
+    "hosts": Metric(participants.hosts, "different hosts", "hosts"),
+    "devices_distinct": Metric(
+        participants.devices,
+        "different places of ranks: a host and a local rank",
+        "devices",
+        label="distinct places",
+    ),
+    "device": Metric(record_facts.word_in_header("device"), "name of the device, a word"),
+    "job_known": Metric(
+        record_facts.job_known,
+        "yes if the run names its job, or ran without a scheduler",
+        label="named job",
+    ),
+    # the network and its data
+    "model": Metric(record_facts.word_in_header("model"), "name of the network, a word"),
+    "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
+    "image_size": Metric(in_header("image_size", "pixels"), "width of the pictures", "pixels"),
+    "train_samples": Metric(record_facts.train_samples, "size of the training set", "samples"),
+    "unique_samples": Metric(
+        measure.unique_samples, "different samples an epoch, over all ranks", "samples"
+    ),
+    "shard_overlap": Metric(
+        sample_shares.shard_overlap,
+        "samples an epoch that a second rank reads again",
+        "samples",
+        label="samples read twice",
+    ),
+    "shard_uncovered": Metric(
+        sample_shares.shard_uncovered,
+        "samples that no rank reads",
+        "samples",
+        label="samples left out",
+    ),
+    # how it was trained
+    "epochs": Metric(epochs.epochs, "epochs that ended", "epochs"),
+    "steps": Metric(epochs.steps, "steps of an epoch", "steps"),
+    "steps_expected": Metric(
+        epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up", "steps"
+    ),
+    "global_batch": Metric(in_header("global_batch"), "samples of a step, over all ranks"),
+    "global_batch_per_worker": Metric(a_worker("global_batch"), "`global_batch` / workers"),
+    "local_batch": Metric(in_header("local_batch"), "samples of a step on one rank"),
+    "lr": Metric(in_header("lr"), "learning rate, after scaling"),
+    "lr_base": Metric(in_header("lr_base"), "learning rate before scaling"),
+    "lr_per_worker": Metric(a_worker("lr"), "`lr` / workers"),
+    # how long it took
+    "epoch_s": Metric(measure.epoch_time, "an epoch: the median of those after the first", "s"),
+    "epoch_s_min": Metric(epochs.shortest, "the shortest epoch after the first", "s"),
+    "epoch_s_max": Metric(epochs.longest, "the longest epoch after the first", "s"),
+    "total_s": Metric(epochs.total_seconds, "seconds from start to end of the program", "s"),
+    "time_to_accuracy": Metric(
+        epochs.time_to_accuracy,
+        "training until validation accuracy is there and holds once more",
+        "s",
+        at={"accuracy": 0.9},
+        needs_at="how good is asked for",
+    ),
+    "throughput": Metric(
+        measure.throughput, "`unique_samples` / `epoch_s`: no sample counts twice", "samples/s"
+    ),
+    "step_s": Metric(_always("step_s"), "a step, as `measure:step_s` says", "s"),
+    "allreduce_s": Metric(
+        _always("allreduce_s"), "an all-reduce, as `measure:allreduce_s` says", "s"
+    ),
+    "speedup": Metric(study.speedup, "`epoch_s` of the base / that of the run", base=True),
+    "efficiency": Metric(
+        study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
+    ),
+    # what was learnt
+    "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
+    "train_accuracy": Metric(epochs.train_accuracy(-1), "training accuracy of the last epoch"),
+    "first_train_accuracy": Metric(
+        epochs.train_accuracy(0), "training accuracy of the first epoch"
+    ),
+    "val_accuracy": Metric(epochs.last_val_accuracy, "validation accuracy of the last epoch"),
+    "best_val_accuracy": Metric(epochs.best_val_accuracy, "best validation accuracy of an epoch"),
+    "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
+    "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
+    "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
+    # what was written
+    "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),
+    "chain_intact": Metric(
+        record_facts.chain_intact,
+        "yes if no line of the record is missing, moved or changed",
+        label="unbroken record",
+    ),
+    "error_file_separate": Metric(
+        record_facts.error_file_separate,
+        "yes if errors went to a file of their own",
+        label="separate error file",
+    ),
+    # scaling studies
+    "study_sizes": _study(
+        study.sizes,
+        "numbers of workers with at least so many runs of the same work",
+        "sizes",
+        repeats=3,
+    ),
+    "study_repeats": _study(
+        study.repeats, "runs on the size that has fewest, or on one size", "runs", size=2
+    ),
+    "study_largest": _study(study.largest_size, "the largest number of workers", "workers"),
+    "study_epoch_s": _study(
+        study.at_size(study.epoch_times), "`epoch_s`, the median of the repeats", "s", size=2
+    ),
+    "study_total_s": _study(
+        study.at_size(study.total_times), "`total_s`, the median of the repeats", "s", size=2
+    ),
+    "study_speedup": _study(
+        study.at_size(study.speedups),
+        "against the fewest workers; weak scaling: of the work done in a time",
+        size=2,
+    ),
+    "study_efficiency": _study(
+        study.at_size(study.efficiencies), "`study_speedup` / growth in workers", size=2
+    ),
+    "study_karp_flatt": _study(
+        study.at_size(study.serial_fractions), "(1/S − 1/p) / (1 − 1/p)", size=2
+    ),
+    "study_amdahl_f": _study(
+        study.fitted(laws.amdahl), "f of p/S − 1 = f (p − 1), by least squares"
+    ),
+    "study_gustafson_s": _study(study.fitted(laws.gustafson), "s of S = p − s (p − 1)"),
+    "study_fixed_s": _study(
+        study.part_of_time(0), "a of T = a + b/p, T the whole program's time", "s"
+    ),
+    "study_divided_s": _study(study.part_of_time(1), "b of T = a + b/p", "s"),
+    "study_speedup_amdahl": _study(
+        study.foretold(laws.amdahl_speedup), "what Amdahl's law says there", workers=1024
+    ),
+    "study_speedup_gustafson": _study(
+        study.foretold(laws.gustafson_speedup), "what Gustafson's law says there", workers=1024
+    ),
+    "study_speedup_usl": _study(
+        study.foretold(laws.usl_speedup), "what the USL says there, α and β ≥ 0", workers=1024
+    ),
+    "study_speedup_low": _study(
+        study.foretold(laws.lowest), "the lowest of the three", workers=1024
+    ),
+    "study_speedup_high": _study(
+        study.foretold(laws.highest), "the highest of the three", workers=1024
+    ),
 }
 
-
-def epoch_s_min(run: Run) -> Result:
-    """Shortest epoch after the first."""
-    return _epoch_extreme(run, min)
+OWN = "measure:"
 
 
-def epoch_s_max(run: Run) -> Result:
-    """Longest epoch after the first."""
-    return _epoch_extreme(run, max)
-
-
-def _epoch_extreme(run: Run, choose: Callable) -> Result:
-    typical = measure.epoch_time(run)
-    if isinstance(typical, Missing):
-        return typical
-    chosen = choose(
-        (e.seconds for e in measure.later_epochs(run) if e.seconds is not None),
-        key=lambda seconds: seconds.value,
-    )
-    return printed(chosen, "s")
-
-
-METRICS["epoch_s_min"] = epoch_s_min
-METRICS["epoch_s_max"] = epoch_s_max
-
-
-def measured(run: Run, name: str, at: dict[str, object]) -> Result:
-    """The median of the record's `measure` events of this name at this point."""
-    found = [m for m in run.measures if m.get("name") == name and at.items() <= m.items()]
-    values = [m.get("value") for m in found]
-    if not values:
-        point = ", ".join(f"{key} = {value}" for key, value in at.items())
-        return Missing(f"the run measured no {name}" + (f" at {point}" if point else ""))
-    if not all(is_number(v) for v in values):
-        return Missing(f"a value of {name} is no number")
-    unit = str(found[0].get("unit", ""))
-    return measure.middle([exact(v, unit) for v in values], f"median of {len(values)}")  # type: ignore[arg-type]
+def metric_named(name: str) -> Metric:
+    """A row of the table, or `measure:NAME`, one of the record's own measures; else KeyError."""
+    if name.startswith(OWN):
+        function = own_measure(name.removeprefix(OWN))
+        return Metric(function, "what the program itself measured", any_at=True)
+    return METRICS[name]

@@ -7,7 +7,7 @@ the same sums over the values' ranges.
 
 from collections.abc import Callable, Sequence
 
-from autograder.measuring.measure import Measure, Missing, Result, exact
+from autograder.measuring.measure import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers and the speedup, or the seconds, on them
 TOO_FEW = "to fit a law, sizes beyond one worker are needed: {}, and there are {}"
@@ -31,10 +31,12 @@ def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
     return weighted_sum([x / squares for x in xs], ys)
 
 
-def grown(speedups: Points, least: int = 1) -> Points | Missing:
+def grown(speedups: Points, least: int = 1) -> Points:
     """The points beyond one worker, where speedups say something."""
     points = [(p, s) for p, s in speedups if p > 1 and s.low > 0]
-    return points if len(points) >= least else Missing(TOO_FEW.format(least, len(points)))
+    if len(points) < least:
+        raise NotMeasured(TOO_FEW.format(least, len(points)))
+    return points
 
 
 def overheads(points: Points) -> list[Measure]:
@@ -44,28 +46,22 @@ def overheads(points: Points) -> list[Measure]:
     ]
 
 
-def amdahl(speedups: Points) -> Result:
+def amdahl(speedups: Points) -> Measure:
     """f of S = 1 / (f + (1−f)/p), the serial fraction: p/S − 1 = f (p − 1)."""
     points = grown(speedups)
-    if isinstance(points, Missing):
-        return points
     return through_zero([p - 1 for p, _ in points], overheads(points))
 
 
-def gustafson(speedups: Points) -> Result:
+def gustafson(speedups: Points) -> Measure:
     """s of S = p − s (p − 1), for work that grows with p."""
     points = grown(speedups)
-    if isinstance(points, Missing):
-        return points
     lost = [Measure(p - s.value, p - s.high, p - s.low, where=s.where) for p, s in points]
     return through_zero([p - 1 for p, _ in points], lost)
 
 
-def usl(speedups: Points) -> tuple[float, float] | Missing:
+def usl(speedups: Points) -> tuple[float, float]:
     """α and β of S = p / (1 + α(p−1) + βp(p−1)), neither below zero."""
     points = grown(speedups, 2)
-    if isinstance(points, Missing):
-        return points
     ys = [y.value for y in overheads(points)]
     ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
     aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
@@ -83,11 +79,26 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(xs, ys, strict=True))
 
 
-def fixed_and_divided(seconds: Points) -> tuple[Measure, Measure] | Missing:
+def karp_flatt(gain: Measure, count: int) -> Measure:
+    """The serial fraction that a speedup on `count` workers amounts to."""
+    if count < 2:
+        raise NotMeasured("Karp–Flatt needs at least two workers")
+    if gain.low <= 0:
+        raise NotMeasured("a speedup has to be positive")
+
+    def fraction(value: float) -> float:
+        return (1 / value - 1 / count) / (1 - 1 / count)
+
+    return Measure(
+        fraction(gain.value), fraction(gain.high), fraction(gain.low), "", gain.where, gain.basis
+    )
+
+
+def fixed_and_divided(seconds: Points) -> tuple[Measure, Measure]:
     """a and b of T = a + b/p: seconds that stay and seconds that are divided."""
     sizes = {p for p, _ in seconds}
     if len(sizes) < 2:
-        return Missing(f"two parts of a time need at least two sizes; there are {len(sizes)}")
+        raise NotMeasured(f"two parts of a time need at least two sizes; there are {len(sizes)}")
     xs, ts = [1 / p for p, _ in seconds], [t for _, t in seconds]
     mean = sum(xs) / len(xs)
     spread = sum((x - mean) ** 2 for x in xs)
@@ -107,40 +118,46 @@ def monotone(law: Callable[[float], float], parameter: Measure, unit: str = "") 
     )  # fmt: skip
 
 
-def amdahl_speedup(speedups: Points, p: int) -> Result:
+def amdahl_speedup(speedups: Points, p: int) -> Measure:
     f = amdahl(speedups)
-    if isinstance(f, Missing):
-        return f
     if 1 + f.low * (p - 1) <= 0:
-        return Missing("the range of f reaches below zero, so Amdahl's law says nothing here")
+        raise NotMeasured("the range of f reaches below zero, so Amdahl's law says nothing here")
     return monotone(lambda f: p / (1 + f * (p - 1)), f)
 
 
-def gustafson_speedup(speedups: Points, p: int) -> Result:
-    s = gustafson(speedups)
-    return s if isinstance(s, Missing) else monotone(lambda s: p - s * (p - 1), s)
+def gustafson_speedup(speedups: Points, p: int) -> Measure:
+    return monotone(lambda s: p - s * (p - 1), gustafson(speedups))
 
 
-def usl_speedup(speedups: Points, p: int) -> Result:
-    fitted = usl(speedups)
-    if isinstance(fitted, Missing):
-        return fitted
-    alpha, beta = fitted
+def usl_speedup(speedups: Points, p: int) -> Measure:
+    alpha, beta = usl(speedups)
     where = tuple(dict.fromkeys(w for _, s in speedups for w in s.where))
     return exact(p / (1 + alpha * (p - 1) + beta * p * (p - 1)), where=where, basis="USL, β ≥ 0")
 
 
-LAWS: dict[str, Callable[[Points, int], Result]] = {
-    "amdahl": amdahl_speedup,
-    "gustafson": gustafson_speedup,
-    "usl": usl_speedup,
-}
+LAWS: tuple[Callable[[Points, int], Measure], ...] = (
+    amdahl_speedup,
+    gustafson_speedup,
+    usl_speedup,
+)
 
 
-def lowest_and_highest(speedups: Points, p: int) -> tuple[Measure, Measure] | Missing:
-    """Between which speedups the laws leave it open: mostly the choice of a law decides."""
-    said = [law(speedups, p) for law in LAWS.values()]
-    known = [result for result in said if isinstance(result, Measure)]
+def lowest(speedups: Points, p: int) -> Measure:
+    return min(foretold(speedups, p), key=lambda m: m.value)
+
+
+def highest(speedups: Points, p: int) -> Measure:
+    return max(foretold(speedups, p), key=lambda m: m.value)
+
+
+def foretold(speedups: Points, p: int) -> list[Measure]:
+    """What the laws say, at least two of them: mostly the choice of a law decides."""
+    known, reasons = [], []
+    for law in LAWS:
+        try:
+            known.append(law(speedups, p))
+        except NotMeasured as missing:
+            reasons.append(missing)
     if len(known) < 2:
-        return next(result for result in said if isinstance(result, Missing))
-    return min(known, key=lambda m: m.value), max(known, key=lambda m: m.value)
+        raise reasons[0]
+    return known

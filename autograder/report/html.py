@@ -11,11 +11,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.classroom.rows import Row
-from autograder.judging.case import shown
 from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, marks, notice, points
 from autograder.settings.roster import Person
 from autograder.verdict import PASSED, TIERS, Check, Grade, Part, Point
+from autograder.wording import shown
 
 
 @cache

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from autograder.judging.case import shown
 from autograder.verdict import Point, RunSummary
+from autograder.wording import shown
 
 WIDTH, HEIGHT = 340, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 34

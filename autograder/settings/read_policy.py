@@ -13,11 +13,11 @@ from pydantic import ValidationError
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy
-from autograder.settings.rubric import Rubric
+from autograder.settings.rubric_schema import Rubric
 from autograder.settings.strict_csv import read_csv
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 from autograder.submissions.collect import lesson_of
-from autograder.verdict import counted
+from autograder.wording import counted
 
 Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, the row
 LONGEST_EXTENSION = 366  # days; more is a date or a slip

@@ -11,7 +11,7 @@ from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.settings.policy import Policy
 from autograder.settings.strict_csv import read_csv
-from autograder.verdict import counted
+from autograder.wording import counted
 
 # Names that a roster's columns go by; the first of them is ours, nbgrader's export is among them.
 COLUMNS = {

@@ -3,289 +3,17 @@
 docs/rubrics.md describes every field. `autograder rubric check` reads rubrics as grading does.
 """
 
-import re
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
 from autograder.errors import SettingsError
-from autograder.measuring.metrics import METRICS, PAIRS, POINTS
-from autograder.measuring.study import AT, STUDIES
-from autograder.reading.formats import custom
 from autograder.reading.scan import READERS
+from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "rubrics"
-Profile = Literal["smoke", "full"]
-Scalar = str | int | float | bool
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Threshold(Strict):
-    """A number or word; or one for each profile; or relative to the calibration or a metric."""
-
-    value: float | str | None = None
-    smoke: float | str | None = None
-    full: float | str | None = None
-    of_reference: float | None = None  # share of what the solution reaches on this site
-    metric: str | None = None  # of the run `of`, else of the same run
-    of: str | None = None
-    factor: float = 1.0
-    plus: float = 0.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _plain(cls, given: Any) -> Any:
-        return given if isinstance(given, dict) else {"value": given}
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        kinds = [
-            self.value is not None,
-            self.smoke is not None or self.full is not None,
-            self.of_reference is not None,
-            self.metric is not None,
-        ]
-        if sum(kinds) != 1:
-            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
-        if (self.smoke is None) != (self.full is None):
-            raise ValueError("give both smoke and full")
-        _known_metric(self.metric)
-        return self
-
-    def constant(self, profile: str) -> tuple[str, float] | None:
-        """Of what it is a number, and which; None if it is a word or another metric's value."""
-        own = getattr(self, profile) if self.value is None else self.value
-        kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
-        return (kind, number) if isinstance(number, int | float) else None
-
-
-def _known_metric(name: str | None, base: str | None = None, at: Iterable[str] = ()) -> None:
-    odd = sorted(set(at) - AT)
-    if name in STUDIES and odd:
-        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(AT))}")
-    if name in POINTS and set(at) != {"accuracy"}:
-        raise ValueError(f"{name} needs `at: {{accuracy: 0.9}}`: how good is asked for")
-    if at and name in METRICS:
-        raise ValueError(f"{name} is the same everywhere: leave `at` away")
-    plain = METRICS.keys() | STUDIES.keys() | POINTS.keys()
-    if name is None or name in plain or name.startswith("measure:"):
-        if base is not None:
-            raise ValueError(f"{name} has no base; {' and '.join(PAIRS)} have")
-        return
-    if name not in PAIRS:
-        known = ", ".join(sorted([*plain, *PAIRS]))
-        raise ValueError(f"no metric is called {name!r}; there are: {known}")
-    if base is None:
-        raise ValueError(f"{name} needs a base: the run that it is relative to")
-
-
-class Condition(Strict):
-    """What has to hold: a metric of one or more runs against a threshold."""
-
-    metric: str
-    of: list[str] = Field(min_length=1)
-    at: dict[str, Scalar] = {}  # which point of a `measure:NAME`
-    base: str | None = None  # of speedup and efficiency
-    minus: str | None = None  # compare the distance to this run's value
-    over: str | None = None  # compare the ratio to this run's value
-    take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
-    at_least: Threshold | None = None
-    at_most: Threshold | None = None
-    above: Threshold | None = None
-    below: Threshold | None = None
-    equal: Threshold | None = None
-    tolerance: str | float = 0.0
-    half_from: Threshold | None = None  # half the points here, all at the threshold, linear between
-    zero_from: Threshold | None = None  # no points here, all at the threshold, linear between
-    only: Profile | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_run(cls, given: Any) -> Any:
-        if isinstance(given, dict) and isinstance(given.get("of"), str):
-            return given | {"of": [given["of"]]}
-        return given
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base, self.at)
-        operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
-        if sum(o is not None for o in operators) != 1:
-            raise ValueError("give one of: at_least, at_most, above, below, equal")
-        if self.half_from and self.zero_from:
-            raise ValueError("give half_from or zero_from, not both")
-        if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
-            raise ValueError("half_from and zero_from go with at_least or at_most")
-        if self.minus and self.over:
-            raise ValueError("give minus or over, not both")
-        for name in ("at_least", "at_most", "above", "below", "half_from", "zero_from"):
-            bound = getattr(self, name) or Threshold(value=0.0)
-            for word in (bound.value, bound.smoke, bound.full):
-                if isinstance(word, str):
-                    raise ValueError(f"{name} needs a number, not {word!r}")
-        for profile in ("smoke", "full"):
-            self._in_order(profile)
-        tolerance(self.tolerance)
-        return self
-
-    def _in_order(self, profile: str) -> None:
-        """Part of the points is for what does not reach the threshold."""
-        start = "half_from" if self.half_from else "zero_from"
-        given: Threshold | None = getattr(self, start)
-        if given is None or self.operator not in ("at_least", "at_most"):
-            return
-        begin, end = given.constant(profile), self.threshold.constant(profile)
-        if begin is None or end is None or begin[0] != end[0]:
-            return
-        side, right = ("below", begin < end) if self.at_least else ("above", begin > end)
-        if not right:
-            what = f"{start} has to be {side} {self.operator}"
-            raise ValueError(f"{what}, and {begin[1]:g} is not {side} {end[1]:g}")
-
-    @cached_property
-    def operator(self) -> str:
-        names = ("at_least", "at_most", "above", "below", "equal")
-        return next(name for name in names if getattr(self, name) is not None)
-
-    @cached_property
-    def threshold(self) -> Threshold:
-        return getattr(self, self.operator)
-
-
-class RubricCheck(Strict):
-    """One line of the grade: conditions on runs, or a share of right answers."""
-
-    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
-    title: str
-    points: float = Field(ge=0)
-    require: list[Condition] = []
-    answers: list[str] = []
-    hidden: bool = False  # counts, but students are not told about it
-    only: Profile | None = None
-    if_present: bool = False  # left out when none of its runs was handed in
-    try_: str = Field("", alias="try")
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if bool(self.require) == bool(self.answers):
-            raise ValueError("give either require (conditions) or answers (ids)")
-        return self
-
-
-class Answer(Strict):
-    """One question of answers.txt."""
-
-    ask: str
-    kind: Literal["prediction", "number", "word"]
-    unit: str = ""
-    metric: str | None = None  # of the student's own run `of`
-    of: str | None = None
-    base: str | None = None
-    at: dict[str, Scalar] = {}
-    tolerance: str | float = 0.0
-    choices: list[str] = []
-    try_: str = Field("", alias="try")
-
-    @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
-        _known_metric(self.metric, self.base, self.at)
-        if (self.metric is None) != (self.of is None):
-            raise ValueError("metric and of go together")
-        if self.metric and self.kind != "number":
-            raise ValueError("only a number can be compared with a metric")
-        tolerance(self.tolerance)
-        return self
-
-
-class Run(Strict):
-    """Which runs of a submission go by a name: those whose header says all of this.
-
-    Where no run record says so, outputs without a record count that were read as `or_format`.
-    """
-
-    where: dict[str, Scalar] = Field(min_length=1)
-    or_format: list[str] = []
-    smallest: str | None = None  # of those, the ones with the smallest value of a metric
-    largest: str | None = None
-
-
-class OwnFormat(Strict):
-    """A way of printing that only this course's programs have (docs/formats-read.md)."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
-    lines: list[str]
-
-    @model_validator(mode="after")
-    def _can_be_used(self) -> Self:
-        custom.load(self.name, self.lines)
-        return self
-
-
-class Rubric(Strict):
-    lesson: str = Field(pattern=r"^[0-9]{2}$")
-    title: str
-    points: float = Field(gt=0)
-    train_samples: Threshold | None = None  # the size of run that was asked for
-    formats: list[OwnFormat] = []
-    runs: dict[str, Run] = {}
-    checks: list[RubricCheck] = Field(min_length=1)
-    answers: dict[str, Answer] = {}
-
-
-def mistakes(rubric: Rubric) -> Iterator[tuple[tuple, str]]:
-    """What is wrong between parts of a rubric: the place, and what is wrong there."""
-    formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
-    for called, choice in rubric.runs.items():
-        for unknown in sorted(set(choice.or_format) - formats):
-            known = ", ".join(sorted(formats))
-            yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
-    for index, check in enumerate(rubric.checks):
-        place: tuple = ("checks", index)
-        if check.id in [other.id for other in rubric.checks[:index]]:
-            yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
-        for number, condition in enumerate(check.require):
-            c = condition
-            names = [*c.of, c.base, c.minus, c.over, c.threshold.of]
-            for name in names:
-                if name is not None and name not in rubric.runs:
-                    yield (*place, "require", number), f"there is no run {name!r} under runs"
-        for answer in check.answers:
-            if answer not in rubric.answers:
-                yield (*place, "answers"), f"there is no {answer!r} under answers"
-    used = {answer for check in rubric.checks for answer in check.answers}
-    for key, question in rubric.answers.items():
-        if key not in used:
-            yield ("answers", key), f"no check counts the answer {key!r}; name it in one"
-        for name in (question.of, question.base):
-            if name is not None and name not in rubric.runs:
-                yield ("answers", key), f"there is no run {name!r} under runs"
-    for profile in ("smoke", "full"):
-        total = sum(c.points for c in rubric.checks if c.only in (None, profile))
-        if abs(total - rubric.points) > 1e-9:
-            text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
-            yield ("points",), text
-
-
-def tolerance(given: str | float) -> tuple[float, float]:
-    """(relative, absolute) from "2%" or 0.01."""
-    if isinstance(given, str):
-        percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", given)
-        if not percent:
-            raise ValueError(f"a tolerance is a number or a percentage, not {given!r}")
-        return float(percent[1]) / 100, 0.0
-    if given < 0:
-        raise ValueError("a tolerance is not negative")
-    return 0.0, float(given)
-
-
-# --- reading --------------------------------------------------------------------------------
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -330,3 +58,50 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
     for key in sorted(needed - set(data)):
         raise SettingsError(f"{path}:1: no value for {key!r}, which the rubric asks")
     return data
+
+
+# --- between the parts of a rubric ----------------------------------------------------------
+
+Mistake = tuple[tuple, str]  # the place, and what is wrong there
+
+
+def mistakes(rubric: Rubric) -> Iterator[Mistake]:
+    """What each part alone does not show: names that are nowhere, and sums."""
+    formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
+    for called, choice in rubric.runs.items():
+        for unknown in sorted(set(choice.or_format) - formats):
+            known = ", ".join(sorted(formats))
+            yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
+    for index, check in enumerate(rubric.checks):
+        place = ("checks", index)
+        if check.id in [other.id for other in rubric.checks[:index]]:
+            yield (*place, "id"), f"an earlier check has the same id {check.id!r}"
+        for where, text in _names_in(check, rubric):
+            yield (*place, *where), text
+    used = {answer for check in rubric.checks for answer in check.answers}
+    for key, question in rubric.answers.items():
+        if key not in used:
+            yield ("answers", key), f"no check counts the answer {key!r}; name it in one"
+        for name in unknown_runs(rubric, question.of, question.base):
+            yield ("answers", key), f"there is no run {name!r} under runs"
+    for profile in ("smoke", "full"):
+        total = sum(c.points for c in rubric.checks if c.only in (None, profile))
+        if abs(total - rubric.points) > 1e-9:
+            text = f"the checks of profile {profile} sum to {total:g} points, not {rubric.points:g}"
+            yield ("points",), text
+
+
+def _names_in(check: RubricCheck, rubric: Rubric) -> Iterator[Mistake]:
+    for number, condition in enumerate(check.require):
+        names = [*condition.of, condition.base, condition.minus, condition.over]
+        thresholds = (condition.threshold, condition.half_from, condition.zero_from)
+        names += [threshold.of for threshold in thresholds if threshold]
+        for name in unknown_runs(rubric, *names):
+            yield ("require", number), f"there is no run {name!r} under runs"
+    for answer in check.answers:
+        if answer not in rubric.answers:
+            yield ("answers",), f"there is no {answer!r} under answers"
+
+
+def unknown_runs(rubric: Rubric, *names: str | None) -> list[str]:
+    return [name for name in names if name is not None and name not in rubric.runs]

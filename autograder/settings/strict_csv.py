@@ -13,7 +13,7 @@ from pathlib import Path
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.verdict import counted
+from autograder.wording import counted
 
 Row = tuple[str, dict[str, str]]  # file:line, and the cells by the names of their columns
 

@@ -21,14 +21,14 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class WrittenAnswer:
     """One answer as the student wrote it."""
 
     text: str
     where: Where
 
 
-def read_answers(path: Path, name: str) -> tuple[dict[str, Given], list[Finding]]:
+def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     with path.open("rb") as file:
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
@@ -44,9 +44,9 @@ def read_answers(path: Path, name: str) -> tuple[dict[str, Given], list[Finding]
     return parse_answers(data, name)
 
 
-def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Finding]]:
+def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """Answers by id. An id with two different values counts as not answered, and is reported."""
-    given: dict[str, Given] = {}
+    answers: dict[str, WrittenAnswer] = {}
     twice: dict[str, Where] = {}
     findings = []
     # PowerShell's > writes UTF-16, and says so in its first two bytes.
@@ -69,10 +69,10 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Findin
                     try_="write one answer a line, like `keras_epoch_s = 0.91`",
                 )
             )
-        elif key in given and given[key].text != value:
+        elif key in answers and answers[key].text != value:
             twice[key] = where
         else:
-            given[key] = Given(value, where)
+            answers[key] = WrittenAnswer(value, where)
     for key, where in twice.items():
         findings.append(
             Finding(
@@ -80,11 +80,11 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, Given], list[Findin
                 f"`{key}` is answered twice",
                 expected="one value",
                 found="two different values, so neither counts",
-                where=(given.pop(key).where, where),
+                where=(answers.pop(key).where, where),
                 try_="delete the line that is not your answer",
             )
         )
-    return given, findings
+    return answers, findings
 
 
 def as_number(text: str, unit: str = "") -> float | None:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from autograder.records import Where
 from autograder.safe_text import printable
 from autograder.submissions import output_names
-from autograder.submissions.answers import Given, read_answers
+from autograder.submissions.answers import WrittenAnswer, read_answers
 from autograder.submissions.collect import Folder, lesson_of
 from autograder.verdict import Finding
 
@@ -84,22 +84,22 @@ def shorten_names(folder: Folder) -> None:
             files[path] = str(PurePath(name).relative_to(common))
 
 
-def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, Given], list[Finding]]:
+def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """The answers of a lesson. What two files answer differently counts as not answered."""
-    given: dict[str, Given] = {}
+    answers: dict[str, WrittenAnswer] = {}
     differ: dict[str, tuple[Where, Where]] = {}
     findings: list[Finding] = []
     for path, name in files.items():
         here, found = read_answers(path, name)
         findings += found
         for key, answer in here.items():
-            first = given.get(key)
+            first = answers.get(key)
             if first is None or not first.text:
-                given[key] = answer
+                answers[key] = answer
             elif answer.text and answer.text != first.text:
                 differ[key] = (first.where, answer.where)
     for key in differ:
-        del given[key]
+        del answers[key]
     if differ:
         findings.append(
             Finding(
@@ -112,4 +112,4 @@ def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, Given], list[Findin
                 look=True,
             )
         )
-    return given, findings
+    return answers, findings

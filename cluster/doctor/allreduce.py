@@ -9,46 +9,46 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 from cluster.doctor.worlds import world_of
 
 GRADIENTS = 16 * 2**20  # bytes: four million parameters
 ALONE = 2  # ranks that the doctor starts itself when nobody started several
 
 
-def allreduce(place: Place) -> Iterator[Finding]:
-    if place.size == 1:
-        yield from with_own_ranks(place)
+def allreduce(position: Position) -> Iterator[Diagnosis]:
+    if position.size == 1:
+        yield from with_own_ranks(position)
         return
-    world = world_of(place.launcher)
+    world = world_of(position.launcher)
     by = getattr(world, "kind", "MPI")
-    if world.size != place.size:
-        yield replace(size_one(place, world.size), probe="launch")
+    if world.size != position.size:
+        yield replace(size_one(position, world.size), probe="launch")
         return
-    if world.rank != place.rank:
-        sentence = f"{place.launcher} says rank {place.rank}, {by} says {world.rank}"
+    if world.rank != position.rank:
+        sentence = f"{position.launcher} says rank {position.rank}, {by} says {world.rank}"
         advice = "the launcher and this MPI do not fit together: see the line mpi"
         yield replace(broken(sentence, advice), probe="launch")
         return
     if world.rank == 0:
-        nodes = len(place.nodes)
+        nodes = len(position.nodes)
         together = f"{world.size} ranks in one {by} world, on {nodes} node{'s' * (nodes > 1)}"
-        yield replace(ok(together, launcher=place.launcher), probe="launch")
+        yield replace(ok(together, launcher=position.launcher), probe="launch")
     numbers = measured(world)
     if world.rank == 0:
         yield ok(
             "{latency_us:.0f} µs for 8 bytes; {bus_gb_s:.2f} GB/s for 16 MB".format(**numbers),
             **numbers,
             ranks=world.size,
-            nodes=len(place.nodes),
+            nodes=len(position.nodes),
         )
 
 
-def size_one(place: Place, seen: int) -> Finding:
+def size_one(position: Position, seen: int) -> Diagnosis:
     return broken(
-        f"{place.launcher} started {place.size} ranks, but MPI sees {seen}: {place.size} programs"
-        " would each train alone",
+        f"{position.launcher} started {position.size} ranks, but MPI sees {seen}:"
+        f" {position.size} programs would each train alone",
         "the launcher and this MPI do not fit together: see the line mpi, and launch_ranks in the"
         " site file",
     )
@@ -90,7 +90,7 @@ OWN = {
 }
 
 
-def with_own_ranks(place: Place) -> Iterator[Finding]:
+def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
     """Nobody started several ranks, so two of our own show whether MPI works here at all."""
     if not shutil.which("mpirun"):
         yield look(
@@ -114,7 +114,7 @@ def with_own_ranks(place: Place) -> Iterator[Finding]:
         yield broken(f"mpirun -np {ALONE} failed here: {said}", "see the line mpi")
         return
     if int(numbers["size"]) != ALONE:
-        alone = replace(place, size=ALONE, launcher="mpirun")
+        alone = replace(position, size=ALONE, launcher="mpirun")
         yield replace(size_one(alone, int(numbers["size"])), probe="launch")
         return
     facts = {name: float(numbers[name]) for name in ("latency_us", "bus_gb_s")}

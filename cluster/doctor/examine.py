@@ -1,131 +1,142 @@
-"""The examination: alone, or by all ranks of a launch; rank 0 hands the findings on."""
+"""The examination: alone, or by all ranks of a launch; rank 0 hands the diagnoses on."""
 
-import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from dataclasses import asdict, replace
+from pathlib import Path
 
-from cluster.doctor import exchange, gpus, runner
-from cluster.doctor.findings import Finding, broken
-from cluster.doctor.place import Place, host_name, launched
+from autograder.cpus import usable_cpus
+from cluster.doctor import exchange, gpus, run_probes
+from cluster.doctor.diagnosis import Diagnosis, broken
+from cluster.doctor.position import Position, host_name
 from cluster.doctor.probes import MEASURE, NODE, NODES, RANKS, Probe, budget, of_kind
+from cluster.doctor.report import Report
+from cluster.launchers import launched
 
-Show = Callable[[Place, list[Finding]], None]
-Finish = Callable[[], None]
 
+def examine(chosen: list[Probe], hello: float, report: Report) -> bool:
+    """Run these probes and write the report; False if another rank writes it.
 
-def examine(chosen: list[Probe], hello: float, show: Show, finish: Finish) -> bool:
-    """Run these probes; `show` gets findings when there are some, then `finish` is called.
-
-    False if another rank reports. `hello`: seconds in which all ranks have to begin.
+    `hello`: seconds in which all ranks have to begin.
     """
-    launcher, rank, size = launched()
-    mine = tuple(sorted(os.sched_getaffinity(0)))
-    place = Place(rank, size, launcher, host_name(), "", (host_name(),), (mine,))
-    runner.watch_over(2 * hello + budget(chosen, NODE, MEASURE, NODES, RANKS) + 60)
-    if size == 1:
-        show(replace(place, launcher=""), of_node(place, chosen) + of_ranks(place, chosen, []))
-        finish()
-        return True
-    return examine_together(place, mine, chosen, hello, show, finish)
+    launch = launched()
+    launcher, rank, size = (launch.launcher, launch.rank, launch.size) if launch else ("", 0, 1)
+    mine = tuple(usable_cpus())
+    position = Position(rank, size, launcher, host_name(), "", (host_name(),), (mine,))
+    run_probes.watch_over(2 * hello + budget(chosen, NODE, MEASURE, NODES, RANKS) + 60)
+    if size > 1:
+        return examine_together(position, chosen, hello, report)
+    everything = of_node(position, chosen) + of_ranks(position, chosen, [])
+    report.show(replace(position, launcher=""), everything)
+    report.finish()
+    return True
 
 
-def of_node(place: Place, chosen: list[Probe]) -> list[Finding]:
-    found = runner.run_all(of_kind(chosen, NODE), of_kind(chosen, MEASURE), place)
-    by_name = {finding.probe: finding for finding in found}
+def of_node(position: Position, chosen: list[Probe]) -> list[Diagnosis]:
+    diagnoses = run_probes.run_all(of_kind(chosen, NODE), of_kind(chosen, MEASURE), position)
+    by_name = {diagnosis.probe: diagnosis for diagnosis in diagnoses}
     more = [replace(each, probe="gpus") for each in gpus.agree(by_name)]
-    return [replace(each, where=(place.host,)) for each in [*found, *more]]
+    return [replace(each, where=(position.host,)) for each in [*diagnoses, *more]]
 
 
-def of_ranks(place: Place, chosen: list[Probe], later: list[subprocess.Popen]) -> list[Finding]:
-    found = []
-    if len(place.nodes) > 1 and place.leads:
+def of_ranks(
+    position: Position, chosen: list[Probe], later: list[subprocess.Popen]
+) -> list[Diagnosis]:
+    diagnoses = []
+    if len(position.nodes) > 1 and position.leads:
         for probe in of_kind(chosen, NODES):
-            here = runner.run(probe, place, later)
-            found += [replace(each, where=(place.host,)) for each in here]
+            here = run_probes.run(probe, position, later)
+            diagnoses += [replace(each, where=(position.host,)) for each in here]
     for probe in of_kind(chosen, RANKS):
-        here = runner.run(probe, place, later if place.size > 1 else None)
-        label = f"rank {place.rank}" if place.size > 1 else place.host
-        found += [replace(each, where=(label,)) for each in here]
-    return found
+        here = run_probes.run(probe, position, later if position.size > 1 else None)
+        label = f"rank {position.rank}" if position.size > 1 else position.host
+        diagnoses += [replace(each, where=(label,)) for each in here]
+    return diagnoses
 
 
 def examine_together(
-    place: Place,
-    mine: tuple[int, ...],
-    chosen: list[Probe],
-    seconds: float,
-    show: Show,
-    finish: Finish,
+    position: Position, chosen: list[Probe], seconds: float, report: Report
 ) -> bool:
-    folder = exchange.folder()
+    folder = exchange.shared_folder()
     folder.mkdir(exist_ok=True)
-    reports = place.rank == 0
-    everyone = range(place.size)
-    if not exchange.send(folder, "hello", place.rank, {"host": place.host, "mask": mine}):
-        show(place, [twice(place)])
-        finish()
+    everyone = range(position.size)
+    if not introduced(folder, position):
+        report.show(position, [twice(position)])
+        report.finish()
         return True
     hello = exchange.collect(folder, "hello", everyone, seconds)
-    place = replace(
-        place,
-        folder=str(folder),
-        hosts=tuple(hello[rank]["host"] if rank in hello else "?" for rank in everyone),
-        affinities=tuple(tuple(h["mask"]) for h in hello.values() if h["host"] == place.host),
-    )
+    position = among(position, folder, hello)
     # What one node shows alone.
-    found = of_node(place, chosen) if place.leads else []
-    exchange.send(folder, "looked", place.rank, [asdict(each) for each in found])
+    alone = of_node(position, chosen) if position.leads else []
+    exchange.send(folder, "looked", position.rank, [asdict(each) for each in alone])
     looked = exchange.collect(folder, "looked", hello, budget(chosen, NODE, MEASURE))
     missing = [rank for rank in everyone if rank not in looked]
+    reports = position.rank == 0
     if reports:
-        show(place, received(looked) + [silent(place, missing)] * bool(missing))
+        report.show(position, received(looked) + [silent(position, missing)] * bool(missing))
     # What shows only together; pointless when somebody is missing.
     later: list[subprocess.Popen] = []
     if not missing:
-        met = of_ranks(place, chosen, later)
-        exchange.send(folder, "met", place.rank, [asdict(each) for each in met])
+        met = of_ranks(position, chosen, later)
+        exchange.send(folder, "met", position.rank, [asdict(each) for each in met])
         if reports:
             answers = exchange.collect(folder, "met", everyone, budget(chosen, NODES, RANKS))
             gone = [rank for rank in everyone if rank not in answers]
-            show(place, received(answers) + [silent(place, gone)] * bool(gone))
+            report.show(position, received(answers) + [silent(position, gone)] * bool(gone))
     if reports:
-        finish()
+        report.finish()
         shutil.rmtree(folder, ignore_errors=True)
     else:  # stay until the report is out: a launcher may end all ranks when one has ended
         exchange.until_gone(folder, budget(chosen, NODES, RANKS))
     for process in later:
-        runner.end(process)
+        run_probes.end(process)
     return reports
 
 
-def received(answers: dict[int, list[dict]]) -> list[Finding]:
+def introduced(folder: Path, position: Position) -> bool:
+    """False if another process has said that it is this rank."""
+    (mine,) = position.affinities
+    return exchange.send(folder, "hello", position.rank, {"host": position.host, "mask": mine})
+
+
+def among(position: Position, folder: Path, hello: dict[int, dict]) -> Position:
+    """The position, with what the others have said of theirs."""
+    return replace(
+        position,
+        folder=str(folder),
+        hosts=tuple(hello[rank]["host"] if rank in hello else "?" for rank in range(position.size)),
+        affinities=tuple(
+            tuple(said["mask"]) for said in hello.values() if said["host"] == position.host
+        ),
+    )
+
+
+def received(answers: dict[int, list[dict]]) -> list[Diagnosis]:
     return [
-        Finding(**{**each, "where": tuple(each["where"])})
+        Diagnosis(**{**each, "where": tuple(each["where"])})
         for answer in answers.values()
         for each in answer
     ]
 
 
-def silent(place: Place, missing: list[int]) -> Finding:
+def silent(position: Position, missing: list[int]) -> Diagnosis:
     which = f"rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}"
     return replace(
         broken(
-            f"{which} of {place.size} did not answer, so the ranks were not examined together",
+            f"{which} of {position.size} did not answer, so the ranks were not examined together",
             "not started, hanging, on a node that hangs, or without this folder, which all nodes"
-            f" have to share: {exchange.folder().parent}",
+            f" have to share: {exchange.shared_folder().parent}",
             ranks=missing,
         ),
         probe="ranks",
     )
 
 
-def twice(place: Place) -> Finding:
+def twice(position: Position) -> Diagnosis:
     return replace(
         broken(
-            f"several processes call themselves rank {place.rank} of {place.size}",
-            f"the launcher starts copies that do not know of each other: see {place.launcher} in"
+            f"several processes call themselves rank {position.rank} of {position.size}",
+            f"the launcher starts copies that do not know of each other: see {position.launcher} in"
             " launch_ranks of the site file",
         ),
         probe="ranks",

@@ -8,21 +8,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from cluster.doctor import place
+from cluster.doctor import position
 
 PAUSE = 0.05
 
 
-def folder() -> Path:
-    return Path.cwd() / f".doctor-{place.launch_name()}"
+def shared_folder() -> Path:
+    return Path.cwd() / f".doctor-{position.launch_name()}"
 
 
-def send(where: Path, kind: str, rank: int, content: Any) -> bool:
+def send(folder: Path, kind: str, rank: int, content: Any) -> bool:
     """False if another process has sent this already: two call themselves by one rank."""
-    new = where / f".{kind}-{rank}-{os.getpid()}-{place.host_name()}"
+    new = folder / f".{kind}-{rank}-{os.getpid()}-{position.host_name()}"
     new.write_text(json.dumps(content))
     try:
-        os.link(new, where / f"{kind}-{rank}.json")  # whole, or not at all; never over another
+        os.link(new, folder / f"{kind}-{rank}.json")  # whole, or not at all; never over another
     except FileExistsError:
         return False
     finally:
@@ -30,23 +30,23 @@ def send(where: Path, kind: str, rank: int, content: Any) -> bool:
     return True
 
 
-def collect(where: Path, kind: str, ranks: Iterable[int], seconds: float) -> dict[int, Any]:
+def collect(folder: Path, kind: str, ranks: Iterable[int], seconds: float) -> dict[int, Any]:
     """What these ranks have sent, of those that did so in time."""
     end = time.monotonic() + seconds
-    found: dict[int, Any] = {}
+    received: dict[int, Any] = {}
     wanted = list(ranks)
     while True:
-        there = set(os.listdir(where))  # also makes a network file system look again
+        there = set(os.listdir(folder))  # also makes a network file system look again
         for rank in wanted:
-            if rank not in found and f"{kind}-{rank}.json" in there:
-                found[rank] = json.loads((where / f"{kind}-{rank}.json").read_text())
-        if len(found) == len(wanted) or time.monotonic() > end:
-            return found
+            if rank not in received and f"{kind}-{rank}.json" in there:
+                received[rank] = json.loads((folder / f"{kind}-{rank}.json").read_text())
+        if len(received) == len(wanted) or time.monotonic() > end:
+            return received
         time.sleep(PAUSE)
 
 
-def until_gone(where: Path, seconds: float) -> None:
+def until_gone(folder: Path, seconds: float) -> None:
     """Wait until rank 0 has taken the folder away."""
     end = time.monotonic() + seconds
-    while where.is_dir() and time.monotonic() < end:
+    while folder.is_dir() and time.monotonic() < end:
         time.sleep(PAUSE)

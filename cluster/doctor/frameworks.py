@@ -4,13 +4,13 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 INSTALL = "install the course's environment: make .venv"
 
 
-def torch(_: Place) -> Finding:
+def torch(_: Position) -> Diagnosis:
     if not find_spec("torch"):
         return look("not installed", INSTALL)
     import torch
@@ -25,7 +25,7 @@ def torch(_: Place) -> Finding:
     return ok(words, **facts)
 
 
-def tensorflow(_: Place) -> Finding:
+def tensorflow(_: Position) -> Diagnosis:
     if not find_spec("tensorflow"):
         return look("not installed", INSTALL)
     import tensorflow as tf
@@ -35,7 +35,7 @@ def tensorflow(_: Place) -> Finding:
     return ok(f"{tf.__version__}, built {built}, sees {gpus} GPUs", alike=tf.__version__, gpus=gpus)
 
 
-def horovod(_: Place) -> Finding:
+def horovod(_: Position) -> Diagnosis:
     """What `horovodrun --check-build` says, without its quarter of a minute."""
     spec = find_spec("horovod")
     if not spec or not spec.submodule_search_locations:

@@ -2,15 +2,15 @@
 
 import os
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.doctor.programs import answer
+from cluster.doctor.ask_program import answer
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")
 
 
-def gpus(_: Place) -> Finding:
+def gpus(_: Position) -> Diagnosis:
     given = next((os.environ[name] for name in GIVEN if os.environ.get(name)), "")
     said = answer(*QUERY)
     facts: dict = {"given": given, "visible": os.environ.get("CUDA_VISIBLE_DEVICES")}
@@ -32,25 +32,25 @@ def gpus(_: Place) -> Finding:
     return ok(words, gpus=len(lines), **facts)
 
 
-def usable(finding: Finding) -> int | None:
+def usable(diagnosis: Diagnosis) -> int | None:
     """How many of them a program of this job can use; None if that is not known."""
-    number = finding.facts.get("gpus")
-    visible = finding.facts.get("visible")
+    number = diagnosis.facts.get("gpus")
+    visible = diagnosis.facts.get("visible")
     if number is None or visible is None:
         return number
     return min(number, len([word for word in visible.split(",") if word]))
 
 
-def agree(by_name: dict[str, Finding]) -> list[Finding]:
+def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
     """Whether the frameworks see what there is, and Horovod has NCCL for it."""
     there = usable(by_name["gpus"]) if "gpus" in by_name else None
     if not there:
         return []
-    found = []
+    disagreements = []
     for name in ("torch", "tensorflow"):
         seen = by_name[name].facts.get("gpus") if name in by_name else None
         if seen is not None and seen != there:
-            found.append(
+            disagreements.append(
                 broken(
                     f"{there} GPUs are there, but {name} sees {seen}",
                     "install the edition for GPUs (environment.yml), and load the CUDA it names",
@@ -58,10 +58,10 @@ def agree(by_name: dict[str, Finding]) -> list[Finding]:
             )
     built = by_name["horovod"].facts.get("built", {}) if "horovod" in by_name else {}
     if built and not built.get("NCCL"):
-        found.append(
+        disagreements.append(
             look(
                 "Horovod has no NCCL: GPUs would exchange gradients by way of the CPU's memory",
                 "compile it with HOROVOD_GPU_OPERATIONS=NCCL: see environment.yml",
             )
         )
-    return found
+    return disagreements

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.schedulers.laptop.processes import cores as physical_cores
+from autograder.cpus import usable_cpus, whole_cores
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 GB = 1e9
 CGROUPS = Path("/sys/fs/cgroup")
 
 
-def machine(_: Place) -> Finding:
+def machine(_: Position) -> Diagnosis:
     info = Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.*)", info)
     name = model[1] if model else platform.machine()
@@ -23,31 +23,22 @@ def machine(_: Place) -> Finding:
     return ok(words, alike=words, cpus=os.cpu_count())
 
 
-def cores(place: Place) -> Finding:
+def cores(position: Position) -> Diagnosis:
     """How many cores the ranks of this node have, and whether they get in each other's way."""
-    masks = place.affinities or (tuple(sorted(os.sched_getaffinity(0))),)
+    masks = position.affinities or (tuple(usable_cpus()),)
     usable = set().union(*masks)
     quota = cpu_quota()
     room = min(len(usable), quota) if quota else len(usable)
     ranks = len(masks)
-    asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
-    facts = {"ranks": ranks, "cpus": len(usable), "quota": quota, "masks": list(map(list, masks))}
+    facts = {
+        "ranks": ranks,
+        "cpus": len(usable),
+        "quota": quota,
+        "masks": list(map(list, masks)),
+    }
     whole = os.cpu_count() or 1
-    for mask in dict.fromkeys(masks):
-        beside = sum(set(other) <= set(mask) for other in masks)
-        if beside > len(mask) and whole >= ranks and len(mask) < whole:
-            return broken(
-                f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
-                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
-                **facts,
-            )
-    narrow = [mask for mask in masks if len(mask) < asked]
-    if narrow:
-        return broken(
-            f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
-            f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
-            **facts,
-        )
+    if trouble := badly_pinned(masks, whole):
+        return broken(trouble[0], trouble[1], **facts)
     if ranks > room:
         return look(
             f"{ranks} ranks on {room:g} CPUs: no speedup can be shown",
@@ -70,8 +61,27 @@ def cores(place: Place) -> Finding:
             **facts,
         )
     pinned = "each pinned to its own" if ranks > 1 and apart(masks) else "not pinned apart"
-    how = f", {pinned}" if ranks > 1 else f", {len(physical_cores())} of them whole cores"
+    how = f", {pinned}" if ranks > 1 else f", {len(whole_cores())} of them whole cores"
     return ok(f"{ranks} rank{'s' * (ranks > 1)} on {room:g} CPUs{how}", **facts)
+
+
+def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, str] | None:
+    """Ranks that share a core or have too few, and what to do; `whole`: CPUs of the node."""
+    for mask in dict.fromkeys(masks):
+        beside = sum(set(other) <= set(mask) for other in masks)
+        if beside > len(mask) and whole >= len(masks) and len(mask) < whole:
+            return (
+                f"{beside} ranks are pinned to {names(mask)} of {whole}: they take turns",
+                "bind otherwise: srun --cpu-bind=none, or mpirun --bind-to none",
+            )
+    asked = int(os.environ.get("SLURM_CPUS_PER_TASK") or 1)
+    narrow = [mask for mask in masks if len(mask) < asked]
+    if not narrow:
+        return None
+    return (
+        f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
+        f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
+    )
 
 
 def names(mask: tuple[int, ...]) -> str:
@@ -82,11 +92,11 @@ def apart(masks: tuple[tuple[int, ...], ...]) -> bool:
     return sum(map(len, masks)) == len(set().union(*masks))
 
 
-def memory(place: Place) -> Finding:
+def memory(position: Position) -> Diagnosis:
     info = dict(re.findall(r"(\w+):\s+(\d+) kB", Path("/proc/meminfo").read_text()))
     total, free = int(info["MemTotal"]) * 1024, int(info["MemAvailable"]) * 1024
     limit = memory_limit()
-    ranks = max(1, len(place.affinities))
+    ranks = max(1, len(position.affinities))
     room = min(free, limit) if limit else free
     facts = {"total": total, "available": free, "limit": limit, "ranks": ranks}
     words = f"{room / GB:.1f} of {total / GB:.1f} GB can be used"
@@ -103,15 +113,15 @@ def memory(place: Place) -> Finding:
 
 def cpu_quota() -> float | None:
     """CPUs that control groups allow, as a number of whole ones."""
-    found = []
+    quotas = []
     for text in cgroup_values("cpu", "cpu.max"):  # version 2: "200000 100000" or "max 100000"
         quota, _, period = text.partition(" ")
         if quota.isdigit():
-            found.append(int(quota) / int(period))
+            quotas.append(int(quota) / int(period))
     for text in cgroup_values("cpu", "cpu.cfs_quota_us"):  # version 1: microseconds of 100000
         if text.isdigit():
-            found.append(int(text) / 100_000)
-    return min(found, default=None)
+            quotas.append(int(text) / 100_000)
+    return min(quotas, default=None)
 
 
 def memory_limit() -> int | None:

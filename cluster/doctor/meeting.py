@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.network import address_of_this_node
-from cluster.doctor.place import Place
+from cluster.doctor.position import Position
 
 ROUNDS = 30
 STREAM = 64 * 2**20  # bytes
@@ -22,12 +22,12 @@ WRONG = (
 )
 
 
-def meet(place: Place) -> Iterator[Finding]:
-    file = Path(place.folder) / "meeting.json"
-    if place.rank == 0:
-        receive(file, len(place.nodes) - 1)
+def meet(position: Position) -> Iterator[Diagnosis]:
+    file = Path(position.folder) / "meeting.json"
+    if position.rank == 0:
+        receive(file, len(position.nodes) - 1)
     else:
-        yield from visit(file, place)
+        yield from visit(file, position)
 
 
 def receive(file: Path, visitors: int) -> None:
@@ -49,16 +49,17 @@ def receive(file: Path, visitors: int) -> None:
                 guest.sendall(b"!")
 
 
-def visit(file: Path, place: Place) -> Iterator[Finding]:
+def visit(file: Path, position: Position) -> Iterator[Diagnosis]:
     while not file.is_file():
         time.sleep(0.05)
         os.listdir(file.parent)  # makes a network file system look again
     first = json.loads(file.read_text())
+    host = position.nodes[0]
     try:
         guest = socket.create_connection((first["address"], first["port"]), timeout=10)
     except OSError as error:
         yield broken(
-            f"{place.nodes[0]} cannot be reached at {first['address']}: {error.strerror or error}",
+            f"{host} cannot be reached at {first['address']}: {error.strerror or error}",
             WRONG,
         )
         return
@@ -74,12 +75,12 @@ def visit(file: Path, place: Place) -> Iterator[Finding]:
         rate = STREAM / (time.perf_counter() - start) / 1e9
     trip, skew = min(trips)
     yield ok(
-        f"to {place.nodes[0]} ({first['address']}): {trip * 1e6:.0f} µs there and back,"
+        f"to {host} ({first['address']}): {trip * 1e6:.0f} µs there and back,"
         f" {rate:.2f} GB/s over one TCP connection",
         round_trip=trip,
         gb_s=rate,
     )
-    words = f"{abs(skew) * 1000:.1f} ms {'behind' if skew > 0 else 'ahead of'} {place.nodes[0]}'s"
+    words = f"{abs(skew) * 1000:.1f} ms {'behind' if skew > 0 else 'ahead of'} {host}'s"
     clock = (
         look(words, "times in logs of several nodes do not fit: tell the site's support", skew=skew)
         if abs(skew) > 0.1 + trip

@@ -3,9 +3,9 @@
 import os
 import re
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.doctor.programs import answer
+from cluster.doctor.ask_program import answer
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 # How an MPI calls itself -> the plug-ins of Slurm that it can start with.
 PLUG_INS = {
@@ -25,7 +25,7 @@ OWNERS = {
 }
 
 
-def mpi(_: Place) -> Finding:
+def mpi(_: Position) -> Diagnosis:
     library = library_version()
     if library is None:
         return look(
@@ -43,14 +43,14 @@ def mpi(_: Place) -> Finding:
         )
     listed = answer("srun", "--mpi=list")
     if listed is None:
-        found = f"{library}; {'mpirun' if started_by else 'no mpirun and no srun'} on PATH"
-        return ok(found, **facts) if started_by else look(found, "load the site's MPI", **facts)
+        words = f"{library}; {'mpirun' if started_by else 'no mpirun and no srun'} on PATH"
+        return ok(words, **facts) if started_by else look(words, "load the site's MPI", **facts)
     offered = re.findall(r"(?m)^\W*(\w+)\s*$", listed[1]) if listed[0] == 0 else []
     if not offered:
-        found = f"{library}; srun is there and lists no plug-ins"
+        words = f"{library}; srun is there and lists no plug-ins"
         if started_by and "SLURM_JOB_ID" not in os.environ:  # a Slurm that does not run
-            return ok(f"{found}; mpirun on PATH", **facts)
-        return look(found, "does Slurm answer? srun --mpi=list", **facts)
+            return ok(f"{words}; mpirun on PATH", **facts)
+        return look(words, "does Slurm answer? srun --mpi=list", **facts)
     facts["plug_ins"] = offered
     wanted = next((PLUG_INS[name] for name in PLUG_INS if library.startswith(name)), ".")
     fitting = [name for name in offered if re.match(wanted, name)]

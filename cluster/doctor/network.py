@@ -5,44 +5,41 @@ import os
 import re
 import socket
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 
 SET = "export GLOO_SOCKET_IFNAME={name} NCCL_SOCKET_IFNAME={name} in the site file"
 
 
-def interfaces(place: Place) -> Finding:
+def interfaces(position: Position) -> Diagnosis:
     addresses = up_with_addresses()
-    speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
     if not addresses:
         return broken(
             "no network interface is up, not even loopback: no two ranks can meet",
             "ask for another node, and report this one: ip -brief address",
             addresses={},
         )
-    by_name = {ip: name for name, ip in addresses.items()}
+    speeds = {name: speed for name, speed in interface_speeds().items() if name in addresses}
     mine = address_of_this_node()
     facts = {"addresses": addresses, "megabits": speeds, "address": mine}
-    for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
-        wanted = os.environ.get(variable, "")
-        if wanted and not chosen_by_nccl(list(addresses), wanted):
-            return broken(
-                f"{variable}={wanted}: no such interface is up here; there are"
-                f" {', '.join(addresses)}",
-                "correct it in the site file (or your shell): ip -brief address",
-                **facts,
-            )
-    gloo = os.environ.get("GLOO_SOCKET_IFNAME") or by_name.get(mine, "")
+    if missing := not_there(addresses):
+        return broken(
+            f"{missing}: no such interface is up here; there are {', '.join(addresses)}",
+            "correct it in the site file (or your shell): ip -brief address",
+            **facts,
+        )
+    by_address = {ip: name for name, ip in addresses.items()}
+    gloo = os.environ.get("GLOO_SOCKET_IFNAME") or by_address.get(mine, "")
     nccl = chosen_by_nccl(list(addresses), os.environ.get("NCCL_SOCKET_IFNAME", ""))
     facts |= {"gloo": gloo, "nccl": nccl}
     if not gloo and not ipaddress.ip_address(mine).is_loopback:
         return broken(
-            f"{place.host} resolves to {mine}, which is no address of this node",
+            f"{position.host} resolves to {mine}, which is no address of this node",
             SET.format(name=nccl or "NAME"),
             **facts,
         )
     real = [name for name in addresses if not name.startswith("lo")]
-    if not real and len(place.nodes) > 1:
+    if not real and len(position.nodes) > 1:
         return look(
             "only the loopback interface is up: no other machine can be reached",
             "if the nodes are not all on one machine: ip -brief address, and the site's support",
@@ -56,11 +53,21 @@ def interfaces(place: Place) -> Finding:
             SET.format(name=fastest),
             **facts,
         )
-    shown = ", ".join(
-        f"{name} {ip}{f' ({megabits(speeds[name])})' if speeds.get(name) else ''}"
-        for name, ip in addresses.items()
-    )
-    return ok(f"{shown}; Gloo would take {gloo or 'lo'}, NCCL {nccl or 'none'}", **facts)
+    listed = ", ".join(described(name, ip, speeds.get(name)) for name, ip in addresses.items())
+    return ok(f"{listed}; Gloo would take {gloo or 'lo'}, NCCL {nccl or 'none'}", **facts)
+
+
+def not_there(addresses: dict[str, str]) -> str:
+    """A setting that names an interface which is not up; "" if there is none."""
+    for variable in ("GLOO_SOCKET_IFNAME", "HOROVOD_GLOO_IFACE", "NCCL_SOCKET_IFNAME"):
+        wanted = os.environ.get(variable, "")
+        if wanted and not chosen_by_nccl(list(addresses), wanted):
+            return f"{variable}={wanted}"
+    return ""
+
+
+def described(name: str, ip: str, speed: int | None) -> str:
+    return f"{name} {ip} ({megabits(speed)})" if speed else f"{name} {ip}"
 
 
 def up_with_addresses() -> dict[str, str]:
@@ -68,12 +75,12 @@ def up_with_addresses() -> dict[str, str]:
     import psutil
 
     up = {name for name, state in psutil.net_if_stats().items() if state.isup}
-    found = {}
+    addresses = {}
     for name, entries in psutil.net_if_addrs().items():
         ips = [entry.address for entry in entries if entry.family == socket.AF_INET]
         if name in up and ips:
-            found[name] = ips[0]
-    return found
+            addresses[name] = ips[0]
+    return addresses
 
 
 def interface_speeds() -> dict[str, int]:

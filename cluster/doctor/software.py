@@ -7,67 +7,65 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.doctor.programs import answer
+from cluster.doctor import site_check
+from cluster.doctor.ask_program import answer
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
 from cluster.jupyter import kernel
-from cluster.sites import check, site
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
 
 
-def site_file(_: Place) -> Finding:
-    file = site.chosen_file(None)
-    problems = [each for each in check.check(file) if "not on this machine" not in each]
+def site_file(_: Position) -> Diagnosis:
+    file = site_files.chosen_file(None)
+    problems = [each for each in site_check.check(file) if "not on this machine" not in each]
     if problems:
         return look(f"{file}: {'; '.join(problems)}", "mend it until `cluster site check` is quiet")
-    where = site.load(file)
-    return ok(f"{where.name} ({file})", alike=where.name, scheduler=where.scheduler)
+    site = site_files.load(file)
+    return ok(f"{site.name} ({file})", alike=site.name, scheduler=site.scheduler)
 
 
-# Scheduler -> the question, and what a good answer contains.
-QUESTIONS = {
-    "slurm": (("scontrol", "ping"), r"\bUP\b"),
-    "pbs": (("qstat", "-B"), r"Active"),
-}
-
-
-def batch_system(_: Place) -> Finding:
-    where = site.current()
-    if where.scheduler not in QUESTIONS:
+def batch_system(_: Position) -> Diagnosis:
+    site = site_files.current()
+    question = scheduler_of(site).HEALTH
+    if question is None:
         return ok("none: the laptop's own queue runs the jobs here")
-    words, good = QUESTIONS[where.scheduler]
-    said = answer(*words)
+    command, good = question
+    said = answer(*command.split())
     if said is None:
         return look(
-            f"{words[0]} is not on this machine, so it cannot be asked",
-            f"log in to {where.name}, or choose this machine: cluster use laptop",
+            f"{command.split()[0]} is not on this machine, so it cannot be asked",
+            f"log in to {site.name}, or choose this machine: cluster use laptop",
         )
     first = next((line for line in said[1].splitlines() if line.strip()), "no answer").strip()
     if said[0] or not re.search(good, said[1]):
-        return broken(f"{' '.join(words)}: {first}", "wait, then tell the site's support")
+        return broken(f"{command}: {first}", "wait, then tell the site's support")
     return ok(first)
 
 
-def python(_: Place) -> Finding:
+def python(_: Position) -> Diagnosis:
     version = ".".join(map(str, sys.version_info[:3]))
-    found = f"Python {version} in {sys.prefix}"
-    facts = {"alike": found, "version": version, "prefix": sys.prefix}
+    python_here = f"Python {version} in {sys.prefix}"
+    facts = {"alike": python_here, "version": version, "prefix": sys.prefix}
     jobs_use = os.environ.get("COURSE_ENVIRONMENT")
     if sys.version_info[:2] != (3, 11):
-        return broken(f"{found}: the course needs 3.11", "make .venv, then call its `cluster`")
+        return broken(
+            f"{python_here}: the course needs 3.11", "make .venv, then call its `cluster`"
+        )
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
-        return look(f"{found}, but jobs use {jobs_use}", advice, **facts)
+        return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)
     for name in ("PYTHONHOME", "PYTHONPATH"):
         if os.environ.get(name):
-            sentence = f"{found}; {name}={os.environ[name]} mixes other packages in"
+            sentence = f"{python_here}; {name}={os.environ[name]} mixes other packages in"
             return look(sentence, f"unset {name}; a module may set it: module list", **facts)
-    return ok(found, **facts)
+    return ok(python_here, **facts)
 
 
 PROGRAM = "#include <vector>\nint main() { return std::vector<int>{0}[0]; }\n"
 
 
-def compiler(_: Place) -> Finding:
+def compiler(_: Position) -> Diagnosis:
     name = os.environ.get("CXX") or "g++"
     said = answer(name, "--version")
     if said is None:
@@ -91,7 +89,7 @@ def compiler(_: Place) -> Finding:
     return ok(version)
 
 
-def jupyter_kernel(_: Place) -> Finding:
+def jupyter_kernel(_: Position) -> Diagnosis:
     known = kernel.read(kernel.kernels_folder() / kernel.NAME)
     if not known:
         return ok("not installed (Open OnDemand needs it: cluster kernel install)")

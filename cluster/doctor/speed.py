@@ -4,15 +4,15 @@ import os
 import time
 from multiprocessing import get_context
 
-from cluster.doctor.findings import Finding, look, ok
-from cluster.doctor.place import Place
+from cluster.doctor.diagnosis import Diagnosis, look, ok
+from cluster.doctor.position import Position
 
 COPY = 64 * 2**20  # bytes: more than the caches that one core has
 WINDOW = 0.6  # seconds in which each process counts its multiplications
 AT_MOST = 64  # processes
 
 
-def memory_copy(_: Place) -> Finding:
+def memory_copy(_: Position) -> Diagnosis:
     import numpy as np
 
     source, target = np.ones(COPY, np.uint8), np.zeros(COPY, np.uint8)
@@ -28,9 +28,9 @@ def memory_copy(_: Place) -> Finding:
     return ok(words, gb_s=rate)
 
 
-def processes(place: Place) -> Finding:
+def processes(position: Position) -> Diagnosis:
     """How much faster N independent processes are than one: no speedup here can be more."""
-    ranks = [set(mask) for mask in place.affinities]
+    ranks = [set(mask) for mask in position.affinities]
     free = os.sched_getaffinity(0)
     masks = ranks if len(ranks) > 1 else [free] * min(len(free), AT_MOST)
     alone = counted(masks[:1])[0]
@@ -60,10 +60,10 @@ def counted(masks: list[set[int]]) -> list[int]:
     children = [fork.Process(target=count, args=(mask, start, answers)) for mask in masks]
     for child in children:
         child.start()
-    found = [answers.get() for _ in children]
+    numbers = [answers.get() for _ in children]
     for child in children:
         child.join()
-    return found
+    return numbers
 
 
 def count(mask: set[int], start: float, answers) -> None:

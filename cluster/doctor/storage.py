@@ -7,17 +7,17 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from cluster.doctor.findings import Finding, broken, look, ok
-from cluster.doctor.place import Place
-from cluster.doctor.programs import answer, beside_python
-from cluster.sites import site
+from cluster.doctor.ask_program import answer, beside_python
+from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
+from cluster.doctor.position import Position
+from cluster.sites import site_files
 
 GB = 1e9
 FETCH = "on a machine with internet: lessons data fetch (docs/data.md)"
 PIECE = 64 * 10**6  # bytes written to measure the scratch folder
 
 
-def data(_: Place) -> Finding:
+def data(_: Position) -> Diagnosis:
     """What `lessons data status` knows: each file by its size and checksum."""
     named = os.environ.get("COURSE_DATA")
     if named:
@@ -44,7 +44,7 @@ def data(_: Place) -> Finding:
     return ok(f"{words} in {place}", **states)
 
 
-def disk(_: Place) -> Finding:
+def disk(_: Position) -> Diagnosis:
     """Room, and whether something can be written: a full quota shows only then."""
     facts = {}
     for folder in dict.fromkeys((Path.home(), Path.cwd())):
@@ -91,13 +91,13 @@ def cannot_write(folder: Path, size: int) -> str | None:
     return None
 
 
-def scratch(_: Place) -> Finding:
-    where = site.current()
-    folder = Path(where.settings.get("SITE_SCRATCH") or os.environ.get("TMPDIR") or "/tmp")
+def scratch(_: Position) -> Diagnosis:
+    site = site_files.current()
+    folder = Path(site.settings.get("SITE_SCRATCH") or os.environ.get("TMPDIR") or "/tmp")
     if not folder.is_dir():
         return broken(
             f"there is no folder {folder}",
-            f"mkdir -p {folder}, or correct SITE_SCRATCH in the file of {where.name}",
+            f"mkdir -p {folder}, or correct SITE_SCRATCH in the file of {site.name}",
         )
     start = time.perf_counter()
     trouble = cannot_write(folder, PIECE)
@@ -105,7 +105,7 @@ def scratch(_: Place) -> Finding:
     if trouble:
         return broken(
             f"{folder}: {PIECE / 1e6:.0f} MB could not be written ({trouble})",
-            f"choose another folder: SITE_SCRATCH in the file of {where.name}; quota -s",
+            f"choose another folder: SITE_SCRATCH in the file of {site.name}; quota -s",
         )
     free = shutil.disk_usage(folder).free
     facts = {"folder": str(folder), "mb_s": rate, "free": free}

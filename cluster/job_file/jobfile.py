@@ -4,11 +4,14 @@ import glob
 import os
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from cluster.job_file.sbatch_options import take_options
 
+T = TypeVar("T")
 MARK = "#SBATCH"
 # Options that mean nothing without a value.
 FILLED = ("nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "time", "output", "error", "array")
@@ -27,7 +30,7 @@ class JobFile:
 
 
 @dataclass(frozen=True)
-class Request:
+class JobRequest:
     """What is asked for, after all options have been taken together."""
 
     name: str
@@ -71,9 +74,9 @@ def parse(text: str, path: Path = Path("job.sbatch")) -> JobFile:
     in_head = True
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith(MARK) and in_head:
-            found = _directive(line, f"{path} line {number}")
-            options.update(found)
-            lines.update(dict.fromkeys(found, number))
+            here = _directive(line, f"{path} line {number}")
+            options.update(here)
+            lines.update(dict.fromkeys(here, number))
         elif line.startswith(MARK):
             notes.append(f"{path} line {number}: ignored, it comes after the first command: {line}")
         elif in_head and re.match(r"\s*#\s*SBATCH\s", line, re.IGNORECASE):
@@ -94,57 +97,71 @@ def _directive(line: str, where: str) -> dict[str, str]:
     return options
 
 
-def request(job: JobFile, more: dict[str, str] | None = None) -> Request:
-    """What the file asks for, with `more` options from the command line on top."""
-    options = {**job.options, **(more or {})}
-    refuse_gaps(job, options)
+@dataclass(frozen=True)
+class Weighed:
+    """A job file's options with those of the command line on top, and where each one stands."""
 
-    def where(name: str) -> str:
-        if more and name in more:
-            return f"--{name}={more[name]}"
-        return f"{job.path} line {job.lines.get(name, '?')}: --{name}={options[name]}"
+    job: JobFile
+    more: dict[str, str]
 
-    def number(name: str, default: int) -> int:
-        if name not in options:
+    @property
+    def options(self) -> dict[str, str]:
+        return {**self.job.options, **self.more}
+
+    def where(self, name: str) -> str:
+        if name in self.more:
+            return f"--{name}={self.more[name]}"
+        line = self.job.lines.get(name, "?")
+        return f"{self.job.path} line {line}: --{name}={self.options[name]}"
+
+    def number(self, name: str, default: int) -> int:
+        if name not in self.options:
             return default
         try:
-            value = int(options[name].split("-")[0])  # --nodes=1-2: at least one
+            value = int(self.options[name].split("-")[0])  # --nodes=1-2: at least one
         except ValueError:
             value = 0
         if value < 1:
-            raise JobFileError(f"{where(name)}: a whole number above 0 is needed")
+            raise JobFileError(f"{self.where(name)}: a whole number above 0 is needed")
         return value
 
-    def converted(name, convert):
+    def converted(self, name: str, convert: Callable[[str], T]) -> T | None:
         try:
-            return convert(options[name]) if name in options else None
+            return convert(self.options[name]) if name in self.options else None
         except ValueError as error:
-            raise JobFileError(f"{where(name)}: {error}") from None
+            raise JobFileError(f"{self.where(name)}: {error}") from None
 
-    nodes = number("nodes", 1)
-    per_node = number("ntasks-per-node", 1)
-    ntasks = number("ntasks", nodes * per_node)
-    if "nodes" not in options and "ntasks-per-node" in options:
-        nodes = -(-ntasks // per_node)
-    array = converted("array", array_indices)
-    name = options.get("job-name") or job.path.name
-    default_output = "slurm-%A_%a.out" if array else "slurm-%j.out"
+    def nodes_and_ranks(self) -> tuple[int, int]:
+        nodes, per_node = self.number("nodes", 1), self.number("ntasks-per-node", 1)
+        ranks = self.number("ntasks", nodes * per_node)
+        if "nodes" not in self.options and "ntasks-per-node" in self.options:
+            nodes = -(-ranks // per_node)
+        return nodes, ranks
+
+
+def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
+    """What the file asks for, with `more` options from the command line on top."""
+    weighed = Weighed(job, more or {})
+    options = weighed.options
+    refuse_gaps(job, options)
+    nodes, ranks = weighed.nodes_and_ranks()
+    array, at_once = weighed.converted("array", array_indices) or (None, None)
     for stream in ("output", "error"):
         if options.get(stream) == "":
-            raise JobFileError(f"{where(stream)}: a file name is needed, such as %x_%j.out")
-    return Request(
-        name=name,
+            raise JobFileError(f"{weighed.where(stream)}: a file name is needed, such as %x_%j.out")
+    return JobRequest(
+        name=options.get("job-name") or job.path.name,
         nodes=nodes,
-        ntasks=ntasks,
-        cpus_per_task=number("cpus-per-task", 1),
-        seconds=converted("time", seconds),
-        output=options.get("output") or default_output,
+        ntasks=ranks,
+        cpus_per_task=weighed.number("cpus-per-task", 1),
+        seconds=weighed.converted("time", seconds),
+        output=options.get("output") or ("slurm-%A_%a.out" if array else "slurm-%j.out"),
         error=options.get("error"),
         folder=options.get("chdir"),
         dependency=options.get("dependency"),
-        array=array[0] if array else None,
-        at_once=array[1] if array else None,
-        signal=converted("signal", signal_request),
+        array=array,
+        at_once=at_once,
+        signal=weighed.converted("signal", signal_request),
         append=options.get("open-mode", "truncate").startswith("a"),
     )
 
@@ -166,15 +183,21 @@ def seconds(text: str) -> int | None:
     if not match:
         raise ValueError("a time is minutes, HH:MM:SS or D-HH:MM:SS")
     days, *parts = match.groups()
-    given = [int(part) for part in parts if part is not None]
+    numbers = [int(part) for part in parts if part is not None]
     if days is not None:
-        hours, minutes, rest = given + [0] * (3 - len(given))
+        hours, minutes, rest = numbers + [0] * (3 - len(numbers))
         return ((int(days) * 24 + hours) * 60 + minutes) * 60 + rest
-    if len(given) == 1:
-        return given[0] * 60
-    if len(given) == 2:
-        return given[0] * 60 + given[1]
-    return (given[0] * 60 + given[1]) * 60 + given[2]
+    if len(numbers) == 1:
+        return numbers[0] * 60
+    if len(numbers) == 2:
+        return numbers[0] * 60 + numbers[1]
+    return (numbers[0] * 60 + numbers[1]) * 60 + numbers[2]
+
+
+def clock(seconds: int) -> str:
+    """3725 -> 01:02:05, as --time takes it."""
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours:02}:{rest // 60:02}:{rest % 60:02}"
 
 
 def array_indices(text: str) -> tuple[tuple[int, ...], int | None]:
@@ -207,7 +230,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
     if "\\" in pattern:  # sbatch: a backslash switches the patterns off
         return pattern.replace("\\", "")
 
-    def one(match: re.Match) -> str:
+    def replacement(match: re.Match) -> str:
         width, letter = match.groups()
         if letter == "%":
             return "%"
@@ -216,7 +239,7 @@ def fill(pattern: str, values: dict[str, str]) -> str:
         value = values[letter]
         return value.zfill(min(int(width), 10)) if width and value.isdigit() else value
 
-    return re.sub(r"%(\d*)([A-Za-z%])", one, pattern)
+    return re.sub(r"%(\d*)([A-Za-z%])", replacement, pattern)
 
 
 def values_of(job_id: int, name: str, host: str, task: tuple[int, int] | None) -> dict[str, str]:
@@ -241,9 +264,9 @@ def existing_outputs(job: JobFile, folder: Path) -> list[Path]:
     asked = request(job)
     values = values_of(0, glob.escape(asked.name), "", None) | dict.fromkeys("jJAaNnts", "*")
     pattern = fill(re.sub(r"([*?\[])", r"[\1]", asked.output), values)
-    found = [Path(name) for name in glob.glob(str(Path(glob.escape(str(folder))) / pattern))]
+    files = [Path(name) for name in glob.glob(str(Path(glob.escape(str(folder))) / pattern))]
     numbers = re.compile(r"\d+")
     return sorted(
-        (path for path in found if path.is_file()),
+        (path for path in files if path.is_file()),
         key=lambda path: [int(digits) for digits in numbers.findall(path.name)],
     )

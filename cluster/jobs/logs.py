@@ -2,14 +2,14 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
-from cluster.schedulers import choice
-from cluster.schedulers.job_status import Status
-from cluster.sites import site
+from cluster.schedulers.contract import JobStatus
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
 
 
 @click.command("logs")
@@ -19,8 +19,7 @@ from cluster.sites import site
 @click.argument("label", metavar="JOB")
 def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -> None:
     """Print what a job wrote."""
-    where = site.current(site_name)
-    scheduler = choice.of(where)
+    scheduler = scheduler_of(site_files.current(site_name))
     status = scheduler.statuses(label)[0]
     file = status.error if error and status.error else status.output
     if file is None:
@@ -34,7 +33,7 @@ def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -
         point_to_errors(status, file)
         return
     click.echo(f"$ tail -f {file}", err=True)
-    ask_every = 0.25 if where.scheduler == "laptop" else 5.0
+    ask_every = min(5.0, scheduler.ASK_EVERY)
     for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
         sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
@@ -43,7 +42,7 @@ def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -
     point_to_errors(status, file)
 
 
-def point_to_errors(status: Status, shown: Path) -> None:
+def point_to_errors(status: JobStatus, shown: Path) -> None:
     """Why a job failed mostly stands in its other file."""
     error = status.error
     failed = status.over and not status.succeeded
@@ -55,11 +54,11 @@ def point_to_errors(status: Status, shown: Path) -> None:
         )
 
 
-def follow_file(file: Path, ask, ask_every: float) -> Iterator[bytes]:
+def follow_file(file: Path, ask: Callable[[], JobStatus], ask_every: float) -> Iterator[bytes]:
     """The file's bytes as they come, until the job is over and all has been read."""
     position = 0
     asked = -ask_every
-    status: Status | None = None
+    status: JobStatus | None = None
     while True:
         if time.monotonic() - asked >= ask_every:
             status, asked = ask(), time.monotonic()

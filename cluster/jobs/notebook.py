@@ -7,14 +7,15 @@ from pathlib import Path
 import click
 
 from cluster.job_file import jobfile
-from cluster.jobs import what_failed
+from cluster.jobs import failure_advice
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
-from cluster.schedulers import choice, history
+from cluster.schedulers import history
+from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.history import Submission
-from cluster.schedulers.job_status import Status
-from cluster.sites import site
-from cluster.sites.site import Site
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
 
 FIRST_SILENCE = 30.0  # seconds without a word, then twice as many
 
@@ -44,8 +45,8 @@ def submit_once(
     """
     path, words, options = Path(job_file), [str(word) for word in arguments], options or {}
     try:
-        where = site.current(site_name)
-        job_id = None if again else earlier(path, words, options, where)
+        site = site_files.current(site_name)
+        job_id = None if again else earlier(path, words, options, site)
         if job_id is None and not again and not history.of(path):
             brought = jobfile.existing_outputs(jobfile.read(path), path.parent)
             if brought:  # a folder that was run on another machine
@@ -53,15 +54,15 @@ def submit_once(
                 return brought
         if job_id is None:
             with contextlib.chdir(path.parent):  # where the job's program and its outputs are
-                job_id = submit(Path(path.name), words, options, where, show_on=print)
-        found = wait_quietly(job_id, where)
+                job_id = submit(Path(path.name), words, options, site, show=print)
+        statuses = wait_quietly(job_id, site)
     except (click.ClickException, ValueError) as error:
         message = error.message if isinstance(error, click.ClickException) else str(error)
         raise SubmitError(message) from None
-    failed = [status for status in found if not status.succeeded]
+    failed = [status for status in statuses if not status.succeeded]
     if failed:
         raise JobError(explain(failed[0]))
-    return [status.output for status in found if status.output]
+    return [status.output for status in statuses if status.output]
 
 
 def outputs(job_file: str) -> list[Path]:
@@ -70,24 +71,24 @@ def outputs(job_file: str) -> list[Path]:
     return jobfile.existing_outputs(jobfile.read(path), path.parent)
 
 
-def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Site) -> str | None:
+def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Site) -> str | None:
     """The latest job of the same file, options and arguments that waits, runs or succeeded."""
     same: list[Submission] = [
         submission
         for submission in history.of(path)
-        if submission.site == where.name and submission.asked_the_same(options, arguments)
+        if submission.site == site.name and submission.asked_the_same(options, arguments)
     ]
     if not same:
         return None
     latest = same[-1]
     try:
-        found = choice.of(where).statuses(latest.job_id)
+        statuses = scheduler_of(site).statuses(latest.job_id)
     except click.ClickException:  # too long ago for the scheduler
-        found = []
-    if any(status.over and not status.succeeded for status in found):
+        statuses = []
+    if any(status.over and not status.succeeded for status in statuses):
         return None
-    written = [status.output for status in found if status.succeeded]
-    if not found or any(output is None or not output.is_file() for output in written):
+    written = [status.output for status in statuses if status.succeeded]
+    if not statuses or any(output is None or not output.is_file() for output in written):
         return None
     programs = [path, *path.parent.glob("*.py")]
     if any(file.stat().st_mtime > latest.submitted for file in programs):
@@ -97,14 +98,14 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], where: Si
     return latest.job_id
 
 
-def wait_quietly(job_id: str, where: Site) -> list[Status]:
+def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
     """Wait; one line for each new state, and at ever longer intervals one that it lasts."""
     said, silence = "", FIRST_SILENCE
     begun = time.monotonic()
-    found: list[Status] = []
+    statuses: list[JobStatus] = []
     try:
-        for found in watch(job_id, where):
-            line = "; ".join(dict.fromkeys(map(describe, found)))
+        for statuses in watch(job_id, site):
+            line = "; ".join(dict.fromkeys(map(describe, statuses)))
             passed = time.monotonic() - begun
             if line != said or passed >= silence:
                 print(f"{line}  [{passed:.0f} s]", flush=True)
@@ -114,25 +115,11 @@ def wait_quietly(job_id: str, where: Site) -> list[Status]:
     except KeyboardInterrupt:
         print(f"You stopped waiting; job {job_id} goes on: cluster cancel {job_id}")
         raise
-    return found
+    return statuses
 
 
-def cancel_jobs_of(folder: Path) -> list[str]:
-    """Cancel what was submitted of job files in or below `folder` and is not over; their ids."""
-    cancelled = []
-    for submission in history.everything():
-        if not Path(submission.job_file).is_relative_to(folder.resolve()):
-            continue
-        scheduler = choice.of(site.current(submission.site))
-        with contextlib.suppress(click.ClickException):  # forgotten by the scheduler
-            if not all(status.over for status in scheduler.statuses(submission.job_id)):
-                scheduler.cancel(submission.job_id)
-                cancelled.append(submission.job_id)
-    return cancelled
-
-
-def explain(status: Status) -> str:
-    what_failed.tell([status], print)
+def explain(status: JobStatus) -> str:
+    failure_advice.tell([status], print)
     file = status.error or status.output
     written = file is not None and file.is_file()
     at = f"; its last lines are above, all of them in {file}" if written else ""

@@ -1,9 +1,13 @@
 """`cluster queue`, `cancel` and `accounting`: the same words on every site."""
 
+import contextlib
+from pathlib import Path
+
 import click
 
-from cluster.schedulers import choice
-from cluster.sites import site
+from cluster.schedulers import history
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
 
 
 def with_site(command):
@@ -14,7 +18,7 @@ def with_site(command):
 @with_site
 def queue_command(site_name: str | None) -> None:
     """Your jobs that wait or run (squeue)."""
-    choice.of(site.current(site_name)).queue()
+    scheduler_of(site_files.current(site_name)).queue()
 
 
 @click.command("cancel")
@@ -22,9 +26,23 @@ def queue_command(site_name: str | None) -> None:
 @click.argument("labels", nargs=-1, required=True, metavar="JOB…")
 def cancel_command(site_name: str | None, labels: tuple[str, ...]) -> None:
     """End jobs, waiting or running (scancel)."""
-    scheduler = choice.of(site.current(site_name))
+    scheduler = scheduler_of(site_files.current(site_name))
     for label in labels:
         scheduler.cancel(label)
+
+
+def cancel_jobs_of(folder: Path) -> list[str]:
+    """Cancel what was submitted of job files in or below `folder` and is not over; their ids."""
+    cancelled = []
+    for submission in history.everything():
+        if not Path(submission.job_file).is_relative_to(folder.resolve()):
+            continue
+        with contextlib.suppress(click.ClickException):  # so long over that nothing is known
+            scheduler = scheduler_of(site_files.current(submission.site))
+            if not all(status.over for status in scheduler.statuses(submission.job_id)):
+                scheduler.cancel(submission.job_id)
+                cancelled.append(submission.job_id)
+    return cancelled
 
 
 @click.command("accounting")
@@ -32,4 +50,4 @@ def cancel_command(site_name: str | None, labels: tuple[str, ...]) -> None:
 @click.argument("labels", nargs=-1, metavar="[JOB…]")
 def accounting_command(site_name: str | None, labels: tuple[str, ...]) -> None:
     """What the scheduler has on record about jobs (sacct -X -P)."""
-    choice.of(site.current(site_name)).accounting(list(labels))
+    scheduler_of(site_files.current(site_name)).accounting(list(labels))

@@ -9,7 +9,7 @@ import click
 
 from autograder.measuring.measure import (
     Measure,
-    Missing,
+    NotMeasured,
     different_hardware,
     different_work,
     epoch_time,
@@ -22,9 +22,12 @@ from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
-from cluster.jobs import submit, wait
-from cluster.sites import site
-from cluster.sites.site import Site
+from cluster.jobs import scale_picture
+from cluster.jobs.submit import sort_words, submit
+from cluster.jobs.wait import wait_for
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
 
 
 @click.command(
@@ -43,13 +46,13 @@ def scale_command(
     On the laptop one job runs after the other, so that they do not slow each other down.
     """
     try:
-        other_site, _, options, path, arguments = submit.sort_words(list(words))
-        where = site.current(site_name or other_site)
-        plan = planned(numbers(ranks), repeat, options, where)
+        other_site, _, options, path, arguments = sort_words(list(words))
+        site = site_files.current(site_name or other_site)
+        plan = planned(numbers(ranks), repeat, options, site)
         check_outputs_differ(path, options)
         if chain is None:
-            chain = where.scheduler == "laptop"
-        outputs = run_all(path, arguments, plan, where, chain)
+            chain = scheduler_of(site).RUNS_HERE
+        outputs = run_all(path, arguments, plan, site, chain)
     except (JobFileError, OptionError) as error:
         raise click.ClickException(str(error)) from None
     if not outputs:
@@ -66,17 +69,17 @@ def scale_command(
 
 def numbers(text: str) -> list[int]:
     try:
-        found = sorted({int(word) for word in text.split(",")})
+        sizes = sorted({int(word) for word in text.split(",")})
     except ValueError:
-        found = [0]
-    if found[0] < 1:
+        sizes = [0]
+    if sizes[0] < 1:
         raise click.UsageError(f"--ranks {text}: give numbers above 0, such as 1,2,4")
-    return found
+    return sizes
 
 
-def planned(ranks: list[int], repeat: int, options: dict[str, str], where: Site) -> list[dict]:
+def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:
     """sbatch's options for each job; repeats alternate, so that a slow hour hits all sizes."""
-    gpus = int(where.settings.get("SITE_GPUS_PER_NODE") or 0)
+    gpus = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
     plan = []
     for _ in range(repeat):
         for number in ranks:
@@ -96,30 +99,28 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
 
 
 def run_all(
-    path: Path, arguments: list[str], plan: list[dict], where: Site, chain: bool
+    path: Path, arguments: list[str], plan: list[dict], site: Site, chain: bool
 ) -> dict[Path, int]:
     """Submit everything, then wait; outputs of the jobs that succeeded, and their ranks."""
     jobs: list[str] = []
     for asked in plan:
         after = {"dependency": f"afterany:{jobs[-1]}"} if chain and jobs else {}
-        jobs.append(submit.submit(path, arguments, asked | after, where))
+        jobs.append(submit(path, arguments, asked | after, site))
     return {
         status.output: int(asked["ntasks"])
         for job, asked in zip(jobs, plan, strict=True)
-        for status in wait.wait_for(job, where)
+        for status in wait_for(job, site)
         if status.succeeded and status.output
     }
 
 
 def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
-    """The run with the ranks its job asked for, where the program itself does not tell any."""
+    """The run with the ranks its job asked for, site the program itself does not tell any."""
     asked = next((ranks for file, ranks in outputs.items() if str(file) in run.files), None)
     return run if workers(run) else replace(run, workers=asked)
 
 
 def draw_beside(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
-    from cluster.jobs import scale_picture
-
     try:
         scale_picture.draw(file, times, weak)
     except (ImportError, OSError) as error:
@@ -134,12 +135,14 @@ def comparable(runs: list[Run]) -> tuple[dict[int, list[Measure]], list[str], bo
     times: dict[int, list[Measure]] = {}
     remarks = []
     for run in ordered:
-        time = epoch_time(run)
+        try:
+            time = epoch_time(run)
+        except NotMeasured as missing:
+            remarks.append(f"{', '.join(run.files)}: {missing.reason}")
+            continue
         weak = "weak" if run.header.get("scaling") == "weak" else None
         unlike = different_work(ordered[0], run, weak) + different_hardware(ordered[0], run)
-        if isinstance(time, Missing):
-            remarks.append(f"{', '.join(run.files)}: {time.reason}")
-        elif unlike:
+        if unlike:
             remarks.append(f"{', '.join(run.files)} is not comparable: {'; '.join(unlike)}")
         else:
             times.setdefault(workers(run) or 1, []).append(time)
@@ -160,7 +163,6 @@ def table(runs: list[Run]) -> str:
         for size in sorted(times):
             here = middle(times[size])
             gain = ratio(base, here)
-            assert isinstance(gain, Measure)  # epoch times are above zero
             share = gain.value if weak_run else gain.value * fewest / size
             lines.append(
                 row.format(

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from autograder.measuring.measure import Measure, middle, ratio
 
@@ -23,23 +24,38 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
     medians = []
     for count in counts:
         work = count / counts[0] if weak else 1
-        gains = [gain for time in times[count] if isinstance(gain := ratio(base, time), Measure)]
-        values = [work * gain.value for gain in gains]
-        medians.append(median(values))
-        axes.errorbar(
-            [count] * len(gains),
-            values,
-            [
-                [work * (gain.value - gain.low) for gain in gains],
-                [work * (gain.high - gain.value) for gain in gains],
-            ],
-            fmt="o",
-            color=BLUE,
-            ecolor="#9DC3DC",
-            capsize=3,
-            label="one job each, with its range" if count == counts[0] else None,
-        )
+        gains = [ratio(base, time) for time in times[count]]
+        medians.append(median(work * gain.value for gain in gains))
+        label = "one job each, with its range" if count == counts[0] else None
+        draw_jobs(axes, count, work, gains, label)
     axes.plot(counts, medians, color=BLUE, linewidth=1, label="median")
+    dress(axes, counts, weak)
+    shares = "   ".join(
+        f"{count}: {gain:.2f} ({100 * gain * counts[0] / count:.0f} %)"
+        for count, gain in zip(counts, medians, strict=True)
+    )
+    figure.supxlabel(f"ranks: gain (efficiency)   {shares}", fontsize=9, color=GREY)
+    figure.savefig(file)
+
+
+def draw_jobs(axes: Any, count: int, work: float, gains: list[Measure], label: str | None) -> None:
+    """Every job a point, with its range; `work`: how many times the work of the fewest ranks."""
+    axes.errorbar(
+        [count] * len(gains),
+        [work * gain.value for gain in gains],
+        [
+            [work * (gain.value - gain.low) for gain in gains],
+            [work * (gain.high - gain.value) for gain in gains],
+        ],
+        fmt="o",
+        color=BLUE,
+        ecolor="#9DC3DC",
+        capsize=3,
+        label=label,
+    )
+
+
+def dress(axes: Any, counts: list[int], weak: bool) -> None:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
@@ -47,16 +63,9 @@ def draw(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
         axis.set_minor_formatter("")
     axes.set_xticks(counts)
     axes.set_xlabel("ranks")
-    axes.set_ylabel(f"{'work done per second' if weak else 'speed'}, {counts[0]} ranks = 1")
-    if counts[0] == 1:
-        axes.set_ylabel(f"{'work done per second' if weak else 'speed'}, one rank = 1")
+    fewest = "one rank" if counts[0] == 1 else f"{counts[0]} ranks"
+    axes.set_ylabel(f"{'work done per second' if weak else 'speed'}, {fewest} = 1")
     axes.grid(color=PALE)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, loc="upper left")
-    shares = "   ".join(
-        f"{count}: {gain:.2f} ({100 * gain * counts[0] / count:.0f} %)"
-        for count, gain in zip(counts, medians, strict=True)
-    )
-    figure.supxlabel(f"ranks: gain (efficiency)   {shares}", fontsize=9, color=GREY)
-    figure.savefig(file)

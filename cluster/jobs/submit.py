@@ -2,7 +2,6 @@
 
 import shlex
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -10,10 +9,14 @@ import click
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import OptionError, take_options
-from cluster.schedulers import choice, history
+from cluster.jobs import site_limits
+from cluster.jobs.wait import exit_if_failed, wait_for
+from cluster.schedulers import history, real_command
+from cluster.schedulers.contract import Show
 from cluster.schedulers.history import Submission
-from cluster.sites import site
-from cluster.sites.site import Site
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
 
 HELP = """Submit a job file: options of sbatch before it, the program's arguments behind it.
 
@@ -33,23 +36,23 @@ HELP = """Submit a job file: options of sbatch before it, the program's argument
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
-@click.option("--wait", "-W", is_flag=True, help="Wait for the end; exit 1 if the job failed.")
+@click.option(
+    "--wait", "-W", "stay", is_flag=True, help="Wait for the end; exit 1 if the job failed."
+)
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
-def submit_command(site_name: str | None, wait: bool, words: tuple[str, ...]) -> None:
+def submit_command(site_name: str | None, stay: bool, words: tuple[str, ...]) -> None:
     try:
-        name, also_wait, options, path, arguments = sort_words(list(words))
-        where = site.current(site_name or name)
-        job_id = submit(path, arguments, options, where)
+        name, also_stay, options, path, arguments = sort_words(list(words))
+        site = site_files.current(site_name or name)
+        job_id = submit(path, arguments, options, site)
     except (jobfile.JobFileError, OptionError) as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
         raise click.ClickException(
             f"{error.filename}: {error.strerror}; the job was not submitted"
         ) from None
-    if wait or also_wait:
-        from cluster.jobs import wait as waiting
-
-        waiting.exit_if_failed(waiting.wait_for(job_id, where))
+    if stay or also_stay:
+        exit_if_failed(wait_for(job_id, site))
 
 
 def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path, list[str]]:
@@ -62,10 +65,10 @@ def sort_words(words: list[str]) -> tuple[str | None, bool, dict[str, str], Path
     before_dashes = behind[: behind.index("--")] if "--" in behind else []
     arguments = behind[len(before_dashes) + 1 :] if "--" in behind else behind
     if "--" not in behind:
-        found, arguments = take_ours(arguments)
-        ours |= found
-    found, before_dashes = take_ours(before_dashes)
-    ours |= found
+        behind_file, arguments = take_ours(arguments)
+        ours |= behind_file
+    behind_file, before_dashes = take_ours(before_dashes)
+    ours |= behind_file
     more, strangers = take_options(before_dashes)
     if strangers:
         raise click.UsageError(f"{strangers[0]}: arguments of the program come after --")
@@ -102,29 +105,34 @@ def submit(
     path: Path,
     arguments: list[str],
     options: dict[str, str],
-    where: Site,
-    show_on: Callable[[str], object] = on_error_stream,
+    site: Site,
+    show: Show = on_error_stream,
 ) -> str:
     """Submit; show the real command and print, as sbatch does, the job's id; return the id."""
     job = jobfile.read(path)
     for note in job.notes:
-        show_on(note)
+        show(note)
     check_output_folder(job, options)
-    job_id = choice.of(where).submit(job, options, arguments, where, show_on)
-    history.remember(submission_of(job, job_id, options, arguments, where))
+    scheduler = scheduler_of(site)
+    if scheduler.SUBMIT_PROGRAM:
+        real_command.need(scheduler.SUBMIT_PROGRAM, site)
+    for remark in site_limits.remarks(job, options, site):
+        show(remark)
+    job_id = scheduler.submit(job, options, arguments, site, show)
+    history.remember(submission_of(job, job_id, options, arguments, site))
     click.echo(job_id if "parsable" in options else f"Submitted batch job {job_id}")
     return job_id
 
 
 def submission_of(
-    job: JobFile, job_id: str, options: dict[str, str], arguments: list[str], where: Site
+    job: JobFile, job_id: str, options: dict[str, str], arguments: list[str], site: Site
 ) -> Submission:
     asked = jobfile.request(job, options)
     folder = Path.cwd() / (asked.folder or "")
     known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
     return Submission(
         job_id=job_id,
-        site=where.name,
+        site=site.name,
         job_file=str(job.path.resolve()),
         options=options,
         arguments=arguments,

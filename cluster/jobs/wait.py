@@ -5,20 +5,13 @@ from collections.abc import Iterator
 
 import click
 
-from cluster.jobs import what_failed
-from cluster.schedulers import choice
-from cluster.schedulers.job_status import WAITING, Status
-from cluster.sites import site
-from cluster.sites.site import Site
+from cluster.jobs import failure_advice
+from cluster.schedulers.contract import WAITING, JobStatus
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
 
-QUICK, SLOW = 0.25, 10.0  # seconds between questions: a laptop's queue is a file, Slurm's is shared
-
-# What is asked again and again, to be typed by hand.
-ASKS = {
-    "slurm": "$ squeue --jobs={0}   # when it has gone from there: sacct -X --jobs={0}",
-    "pbs": "$ qstat -x {0}",
-    "laptop": "# on a Slurm site: squeue --jobs={0}, then sacct -X --jobs={0}",
-}
+QUICK = 0.25  # seconds between the first two questions
 
 
 @click.command("wait")
@@ -26,26 +19,26 @@ ASKS = {
 @click.argument("label", metavar="JOB")
 def wait_command(site_name: str | None, label: str) -> None:
     """Wait for the end of a job; exit 1 if it failed."""
-    where = site.current(site_name)
-    click.echo(ASKS.get(where.scheduler, "").format(label), err=True)
-    exit_if_failed(wait_for(label, where))
+    site = site_files.current(site_name)
+    click.echo(scheduler_of(site).ASK_BY_HAND.format(label), err=True)
+    exit_if_failed(wait_for(label, site))
 
 
-def exit_if_failed(found: list[Status]) -> None:
+def exit_if_failed(statuses: list[JobStatus]) -> None:
     """With the last lines of what the job wrote, and what they mean."""
-    if all(status.succeeded for status in found):
+    if all(status.succeeded for status in statuses):
         return
-    what_failed.tell(found, lambda line: click.echo(line, err=True))
+    failure_advice.tell(statuses, lambda line: click.echo(line, err=True))
     raise SystemExit(1)
 
 
-def wait_for(label: str, where: Site) -> list[Status]:
+def wait_for(label: str, site: Site) -> list[JobStatus]:
     """Wait; one line for each new state; the last statuses."""
     said: dict[str, str] = {}
-    found: list[Status] = []
+    statuses: list[JobStatus] = []
     try:
-        for found in watch(label, where):
-            for status in found:
+        for statuses in watch(label, site):
+            for status in statuses:
                 line = describe(status)
                 if said.get(status.label) != line:
                     click.echo(line, err=True)
@@ -53,28 +46,27 @@ def wait_for(label: str, where: Site) -> list[Status]:
     except KeyboardInterrupt:
         click.echo(f"\nYou stopped waiting; job {label} goes on: cluster cancel {label}", err=True)
         raise SystemExit(130) from None
-    return found
+    return statuses
 
 
-def watch(label: str, where: Site) -> Iterator[list[Status]]:
+def watch(label: str, site: Site) -> Iterator[list[JobStatus]]:
     """The job's statuses, again and again until all of it is over or can never start."""
-    scheduler = choice.of(where)
+    scheduler = scheduler_of(site)
     pause = QUICK
     while True:
-        found = scheduler.statuses(label)
-        yield found
-        if all(status.over or never_starts(status) for status in found):
+        statuses = scheduler.statuses(label)
+        yield statuses
+        if all(status.over or never_starts(status) for status in statuses):
             return
         time.sleep(pause)
-        # Ask a shared scheduler less often the longer it takes.
-        pause = QUICK if where.scheduler == "laptop" else min(pause * 1.5, SLOW)
+        pause = min(1.5 * pause, scheduler.ASK_EVERY)  # less often the longer it takes
 
 
-def never_starts(status: Status) -> bool:
+def never_starts(status: JobStatus) -> bool:
     return status.reason == "DependencyNeverSatisfied"
 
 
-def describe(status: Status) -> str:
+def describe(status: JobStatus) -> str:
     line = f"job {status.label}: {status.state}"
     if status.reason not in ("", "None"):
         line += f" ({status.reason})"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from cluster.sites import site
+from cluster.sites import site_files
 
 NAME = "dl-course"
 DISPLAY_NAME = "Deep Learning on Supercomputers"
@@ -117,8 +117,8 @@ def install_command(name: str) -> None:
 @kernel_group.command("list")
 def list_command() -> None:
     """The course's kernels, and whether their environments are there."""
-    found = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
-    ours = [kernel for kernel in found if kernel and kernel.environment]
+    kernels = [read(folder) for folder in sorted(kernels_folder().glob("*"))]
+    ours = [kernel for kernel in kernels if kernel and kernel.environment]
     for kernel in ours:
         click.echo(f"{kernel.name}  {kernel.environment}  ({kernel.state})")
     if not ours:
@@ -207,7 +207,7 @@ def start_script() -> str:
 
 def environment_of_jobs() -> Path | None:
     """What the personal site file says, if `cluster use` wrote one."""
-    if not site.personal_file().is_file():
+    if not site_files.personal_file().is_file():
         return None
-    chosen = site.load(site.personal_file()).exports.get("COURSE_ENVIRONMENT")
+    chosen = site_files.load(site_files.personal_file()).exports.get("COURSE_ENVIRONMENT")
     return Path(chosen) if chosen else None

@@ -44,5 +44,5 @@ def of(job: Path) -> list[Submission]:
 
 def with_id(job_id: str) -> Submission | None:
     """The latest submission with this id; ids of different sites may be the same."""
-    found = [submission for submission in everything() if submission.job_id == job_id]
-    return found[-1] if found else None
+    same_id = [submission for submission in everything() if submission.job_id == job_id]
+    return same_id[-1] if same_id else None

@@ -8,12 +8,18 @@ from pathlib import Path
 
 import click
 
+from autograder.slurm_notation import SACCT_HEADER
 from cluster.job_file import jobfile
-from cluster.job_file.jobfile import JobFile, Request
-from cluster.jobs import limits
-from cluster.schedulers import batch_commands, history
-from cluster.schedulers.job_status import ACCOUNTING, Status
-from cluster.sites.site import FOLDER, Site
+from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.schedulers import history, real_command
+from cluster.schedulers.contract import JobStatus, Show
+from cluster.sites.site_files import FOLDER, Site
+
+SUBMIT_PROGRAM = "qsub"
+RUNS_HERE = False
+ASK_EVERY = 10.0
+ASK_BY_HAND = "$ qstat -x {0}"
+HEALTH: tuple[str, str] | None = ("qstat -B", "Active")
 
 STATES = {
     "Q": "PENDING",
@@ -51,86 +57,77 @@ ADVICE = {
 
 
 def submit(
-    job: JobFile, options: dict[str, str], arguments: list[str], where: Site, show_on
+    job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
 ) -> str:
-    batch_commands.need("qsub", where)
-    for remark in limits.remarks(job, options, where):
-        show_on(remark)
-    words, left_out = qsub(job, options, arguments, where)
+    words, left_out = qsub(job, options, arguments, site)
     for name in left_out:
-        show_on(f"{where.name}: PBS has no counterpart of --{name}; it is left out")
-    show_on(batch_commands.shown(words))
-    done = batch_commands.run(words, where.exports)
+        show(f"{site.name}: PBS has no counterpart of --{name}; it is left out")
+    show(real_command.shown(words))
+    done = real_command.run(words, site.exports)
     number = re.match(r"\d+", done.stdout.strip())
     if done.returncode or not number:
-        message = done.stderr.strip() or "qsub gave no job id"
-        for pattern, advice in ADVICE.items():
-            if re.search(pattern, message):
-                message += "\n" + advice.format(site=where.name)
-                break
-        raise click.ClickException(message)
+        raise real_command.refused(done.stderr.strip() or "qsub gave no job id", ADVICE, site)
     return number[0]
 
 
 def qsub(
-    job: JobFile, options: dict[str, str], arguments: list[str], where: Site
+    job: JobFile, options: dict[str, str], arguments: list[str], site: Site
 ) -> tuple[list[str], list[str]]:
     """The qsub call, and the options that PBS has no counterpart of."""
     asked = jobfile.request(job, options)
-    given = job.options | site_options(where) | options  # as sbatch weighs them
+    weighed = job.options | site_options(site) | options  # as sbatch weighs them
     words = ["qsub", "-N", re.sub(r"\s", "_", asked.name)]
-    for resource in resources(asked, where):
+    for resource in resources(asked, site):
         words += ["-l", resource]
     for name, letter in SAME.items():
-        if given.get(name):
-            words += [letter, given[name]]
+        if weighed.get(name):
+            words += [letter, weighed[name]]
     for name, flag in FLAGS.items():
-        if name in given:
+        if name in weighed:
             words += flag.split()
     if asked.array:
         words += ["-J", array_range(asked.array)]
     if asked.dependency:
         words += ["-W", f"depend={asked.dependency}"]
     words += ["-j", "oe", "-o", "/dev/null"]  # the wrapper opens the job's own output
-    words += ["-v", ",".join(f"{name}={value}" for name, value in handed_over(asked, where))]
+    words += ["-v", ",".join(f"{name}={value}" for name, value in handed_over(asked, site))]
     words += ["--", str(FOLDER / "pbs_job.sh"), str(job.path.resolve()), *arguments]
-    left_out = [name for name in given if name not in {*SAME, *FLAGS, *ELSEWHERE}]
+    left_out = [name for name in weighed if name not in {*SAME, *FLAGS, *ELSEWHERE}]
     return words, left_out
 
 
-def site_options(where: Site) -> dict[str, str]:
+def site_options(site: Site) -> dict[str, str]:
     """SBATCH_ACCOUNT and SBATCH_PARTITION of the site file, as options."""
     variables = {"account": "SBATCH_ACCOUNT", "partition": "SBATCH_PARTITION"}
-    found = {name: where.variable(variable) for name, variable in variables.items()}
-    return {name: value for name, value in found.items() if value}
+    values = {name: site.variable(variable) for name, variable in variables.items()}
+    return {name: value for name, value in values.items() if value}
 
 
-def nodes_of(asked: Request, given_nodes: bool, where: Site) -> int:
-    per_node = int(where.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
-    return asked.nodes if given_nodes else max(asked.nodes, -(-asked.ntasks // per_node))
+def nodes_of(asked: JobRequest, site: Site) -> int:
+    per_node = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
+    return asked.nodes if asked.nodes > 1 else -(-asked.ntasks // per_node)
 
 
-def resources(asked: Request, where: Site) -> list[str]:
-    nodes = nodes_of(asked, asked.nodes > 1, where)
+def resources(asked: JobRequest, site: Site) -> list[str]:
+    nodes = nodes_of(asked, site)
     each = -(-asked.ntasks // nodes)
-    select = where.settings.get("SITE_PBS_SELECT") or (
+    select = site.settings.get("SITE_PBS_SELECT") or (
         f"ncpus={each * asked.cpus_per_task}:mpiprocs={each}"
     )
-    found = [f"select={nodes}:{select}", "place=scatter"]
+    words = [f"select={nodes}:{select}", "place=scatter"]
     if asked.seconds is not None:
-        hours, rest = divmod(asked.seconds, 3600)
-        found.append(f"walltime={hours:02}:{rest // 60:02}:{rest % 60:02}")
-    if where.settings.get("SITE_PBS_FILESYSTEMS"):
-        found.append(f"filesystems={where.settings['SITE_PBS_FILESYSTEMS']}")
-    return found
+        words.append(f"walltime={jobfile.clock(asked.seconds)}")
+    if site.settings.get("SITE_PBS_FILESYSTEMS"):
+        words.append(f"filesystems={site.settings['SITE_PBS_FILESYSTEMS']}")
+    return words
 
 
-def handed_over(asked: Request, where: Site) -> list[tuple[str, str]]:
+def handed_over(asked: JobRequest, site: Site) -> list[tuple[str, str]]:
     known = {"x": asked.name, "u": jobfile.values_of(0, "", "", None)["u"]}
     handed = [
-        ("COURSE_SITE", str(where.file)),
+        ("COURSE_SITE", str(site.file)),
         ("COURSE_NTASKS", str(asked.ntasks)),
-        ("COURSE_NNODES", str(nodes_of(asked, asked.nodes > 1, where))),
+        ("COURSE_NNODES", str(nodes_of(asked, site))),
         ("COURSE_CPUS_PER_TASK", str(asked.cpus_per_task)),
         ("COURSE_OUTPUT", jobfile.fill(asked.output, known)),
     ]
@@ -150,13 +147,13 @@ def array_range(indices: tuple[int, ...]) -> str:
     return f"{indices[0]}-{last}" + (f":{step}" if step > 1 else "")
 
 
-def statuses(label: str) -> list[Status]:
+def statuses(label: str) -> list[JobStatus]:
     number, attributes = described(label)
     state = STATES.get(attributes["job_state"]) or end_state(attributes.get("Exit_status", 0))
     known = history.with_id(number)
     values = jobfile.values_of(int(number), "", "*", None)
     return [
-        Status(
+        JobStatus(
             label=number,
             state=state,
             reason=attributes.get("comment", "") if state == "PENDING" else "",
@@ -169,7 +166,7 @@ def statuses(label: str) -> list[Status]:
 
 def described(label: str) -> tuple[str, dict]:
     """A job's number and what qstat says about it, finished jobs included."""
-    done = batch_commands.run(["qstat", "-x", "-f", "-F", "json", label])
+    done = real_command.run(["qstat", "-x", "-f", "-F", "json", label])
     jobs = json.loads(done.stdout or "{}").get("Jobs", {})
     if not jobs:
         raise click.ClickException(f"PBS knows no job {label}: {done.stderr.strip()}")
@@ -188,18 +185,18 @@ def end_state(code: int) -> str:
 
 
 def queue() -> None:
-    batch_commands.pass_through(["qstat", "-u", getpass.getuser()])
+    real_command.pass_through(["qstat", "-u", getpass.getuser()])
 
 
 def cancel(label: str) -> None:
-    batch_commands.pass_through(["qdel", label])
+    real_command.pass_through(["qdel", label])
 
 
 def accounting(labels: list[str]) -> None:
     """PBS's record of the jobs, under sacct's column names."""
     if not labels:
         raise click.UsageError("which job? For example: cluster accounting 12")
-    click.echo(ACCOUNTING)
+    click.echo(SACCT_HEADER)
     for label in labels:
         click.echo("|".join(accounting_row(*described(label))))
 

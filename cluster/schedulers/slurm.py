@@ -5,19 +5,20 @@ from pathlib import Path
 
 import click
 
+from autograder.slurm_notation import SACCT_FORMAT
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import as_words
-from cluster.jobs import limits
-from cluster.schedulers import batch_commands, history
-from cluster.schedulers.job_status import Status
-from cluster.sites.site import Site
+from cluster.schedulers import history, real_command
+from cluster.schedulers.contract import JobStatus, Show
+from cluster.sites.site_files import Site
 
-# What sacct is asked for; also what the laptop and PBS sites print.
-ACCOUNTING = (
-    "jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end,"
-    "elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline"
-)
+SUBMIT_PROGRAM = "sbatch"
+RUNS_HERE = False
+ASK_EVERY = 10.0
+ASK_BY_HAND = "$ squeue --jobs={0}   # when it has gone from there: sacct -X --jobs={0}"
+HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
+
 QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
 
 # What sbatch says -> what to do about it.
@@ -43,35 +44,26 @@ ADVICE = {
 
 
 def submit(
-    job: JobFile, options: dict[str, str], arguments: list[str], where: Site, show_on
+    job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
 ) -> str:
-    batch_commands.need("sbatch", where)
-    for remark in limits.remarks(job, options, where):
-        show_on(remark)
-    extra = where.settings.get("SITE_SUBMIT_OPTIONS", "").split()
+    extra = site.settings.get("SITE_SUBMIT_OPTIONS", "").split()
     words = ["sbatch", *extra, *as_words(options), str(job.path), *arguments]
-    show_on(batch_commands.shown(words, where))
-    done = batch_commands.run(words, where.exports)
+    show(real_command.shown(words, site))
+    done = real_command.run(words, site.exports)
     number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout)
     if done.returncode or not number:
-        raise click.ClickException(advise(done.stderr.strip() or "sbatch gave no job id", where))
+        message = done.stderr.strip() or "sbatch gave no job id"
+        raise real_command.refused(message, ADVICE, site)
     return number[1]
 
 
-def advise(message: str, where: Site) -> str:
-    for pattern, advice in ADVICE.items():
-        if re.search(pattern, message):
-            return f"{message}\n{advice.format(site=where.name)}"
-    return message
-
-
-def statuses(label: str) -> list[Status]:
+def statuses(label: str) -> list[JobStatus]:
     """From the queue, which keeps a job some minutes after its end; then from accounting."""
     ask = ["squeue", "--noheader", "--array", "--states=all", "--format=%i|%T|%r|%S"]
-    listed = batch_commands.run([*ask, f"--jobs={label}"])
+    listed = real_command.run([*ask, f"--jobs={label}"])
     rows = [line.split("|") for line in listed.stdout.splitlines() if line.count("|") == 3]
     if not rows:
-        recorded = batch_commands.run(
+        recorded = real_command.run(
             ["sacct", "-X", "-n", "-P", f"--jobs={label}", "--format=jobid,state"]
         )
         rows = [[*line.split("|"), "", ""] for line in recorded.stdout.splitlines() if "|" in line]
@@ -81,7 +73,7 @@ def statuses(label: str) -> list[Status]:
             f"Slurm knows no job {label} of yours ({said or 'sacct, squeue'})"
         )
     return [
-        Status(
+        JobStatus(
             label=number,
             state=state.split()[0],  # sacct: CANCELLED by 1000
             reason="" if reason == "None" else reason,
@@ -104,13 +96,13 @@ def output_of(label: str, stream: str) -> Path | None:
 
 
 def queue() -> None:
-    batch_commands.pass_through(["squeue", "--me", f"--format={QUEUE}"])
+    real_command.pass_through(["squeue", "--me", f"--format={QUEUE}"])
 
 
 def cancel(label: str) -> None:
-    batch_commands.pass_through(["scancel", label])
+    real_command.pass_through(["scancel", label])
 
 
 def accounting(labels: list[str]) -> None:
     jobs = [f"--jobs={','.join(labels)}"] if labels else []
-    batch_commands.pass_through(["sacct", "-X", "-P", *jobs, f"--format={ACCOUNTING}"])
+    real_command.pass_through(["sacct", "-X", "-P", *jobs, f"--format={SACCT_FORMAT}"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from cluster.sites import site
+from cluster.sites import site_files
 
 PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
     "account": "SBATCH_ACCOUNT",
@@ -26,12 +26,12 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--reservation", help="Nodes reserved for a course.")
 @click.option("--environment", help="Folder of the Python environment; else the one in use.")
 @click.option("--data", help="Folder of the data sets.")
-def use_command(name: str, **given: str | None) -> None:
+def use_command(name: str, **mine: str | None) -> None:
     """Choose the computer that jobs go to."""
-    course = site.FOLDER / f"{name}.sh"
-    site.file_of(name)  # a sentence if there is none
-    settings = site.load(course).settings
-    personal = {PERSONAL[option]: value for option, value in given.items() if value}
+    course = site_files.FOLDER / f"{name}.sh"
+    site_files.file_of(name)  # a sentence if there is none
+    settings = site_files.load(course).settings
+    personal = {PERSONAL[option]: value for option, value in mine.items() if value}
     personal.setdefault("COURSE_ENVIRONMENT", sys.prefix)
     if settings.get("SITE_ACCOUNT") == "required" and "SBATCH_ACCOUNT" not in personal:
         raise click.UsageError(
@@ -43,7 +43,7 @@ def use_command(name: str, **given: str | None) -> None:
 
 
 def write(course: Path, personal: dict[str, str]) -> Path:
-    file = site.personal_file()
+    file = site_files.personal_file()
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = [
         "# Where jobs go, and what is yours there. Written by `cluster use`; edit freely.",
@@ -62,9 +62,9 @@ def write(course: Path, personal: dict[str, str]) -> Path:
 @click.command("sites")
 def sites_command() -> None:
     """The sites there are; * marks the one in use."""
-    used = site.current().name
-    for name in site.names():
-        settings = site.load(site.FOLDER / f"{name}.sh").settings
+    used = site_files.current().name
+    for name in site_files.names():
+        settings = site_files.load(site_files.FOLDER / f"{name}.sh").settings
         mark = "*" if name == used else " "
         click.echo(f"{mark} {name:<13} {settings['SITE_TITLE']}")
         click.echo(f"  {'':<13} tried: {settings['SITE_TESTED']}")

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import click
 
+from cluster.job_file.jobfile import clock
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import watch
-from cluster.schedulers import choice
-from cluster.sites.site import Site
+from cluster.schedulers.known import scheduler_of
+from cluster.sites.site_files import Site
 from lessons.execute.one_lesson import LessonOutcome
 from lessons.execute.plan import Plan
 from lessons.execute.run_lessons import LessonsRun, Watcher
@@ -51,7 +52,7 @@ def write_job(plan: Plan, run: LessonsRun, edition: str, profile: str) -> Path:
     text = JOB.format(
         number=plan.name[:2],
         cores=CORES[profile],
-        time=f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}",
+        time=clock(seconds),
         command=shlex.join(words),
     )
     file = run.out / f"{plan.name}.sbatch"
@@ -88,7 +89,7 @@ def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
             with contextlib.suppress(click.ClickException):  # it has ended meanwhile
-                choice.of(where).cancel(label)
+                scheduler_of(where).cancel(label)
             run.outcomes.append(
                 LessonOutcome(plan.name, "stopped", error=f"job {label} was cancelled")
             )

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from cluster.sites.site import Site, current
+from cluster.schedulers.known import scheduler_of
+from cluster.sites.site_files import Site, current
 from lessons.execute.environment import course_environment
 from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_out
 from lessons.execute.progress import watcher
@@ -55,7 +56,7 @@ def run_command(
     prepare_out(folder, plans)
     run = LessonsRun(plans, folder, where.exports | course_environment(), limits, jobs)
     facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
-    if os.environ.get("SLURM_JOB_ID") and where.scheduler == "laptop":
+    if os.environ.get("SLURM_JOB_ID") and scheduler_of(where).RUNS_HERE:
         # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
     show = watcher(edition)

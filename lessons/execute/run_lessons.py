@@ -15,7 +15,7 @@ from typing import Protocol
 
 import psutil
 
-from lessons.execute.cancel_jobs import cancel_jobs
+from cluster.jobs.queue import cancel_jobs_of
 from lessons.execute.marked_processes import MARK, marked, stop_marked
 from lessons.execute.one_lesson import LessonOutcome, execute
 from lessons.execute.plan import Plan, copy_lesson
@@ -153,7 +153,8 @@ def finish(lesson: Running, out: Path) -> LessonOutcome:
     if lesson.outcome.status != "stopped":
         lesson.process.join(GRACE)
         psutil.wait_procs(marked(lesson.mark, [pid]), timeout=GRACE)
-    left = cancel_jobs(out / lesson.plan.name) + stop_marked(lesson.mark, [pid])
+    left = [f"job {number}" for number in cancel_jobs_of(out / lesson.plan.name)]
+    left += stop_marked(lesson.mark, [pid])
     if lesson.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     lesson.process.join()

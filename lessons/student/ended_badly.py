@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from autograder.records import Run
-from cluster.schedulers import choice, history
-from cluster.sites import site
+from cluster.schedulers import history
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
 
 
 def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
@@ -37,10 +38,11 @@ def how_it_ended(run: Run, folder: Path) -> str:
 
 
 def still_running(run: Run, folder: Path) -> bool:
-    """Asked of the laptop only, which answers at once."""
+    """Asked only where jobs run on this machine, which answers at once."""
     with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
         job = history.with_id(str(run.job_id))
-        if job and job.site == "laptop" and folder.resolve() in Path(job.job_file).parents:
-            statuses = choice.of(site.current(job.site)).statuses(job.job_id)
+        if job and folder.resolve() in Path(job.job_file).parents:
+            scheduler = scheduler_of(site_files.current(job.site))
+            statuses = scheduler.statuses(job.job_id) if scheduler.RUNS_HERE else []
             return any(not status.over for status in statuses)
     return False

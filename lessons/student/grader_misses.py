@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from autograder.judging.case import matching
 from autograder.judging.judge_answers import of_another_kind
+from autograder.judging.runs_that_count import matching
 from autograder.records import Run
 from autograder.settings import rubric
-from autograder.settings.rubric import Answer, Rubric
+from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.answers import read_answers
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
@@ -98,7 +98,7 @@ def older_than_program(ended: list[Run], folder: Path) -> Iterator[str]:
             yield f"{output.name} is older than {program.name}: run the job again"
 
 
-def missing_answers(bundle: Bundle, wanted: Mapping[str, Answer]) -> Iterator[str]:
+def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[str]:
     if not wanted:
         return
     if "answers" not in bundle.files:

@@ -7,7 +7,7 @@ from pathlib import Path
 from autograder.judging import judge_answers
 from autograder.settings import rubric
 from autograder.submissions import collect
-from autograder.verdict import counted
+from autograder.wording import counted
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:

@@ -33,7 +33,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: see "Keras 3" below
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from autograder.verdict import counted
+from autograder.wording import counted
 from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_07 as check
 from lessons.toolkit.ranks import timeline

@@ -10,12 +10,12 @@ MARKER = "COURSE_JOB_FOLDER"  # in the environment of every process of a job
 
 def of_job(folder: Path) -> list[int]:
     wanted = f"{MARKER}={folder}".encode()
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):  # ended meanwhile, or another user's
             if wanted in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-    return found
+                processes.append(int(path.parent.name))
+    return processes
 
 
 def signal_all(folder: Path, number: signal.Signals) -> None:
@@ -31,21 +31,3 @@ def memory_kills() -> int:
             if line.startswith("oom_kill "):
                 return int(line.split()[1])
     return 0
-
-
-def cores() -> list[int]:
-    """One CPU number for each core that this process may use (not each hardware thread)."""
-    allowed = (
-        sorted(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else list(range(os.cpu_count() or 1))
-    )
-    seen: dict[str, int] = {}
-    for cpu in allowed:
-        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-        try:
-            core = siblings.read_text().strip()
-        except OSError:
-            core = str(cpu)
-        seen.setdefault(core, cpu)
-    return list(seen.values())

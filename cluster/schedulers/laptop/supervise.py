@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
-from cluster.schedulers.laptop import environment, processes, store
-from cluster.schedulers.laptop.store import Job
+from cluster.schedulers.laptop import job_environment, job_records, processes
+from cluster.schedulers.laptop.job_records import QueuedJob
+from cluster.schedulers.laptop.start import start_what_fits
 
 KILL_WAIT = 10  # seconds between SIGTERM and SIGKILL, Slurm's KillWait
 
@@ -36,18 +37,16 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    job = store.load(int(folder.name))
+    job = job_records.load(int(folder.name))
     assert job is not None
     result = run(job, folder, ending)
-    with store.lock():
-        job = store.change(job, ended=time.time(), supervisor=os.getpid(), **result)
+    with job_records.lock():
+        job = job_records.change(job, ended=time.time(), supervisor=os.getpid(), **result)
     (folder / "environment.json").unlink()  # may hold what is private to the submitter
-    from cluster.schedulers.laptop.scheduler import start_what_fits
-
     start_what_fits()
 
 
-def run(job: Job, folder: Path, ending: Ending) -> dict:
+def run(job: QueuedJob, folder: Path, ending: Ending) -> dict:
     """Run the script to its end; the fields of the record that this decides."""
     kills_before = processes.memory_kills()
     try:
@@ -55,9 +54,10 @@ def run(job: Job, folder: Path, ending: Ending) -> dict:
         process = start(job, folder, output, error)
     except OSError as problem:
         print(problem, file=sys.stderr, flush=True)
-        return {"state": store.FAILED, "reason": f"{problem.strerror}: {problem.filename}"} | {
-            "exit_code": 1
-        }
+        return {
+            "state": job_records.FAILED,
+            "reason": f"{problem.strerror}: {problem.filename}",
+        } | {"exit_code": 1}
     end_on_signals(job, folder, error, ending)
     code = process.wait()
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -66,44 +66,51 @@ def run(job: Job, folder: Path, ending: Ending) -> dict:
     if ending.state:
         wait_for_ranks(folder, KILL_WAIT)
     processes.signal_all(folder, signal.SIGKILL)  # what the script left in the background
-    steps = folder / "steps"
-    derived = (
-        max((int(word) for word in steps.read_text().split()), default=0) if (steps.exists()) else 0
-    )
     memory_ran_out = processes.memory_kills() > kills_before
+    derived = highest_exit_code(folder / "steps")
     return end_state(code, ending.state, memory_ran_out) | {"derived_exit_code": derived}
+
+
+def highest_exit_code(steps: Path) -> int:
+    """Of the job's steps, as `launch` has written them down."""
+    return max(map(int, steps.read_text().split()), default=0) if steps.exists() else 0
 
 
 def end_state(code: int, ended_from_outside: str | None, memory_ran_out: bool) -> dict:
     """State, exit code and signal of a job, from how its script ended; Popen's negative codes."""
     exit_code, exit_signal = (0, -code) if code < 0 else (code, 0)
     killed = code in (-signal.SIGKILL, 128 + signal.SIGKILL)
-    if ended_from_outside == store.TIMEOUT:
-        return {"state": store.TIMEOUT, "reason": "TimeLimit", "exit_code": 0, "exit_signal": 0}
+    if ended_from_outside == job_records.TIMEOUT:
+        return {
+            "state": job_records.TIMEOUT,
+            "reason": "TimeLimit",
+            "exit_code": 0,
+            "exit_signal": 0,
+        }
     if ended_from_outside:
         state = ended_from_outside
     elif killed and memory_ran_out:
         return {
-            "state": store.OUT_OF_MEMORY,
+            "state": job_records.OUT_OF_MEMORY,
             "reason": "OutOfMemory",
             "exit_code": 0,
             "exit_signal": 125,  # as Slurm reports it
         }
     else:
-        state = store.FAILED if code else store.COMPLETED
-    reason = "NonZeroExitCode" if state == store.FAILED else "None"
+        state = job_records.FAILED if code else job_records.COMPLETED
+    reason = "NonZeroExitCode" if state == job_records.FAILED else "None"
     return {"state": state, "reason": reason, "exit_code": exit_code, "exit_signal": exit_signal}
 
 
-def open_streams(job: Job) -> tuple[int, int]:
+def open_streams(job: QueuedJob) -> tuple[int, int]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if job.append else os.O_TRUNC)
     output = os.open(job.output, flags, 0o666)
     same = job.error is None or job.error == job.output
     return output, output if same else os.open(job.error_file, flags, 0o666)
 
 
-def start(job: Job, folder: Path, output: int, error: int) -> subprocess.Popen:
-    for line in environment.remarks(job):
+def start(job: QueuedJob, folder: Path, output: int, error: int) -> subprocess.Popen:
+    for line in job_environment.remarks(job):
         os.write(output, f"{line}\n".encode())
     if hasattr(os, "sched_setaffinity") and job.cores:
         os.sched_setaffinity(0, job.cores)
@@ -114,7 +121,7 @@ def start(job: Job, folder: Path, output: int, error: int) -> subprocess.Popen:
     return subprocess.Popen(
         [*interpreter, str(script), *job.arguments],
         cwd=job.folder,
-        env=environment.of_job(job, json.loads((folder / "environment.json").read_text())),
+        env=job_environment.of_job(job, json.loads((folder / "environment.json").read_text())),
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=error,
@@ -122,7 +129,7 @@ def start(job: Job, folder: Path, output: int, error: int) -> subprocess.Popen:
     )
 
 
-def end_on_signals(job: Job, folder: Path, error: int, ending: Ending) -> None:
+def end_on_signals(job: QueuedJob, folder: Path, error: int, ending: Ending) -> None:
     """Time limit and --signal by an alarm, `cluster cancel` by SIGTERM; no polling."""
     now = time.time()
     limit = None if job.seconds is None else (job.started or now) + job.seconds
@@ -153,16 +160,16 @@ def end_on_signals(job: Job, folder: Path, error: int, ending: Ending) -> None:
             send_warning(job, folder)
             set_alarm()
         else:
-            end(store.TIMEOUT, " DUE TO TIME LIMIT")
+            end(job_records.TIMEOUT, " DUE TO TIME LIMIT")
 
     signal.signal(signal.SIGALRM, on_alarm)
-    signal.signal(signal.SIGTERM, lambda *_: end(store.CANCELLED, ""))
+    signal.signal(signal.SIGTERM, lambda *_: end(job_records.CANCELLED, ""))
     set_alarm()
     if ending.asked_early:
-        end(store.CANCELLED, "")
+        end(job_records.CANCELLED, "")
 
 
-def send_warning(job: Job, folder: Path) -> None:
+def send_warning(job: QueuedJob, folder: Path) -> None:
     """--signal: to the steps, or with B: to the batch shell alone."""
     assert job.signal is not None
     name, _, batch_only = job.signal

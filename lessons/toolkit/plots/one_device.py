@@ -44,8 +44,11 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     axes = figure.subplots()
     points: dict[str, list[tuple[int, measure.Measure]]] = {}
     for name, runs in lines.items():
-        rates = [(int(run.header["local_batch"]), measure.throughput(run)) for run in runs]
-        points[name] = [(batch, r) for batch, r in rates if isinstance(r, measure.Measure)]
+        points[name] = [
+            (int(run.header["local_batch"]), rate)
+            for run in runs
+            if (rate := measure.measured_or_none(measure.throughput, run))
+        ]
     for place, (name, found) in enumerate(points.items()):
         found.sort(key=lambda point: point[0])
         batches = [batch for batch, _ in found]

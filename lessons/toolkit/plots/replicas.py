@@ -12,14 +12,19 @@ Times = dict[int, measure.Measure]
 
 def whole_seconds(times: Mapping[int, float]) -> Times:
     """Epoch times printed in whole seconds: each may be off by half a second."""
-    found = {count: measure.printed(Number(value, 0.5), "s") for count, value in times.items()}
-    return {count: time for count, time in found.items() if isinstance(time, measure.Measure)}
+    found = {
+        count: measure.measured_or_none(measure.printed, Number(value, 0.5), "s")
+        for count, value in times.items()
+    }
+    return {count: time for count, time in found.items() if time}
 
 
 def times_by_replicas(runs: Sequence[Run]) -> Times:
     """Epoch time by number of replicas; of two runs with as many, the later one's."""
-    found = {measure.workers(run) or 1: measure.epoch_time(run) for run in runs}
-    return {count: time for count, time in found.items() if isinstance(time, measure.Measure)}
+    times = {
+        measure.workers(run) or 1: measure.measured_or_none(measure.epoch_time, run) for run in runs
+    }
+    return {count: time for count, time in times.items() if time}
 
 
 @picture
@@ -68,8 +73,7 @@ def gain_over(base: measure.Measure, time: measure.Measure) -> measure.Measure:
     """The base against itself is 1, whatever its rounding."""
     if time is base:
         return measure.exact(1.0)
-    found = measure.ratio(base, time)
-    return found if isinstance(found, measure.Measure) else measure.exact(float("nan"))
+    return measure.measured_or_none(measure.ratio, base, time) or measure.exact(float("nan"))
 
 
 def between(value: measure.Measure) -> str:

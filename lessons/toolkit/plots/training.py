@@ -44,8 +44,8 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
         )
         for bar in bars[:1]:
             bar.set(facecolor="white", edgecolor=colour, hatch="////")
-        time = measure.epoch_time(as_run(run))
-        if isinstance(time, measure.Measure):
+        time = measure.measured_or_none(measure.epoch_time, as_run(run))
+        if time:
             axes.hlines(
                 time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2
             )

@@ -29,7 +29,9 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
     rows = []
     for count in counts:
         gains = [
-            g for t in points[count] if isinstance(g := measure.ratio(base, t), measure.Measure)
+            gain
+            for t in points[count]
+            if (gain := measure.measured_or_none(measure.ratio, base, t))
         ]
         values = [gain.value for gain in gains]
         errors = [[g.value - g.low for g in gains], [g.high - g.value for g in gains]]
@@ -70,13 +72,15 @@ def repeats(
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 1)
     for run in ordered:
         name = ", ".join(Path(file).name for file in run.files)
-        time = measure.epoch_time(run)
+        try:
+            time = measure.epoch_time(run)
+        except measure.NotMeasured as missing:
+            left_out.append(f"{name}: {missing.reason}")
+            continue
         unlike = measure.different_work(ordered[0], run) + measure.different_hardware(
             ordered[0], run
         )
-        if isinstance(time, measure.Missing):
-            left_out.append(f"{name}: {time.reason}")
-        elif unlike:
+        if unlike:
             left_out.append(f"{name}: {'; '.join(unlike)}")
         else:
             points.setdefault(measure.workers(run) or 1, []).append(time)
@@ -131,8 +135,8 @@ def steps_and_seconds(figure: Any, runs: Mapping[str, Run]) -> None:
     axes, below = figure.subplots(2, 1, height_ratios=[3, 0.5 + 0.32 * len(names)])
     rows = []
     for place, (name, run) in enumerate(runs.items()):
-        time = measure.epoch_time(run)
-        seconds = time.value if isinstance(time, measure.Measure) else math.nan
+        time = measure.measured_or_none(measure.epoch_time, run)
+        seconds = time.value if time else math.nan
         axes.barh(place, seconds, color=COLOURS[place % len(COLOURS)])
         unique = run.epochs[-1].unique_samples if run.epochs else None
         steps = run.epochs[-1].steps if run.epochs else None

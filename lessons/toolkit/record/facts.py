@@ -12,6 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from autograder.cpus import usable_cpus
+from autograder.slurm_notation import node_names
+from cluster.launchers import launched, number
+
 Environ = Mapping[str, str]
 
 LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "horovod", "mpi4py")
@@ -19,19 +23,8 @@ LIBRARIES = ("numpy", "tensorflow", "tf_keras", "keras", "torch", "lightning", "
 
 def launcher(environ: Environ) -> str:
     """Who started this process as one of several: the innermost of nested launchers."""
-    if "TORCHELASTIC_RUN_ID" in environ:
-        return "torchrun"
-    if "HOROVOD_GLOO_RENDEZVOUS_PORT" in environ:
-        return "horovodrun"
-    if "OMPI_COMM_WORLD_SIZE" in environ:
-        return "mpirun"
-    # Slurm numbers the steps from 0; the batch script itself and a shell inside `salloc` have
-    # numbers at the end of the range.
-    if environ.get("SLURM_STEP_ID", "").isdigit() and int(environ["SLURM_STEP_ID"]) < 2**32 - 16:
-        return "srun"
-    if "PALS_APID" in environ or "PMI_SIZE" in environ:
-        return "mpiexec"
-    return "none"
+    launch = launched(environ)
+    return launch.launcher if launch else "none"
 
 
 def scheduler(environ: Environ) -> str:
@@ -44,16 +37,8 @@ def scheduler(environ: Environ) -> str:
 
 def ranks_asked(environ: Environ) -> int | None:
     """How many ranks the launcher, or without one the scheduler, was asked for."""
-    names = {
-        "torchrun": ("WORLD_SIZE",),
-        "horovodrun": ("HOROVOD_SIZE",),
-        "mpirun": ("OMPI_COMM_WORLD_SIZE",),
-        "mpiexec": ("PMI_SIZE", "PALS_SIZE"),
-        "srun": ("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"),
-        "none": ("SLURM_NTASKS", "SLURM_NPROCS"),
-    }[launcher(environ)]
-    found = [int(environ[name]) for name in names if environ.get(name, "").isdigit()]
-    return found[0] if found else None
+    launch = launched(environ)
+    return launch.size if launch else number(environ, ("SLURM_NTASKS", "SLURM_NPROCS"))
 
 
 def launch_id(environ: Environ, size: int) -> str:
@@ -64,22 +49,22 @@ def launch_id(environ: Environ, size: int) -> str:
     """
     job = [environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID") or ""]
     kind = launcher(environ) if size > 1 else "none"
-    if kind == "torchrun":
+    if kind == "torchrun" and "TORCHELASTIC_RUN_ID" in environ:
         names = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_ADDR", "MASTER_PORT")
         parts = [environ.get(name, "") for name in (*names, "SLURM_STEP_ID")]
         if environ.get("GROUP_WORLD_SIZE") == "1":  # one node: torchrun is everybody's parent
             parts.append(birth(os.getppid()))
-    elif kind == "horovodrun":
+    elif kind == "horovodrun" and "HOROVOD_GLOO_RENDEZVOUS_PORT" in environ:
         parts = [environ[f"HOROVOD_GLOO_RENDEZVOUS_{part}"] for part in ("ADDR", "PORT")]
     elif kind == "mpirun":
         parts = [environ.get("PMIX_NAMESPACE") or environ.get("OMPI_MCA_ess_base_jobid", "")]
         if environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == environ["OMPI_COMM_WORLD_SIZE"]:
             # The name holds mpirun's process id, which comes again; its time of birth does not.
             parts += [birth(int(pid)) for pid in re.findall(r"-(\d+)@", parts[0])]
-    elif kind == "srun":
-        parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
     elif kind == "mpiexec" and environ.get("PALS_APID"):
         parts = [environ["PALS_APID"]]
+    elif kind in ("srun", "mpiexec") and environ.get("SLURM_STEP_ID"):
+        parts = [environ["SLURM_STEP_ID"], environ.get("SLURM_RESTART_COUNT", "")]
     elif size > 1 and (parent := multiprocessing.parent_process()) and parent.pid:
         parts = [birth(parent.pid)]
     else:  # one process: whatever is unlike anything else
@@ -100,30 +85,11 @@ def birth(pid: int) -> str:
 def hosts(environ: Environ) -> list[str]:
     """Names of the nodes as the scheduler tells them, else only this one."""
     if nodes := environ.get("SLURM_STEP_NODELIST") or environ.get("SLURM_JOB_NODELIST"):
-        return expand(nodes)
+        return node_names(nodes)
     try:
         return sorted(set(Path(environ["PBS_NODEFILE"]).read_text().split()))
     except (KeyError, OSError):
         return [socket.gethostname()]
-
-
-def expand(nodelist: str) -> list[str]:
-    """Slurm's short form of node names: a[1-2,5],b -> a1 a2 a5 b."""
-    names: list[str] = []
-    for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist):
-        stems = [""]
-        for text, ranges in re.findall(r"([^\[]*)(?:\[([^\]]*)\])?", entry):
-            numbers = [number for part in ranges.split(",") if part for number in span(part)]
-            stems = [stem + text + number for stem in stems for number in numbers or [""]]
-        names += stems
-    return names
-
-
-def span(part: str) -> list[str]:
-    first, _, last = part.partition("-")
-    if not last:
-        return [first]
-    return [f"{number:0{len(first)}d}" for number in range(int(first), int(last) + 1)]
 
 
 def framework(source: str) -> str:
@@ -196,12 +162,12 @@ def threads(which: str, environ: Environ) -> int:
     """Threads that one operation of this process may use."""
     if which == "torch":
         return int(sys.modules["torch"].get_num_threads())
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = len(usable_cpus())
     if which == "tensorflow":
         asked = sys.modules["tensorflow"].config.threading.get_intra_op_parallelism_threads()
-        return int(asked) or int(environ.get("TF_NUM_INTRAOP_THREADS") or 0) or cores or 1
+        return int(asked) or int(environ.get("TF_NUM_INTRAOP_THREADS") or 0) or cores
     asked = environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdigit() else cores or 1
+    return int(asked) if asked.isdigit() else cores
 
 
 def git_revision(environ: Environ) -> str | None:

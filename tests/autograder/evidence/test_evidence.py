@@ -3,14 +3,14 @@
 import pytest
 
 from autograder.evidence import examine
-from autograder.evidence.accounting import expand_hosts, read_accounting
+from autograder.evidence.accounting import read_accounting
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import make_record
 
 TWO = {"size": 2, "source": "keras-horovod"}
 
 
-def seen(lines, jobs=None, login=None) -> examine.Seen:
+def seen(lines, jobs=None, login=None) -> examine.Examined:
     runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
     return examine.examine(runs, runs, jobs, None, login)
 
@@ -133,17 +133,3 @@ def test_sacct_as_json(tmp_path):
         '{"type": "gres", "name": "gpu", "count": 1}]}}]}'
     )
     assert seen(make_record(), read_accounting(dump)).tier == "confirmed"
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("n1", ["n1"]),
-        ("jwc09n[006,009]", ["jwc09n006", "jwc09n009"]),
-        ("a[1-3],b2", ["a1", "a2", "a3", "b2"]),
-        ("n[08-10]-ib", ["n08-ib", "n09-ib", "n10-ib"]),
-        ("", []),
-    ],
-)
-def test_host_lists(text, names):
-    assert list(expand_hosts(text)) == names

@@ -23,6 +23,7 @@ from autograder.evidence import accounting
 from autograder.measuring.measure import exact
 from autograder.report import gradescope, html, junit, tables
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import Profile
 from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
 from autograder.submissions.collect import find_students
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
@@ -271,7 +272,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
     place = Path(tempfile.mkdtemp(prefix="fuzz-", dir=SCRATCH))
     try:
         make_class(choices, place)
-        profile: rubric.Profile = choices.pick(("smoke", "full"))
+        profile: Profile = choices.pick(("smoke", "full"))
         settings = ClassSettings(
             rubrics=known,
             expected=expected,

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from autograder.evidence import examine
 from autograder.judging import judge
-from autograder.judging.case import Case
+from autograder.judging.hand_in import HandIn
 from autograder.reading.files import read_bytes
 from autograder.records import Where
 from autograder.settings import rubric
-from autograder.submissions.answers import Given
+from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
 
 SPEED = """\
@@ -45,7 +45,7 @@ def runs_of(*records):
 def speed_score(loaded, seconds, **facts):
     serial = make_record(source="ddp", run="a" * 8, seconds=(3.0, 2.0, 2.1))
     fast = make_record(source="ddp", run="b" * 8, size=2, seconds=seconds, **facts)
-    return judge.judge(Case(loaded, runs_of(serial, fast), {}, None, "full"))
+    return judge.judge(HandIn(loaded, runs_of(serial, fast), {}, None, "full"))
 
 
 seconds = st.lists(st.floats(0.2, 4.0).map(lambda s: round(s, 6)), min_size=3, max_size=6)
@@ -97,7 +97,7 @@ def test_the_order_of_interleaved_ranks_changes_nothing(data):
     seen = [examine.examine(r, r, None) for r in (one, other)]
     assert [s.tier for s in seen] == ["self-consistent"] * 2
     loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
-    judged = [judge.judge(Case(loaded, r, {}, None, "full")) for r in (one, other)]
+    judged = [judge.judge(HandIn(loaded, r, {}, None, "full")) for r in (one, other)]
     assert [(c.id, c.score, c.status) for c in judged[0].checks] == [
         (c.id, c.score, c.status) for c in judged[1].checks
     ]
@@ -116,9 +116,9 @@ def test_scores_stay_between_nothing_and_all(one, other, text):
     torch = make_record(source="torch", run="b" * 8, test_accuracy=other)
     loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
     expected = rubric.load_expected(Path(rubric.FOLDER / "expected/02.yaml"), loaded)
-    answers = {key: Given(text, Where("answers.txt", 1)) for key in loaded.answers}
-    case = Case(loaded, runs_of(keras, torch), answers, "answers.txt", "full", expected)
-    judged = judge.judge(case)
+    answers = {key: WrittenAnswer(text, Where("answers.txt", 1)) for key in loaded.answers}
+    hand_in = HandIn(loaded, runs_of(keras, torch), answers, "answers.txt", "full", expected)
+    judged = judge.judge(hand_in)
     assert 0 <= judged.score <= 10
     for check in judged.checks:
         assert 0 <= check.score <= check.points

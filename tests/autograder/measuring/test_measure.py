@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, Missing, exact
+from autograder.measuring.measure import NotMeasured, exact
+from autograder.measuring.scaling_laws import karp_flatt
 from autograder.records import Epoch, Number, Rank, Run
 
 
@@ -40,7 +41,6 @@ def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
 )
 def test_epoch_time_is_the_median_after_the_first_epoch(seconds, value, low, high):
     found = measure.epoch_time(run_of(seconds))
-    assert isinstance(found, Measure)
     assert (found.value, found.low, found.high) == (value, low, high)
 
 
@@ -49,20 +49,19 @@ def test_epoch_time_is_the_median_after_the_first_epoch(seconds, value, low, hig
     [(), (7,), (7, 0), (7, -1), (7, 7, math.nan), (7, math.inf), (7, True, -2), (7, 1e308)],
 )
 def test_impossible_times_are_not_measured(seconds):
-    assert isinstance(measure.epoch_time(run_of(seconds)), Missing)
+    with pytest.raises(NotMeasured):
+        measure.epoch_time(run_of(seconds))
 
 
 def test_whole_seconds_leave_the_interval_of_the_course():
     slow, fast = run_of((29, 14), 0.5), run_of((20, 5), 0.5)
     found = measure.speedup(slow, fast)
-    assert isinstance(found, Measure)
     assert found.value == pytest.approx(2.8)
     assert (round(found.low, 2), round(found.high, 2)) == (2.45, 3.22)
 
 
 def test_throughput_counts_different_samples():
     found = measure.throughput(run_of((60, 42), 0.5, samples=50000))
-    assert isinstance(found, Measure)
     assert [round(x) for x in (found.value, found.low, found.high)] == [1190, 1176, 1205]
 
 
@@ -78,27 +77,31 @@ def test_throughput_counts_different_samples():
 def test_no_speedup_of_different_work_or_hardware(facts, word):
     base = run_of((9, 8), model="mlp512", device="A100", precision="float32")
     other = {"model": "mlp512", "device": "A100", "precision": "float32"} | facts
-    found = measure.speedup(base, run_of((9, 4), workers=2, **other))
-    assert isinstance(found, Missing)
-    assert word in found.reason
+    with pytest.raises(NotMeasured, match=f"not the same work on the same hardware: .*{word}"):
+        measure.speedup(base, run_of((9, 4), workers=2, **other))
 
 
 def test_strong_scaling_also_fixes_the_global_batch():
     base, fast = run_of((9, 8), global_batch=32), run_of((9, 4), workers=2, global_batch=64)
-    assert isinstance(measure.speedup(base, fast), Measure)
-    assert isinstance(measure.speedup(base, fast, "strong"), Missing)
+    assert measure.speedup(base, fast).value == 2
+    with pytest.raises(NotMeasured, match="global_batch"):
+        measure.speedup(base, fast, "strong")
+
+
+def test_a_baseline_that_cannot_be_measured_is_named_as_such():
+    with pytest.raises(NotMeasured, match="baseline: there is one epoch only") as missing:
+        measure.speedup(run_of((9,)), run_of((9, 4), workers=2))
+    assert missing.value.try_ == "train at least 3 epochs"
 
 
 def test_efficiency_and_karp_flatt():
     base, fast = run_of((9, 8)), run_of((9, 2.5), workers=4)
     gain, share = measure.speedup(base, fast), measure.efficiency(base, fast)
-    assert isinstance(gain, Measure)
-    assert isinstance(share, Measure)
+    assert gain.value == pytest.approx(3.2)
     assert share.value == pytest.approx(0.8)
     # the book's small data set on 2 to 32 workers
     for speedup, count, expected in [(1.933, 2, 0.0345), (3.717, 4, 0.0254), (21.69, 32, 0.0153)]:
-        found = measure.karp_flatt(exact(speedup), count)
-        assert isinstance(found, Measure)
+        found = karp_flatt(exact(speedup), count)
         assert found.value == pytest.approx(expected, abs=2e-4)
 
 
@@ -109,9 +112,9 @@ def test_time_to_accuracy_has_to_hold_it():
     )
     run = Run(("a.out",), "record", "completed", epochs=epochs)
     found = measure.time_to_accuracy(run, 0.9)
-    assert isinstance(found, Measure)
     assert found.value == 8
-    assert isinstance(measure.time_to_accuracy(run, 0.95), Missing)
+    with pytest.raises(NotMeasured, match=r"did not reach 0\.95 and hold it"):
+        measure.time_to_accuracy(run, 0.95)
 
 
 times = st.floats(0.01, 1e4)
@@ -120,8 +123,8 @@ half = st.sampled_from([0.0, 0.005, 0.5])
 
 @given(st.lists(times, min_size=2, max_size=40), st.lists(times, min_size=2, max_size=40), half)
 def test_the_value_lies_in_its_interval(slow, fast, width):
-    found = measure.speedup(run_of(slow, width), run_of(fast, width))
-    if isinstance(found, Measure):
+    found = measure.measured_or_none(measure.speedup, run_of(slow, width), run_of(fast, width))
+    if found:
         assert 0 < found.low <= found.value * (1 + 1e-12)
         assert found.value <= found.high * (1 + 1e-12)
 
@@ -131,8 +134,6 @@ def test_a_faster_run_never_has_a_smaller_speedup(seconds, factor):
     base = run_of((100, 100, 100))
     before = measure.speedup(base, run_of(seconds))
     after = measure.speedup(base, run_of([s * factor for s in seconds]))
-    assert isinstance(before, Measure)
-    assert isinstance(after, Measure)
     assert after.value >= before.value * (1 - 1e-12)
     assert after.high >= before.high * (1 - 1e-12)
 
@@ -156,3 +157,25 @@ def test_workers_come_from_the_run():
 def test_replicas_of_a_process_count_as_workers(replicas, workers):
     run = Run((), "record", "completed", workers=2, header={"replicas": replicas})
     assert measure.workers(run) == workers
+
+
+@pytest.mark.parametrize(
+    ("items", "values"),
+    [((1, 2), [1, 2]), ((0, 2, -1), [2]), ((), []), ((0, -1), "0 is no number")],
+)
+def test_of_repeats_those_count_that_can_be_measured(items, values):
+    """If none can, the first says why."""
+
+    def positive(item):
+        if item <= 0:
+            raise NotMeasured(f"{item} is no number")
+        return item
+
+    if isinstance(values, list):
+        assert measure.each_measured(positive, items) == values
+    else:
+        with pytest.raises(NotMeasured, match=values):
+            measure.each_measured(positive, items)
+    assert [measure.measured_or_none(positive, item) for item in items] == [
+        item if item > 0 else None for item in items
+    ]

@@ -64,6 +64,15 @@ MISTAKES = [
     ("equal: 407050", "equal: 1, at_least: 2", 11, "give one of"),
     ("metric: params", "metric: speedup", 11, "needs a base"),
     ("metric: params", "base: keras, metric: params", 11, "has no base"),
+    ("metric: params", "at: {size: 2}, metric: params", 11, "leave `at` away"),
+    ("metric: params", "at: {size: 2}, base: keras, metric: speedup", 11, "leave `at` away"),
+    ("metric: params", "at: {size: 2}, metric: study_sizes", 11, "`at` knows repeats"),
+    ("metric: params", "at: {size: 2}, metric: time_to_accuracy", 11,
+     "needs `at: {accuracy: 0.9}`: how good is asked for"),
+    ("metric: params", "metric: time_to_accuracy", 11, "needs `at: {accuracy: 0.9}`"),
+    ("source: keras}", "source: keras}, largest: rank", 5, "no metric is called 'rank'"),
+    ("source: keras}", "source: keras}, largest: study_sizes", 5, "cannot be chosen by study_s"),
+    ("equal: 407050", "at_least: 2, half_from: {metric: epochs, of: torch}", 11, "no run 'torch'"),
     ("equal: 407050", "equal: {smoke: 3}", 11, "both smoke and full"),
     ("equal: 407050", "equal: 1, tolerance: 2 percent", 11, "percentage"),
     ("equal: 407050", "equal: 1, half_from: 0", 11, "go with at_least"),
@@ -109,7 +118,7 @@ MISTAKES = [
         "pattern '(?P<ab>\\d+) s': no group may be named ab",
     ),
     ("points: 2", "points: 0", 3, "points has to be more than 0, not 0"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("old", "new", "line", "words"), MISTAKES, ids=[m[1] for m in MISTAKES])

@@ -55,7 +55,7 @@ def test_a_plug_in_that_starts_programs_of_size_one_is_caught(lesson):
     """pmi2 and Open MPI: N programs of size 1, each with exit code 0."""
     lesson.do(
         "module load dl-course"
-        " && folder=$(python -c 'import cluster.sites.site as s; print(s.FOLDER)')"
+        " && folder=$(python -c 'import cluster.sites.site_files as s; print(s.FOLDER)')"
         " && sed s/--mpi=pmix/--mpi=pmi2/ $folder/box.sh >box.sh && cp $folder/job.sh ."
     )
     lesson.write("job.sbatch", JOB.replace("${COURSE_SITE:-$HOME/.dl-course/site.sh}", "box.sh"))

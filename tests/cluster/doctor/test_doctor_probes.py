@@ -8,8 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from cluster.doctor import network, probes, runner
-from cluster.doctor.place import Place, host_name
+from cluster.doctor import network, probes, run_probes
+from cluster.doctor.position import Position, host_name
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/doctor.schema.json").read_text())
 HANGS = "#!/bin/sh\nexec sleep 300\n"
@@ -33,10 +33,10 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def ask(name: str, limit: float = 60, **place):
-    given = {"host": host_name(), "hosts": (host_name(),), "affinities": (MINE,)} | place
+def ask(name: str, limit: float = 60, **position):
+    given = {"host": host_name(), "hosts": (host_name(),), "affinities": (MINE,)} | position
     (probe,) = probes.chosen(limit, (name,))
-    return runner.run(probe, Place(**given))
+    return run_probes.run(probe, Position(**given))
 
 
 ECHO = "#!/bin/sh\necho '{}'\nexit {}\n"
@@ -119,7 +119,7 @@ def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, stat
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    said = machine.cores(Place(host="a", hosts=("a",) * len(ranks), affinities=tuple(ranks)))
+    said = machine.cores(Position(host="a", hosts=("a",) * len(ranks), affinities=tuple(ranks)))
     assert said.state == state
     assert words in said.found
 
@@ -146,7 +146,7 @@ def test_the_interface_that_ranks_would_take(monkeypatch, addresses, speeds, min
     monkeypatch.setattr(network, "up_with_addresses", lambda: addresses)
     monkeypatch.setattr(network, "interface_speeds", lambda: speeds)
     monkeypatch.setattr(network, "address_of_this_node", lambda: mine)
-    said = network.interfaces(Place(host="a", hosts=("a", "b"), size=2))
+    said = network.interfaces(Position(host="a", hosts=("a", "b"), size=2))
     assert said.state == state
     assert words in said.found
 

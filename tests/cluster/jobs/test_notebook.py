@@ -2,8 +2,9 @@
 
 import pytest
 
-from cluster.jobs.notebook import JobError, SubmitError, cancel_jobs_of, outputs, submit_once
-from cluster.schedulers.laptop import processes
+from autograder.cpus import whole_cores
+from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
+from cluster.jobs.queue import cancel_jobs_of
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):
 
 
 def test_jobs_of_a_folder_can_be_cancelled_together(lesson):
-    lesson.write("long.sbatch", "sleep 300", f"-n{len(processes.cores())}")
+    lesson.write("long.sbatch", "sleep 300", f"-n{len(whole_cores())}")
     lesson.cluster("submit", "long.sbatch")
     lesson.cluster("submit", "long.sbatch")
     assert cancel_jobs_of(lesson.home) == []

@@ -6,7 +6,7 @@ from click import UsageError
 from autograder.records import Epoch, Number, Run
 from cluster.jobs import scale_picture
 from cluster.jobs.scale import comparable, numbers, planned, table
-from cluster.sites.site import Site
+from cluster.sites.site_files import Site
 
 # Times that halve exactly, so that the table is known beforehand.
 PROGRAM = """

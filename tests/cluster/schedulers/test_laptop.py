@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import processes
 from cluster.schedulers.laptop.supervise import end_state
 
-WHOLE = f"--ntasks={len(processes.cores())}"  # a job that leaves no room for another
+WHOLE = f"--ntasks={len(whole_cores())}"  # a job that leaves no room for another
 
 
 def test_a_job_runs_and_its_streams_go_where_it_asked(shell):
@@ -146,7 +147,7 @@ def test_what_a_script_leaves_in_the_background_ends_with_it(shell):
 
 
 def test_jobs_wait_for_cores_and_start_in_order(shell):
-    wide = f"--ntasks={len(processes.cores())}"
+    wide = f"--ntasks={len(whole_cores())}"
     body = "date +%s.%N; until [ -e go ]; do sleep 0.05; done; date +%s.%N"
     job = shell.write("job.sbatch", body, wide)
     jobs = [shell.submit(job) for _ in range(3)]
@@ -161,7 +162,7 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
     assert times == sorted(times)
 
 
-@pytest.mark.skipif(len(processes.cores()) < 2, reason="one core: two jobs cannot overlap")
+@pytest.mark.skipif(len(whole_cores()) < 2, reason="one core: two jobs cannot overlap")
 def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
     body = (
         'taskset -cp $$ | sed "s/.*: //"; touch here_$1; until [ -e here_$2 ]; do sleep 0.05; done'
@@ -174,7 +175,7 @@ def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
 
 
 def test_a_job_larger_than_the_machine_runs_and_says_so(shell):
-    job = shell.write("job.sbatch", "echo ran", f"--ntasks={len(processes.cores()) + 1}")
+    job = shell.write("job.sbatch", "echo ran", f"--ntasks={len(whole_cores()) + 1}")
     said = shell.cluster("submit", "--wait", job).stderr
     assert "take turns: no speedup can be shown" in said
     assert "more ranks than cores: no speedup can be shown" in shell.read("slurm-1.out")

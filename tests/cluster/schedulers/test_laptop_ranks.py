@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from autograder.cpus import whole_cores
 from cluster.schedulers.laptop import processes
 
 pytestmark = pytest.mark.ranks
@@ -43,7 +44,7 @@ def test_two_ranks_make_one_world_on_a_core_each(shell):
     assert "launch: 2 ranks in one MPI world\n" in output
     found = re.findall(r"rank (\d) of 2 on \[(.*)\], job 1, 1 thread", output)
     assert {rank for rank, _ in found} == {"0", "1"}
-    if len(processes.cores()) >= 2:
+    if len(whole_cores()) >= 2:
         cores = [cores for _, cores in found]
         assert len(set(cores)) == 2
         assert all("," not in one for one in cores)
@@ -51,7 +52,7 @@ def test_two_ranks_make_one_world_on_a_core_each(shell):
 
 def test_more_ranks_than_cores_run_and_it_is_said(shell):
     job = program(shell, HELLO)
-    many = len(processes.cores()) + 1
+    many = len(whole_cores()) + 1
     shell.wait(shell.submit(f"--ntasks={many}", job))
     output = shell.read("slurm-1.out")
     assert output.startswith(f"laptop: {many} ranks on")
@@ -92,7 +93,7 @@ def test_a_launcher_that_starts_programs_of_size_one_is_caught(shell):
     """What srun does when its MPI plug-in does not fit the program's MPI."""
     apart = shell.home / "apart.sh"
     laptop = shell.run(
-        "python", "-c", "import cluster.sites.site as s; print(s.FOLDER)"
+        "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"
     ).stdout.strip()
     apart.write_text(
         f"source {laptop}/laptop.sh\n"

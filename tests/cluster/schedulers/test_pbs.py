@@ -9,8 +9,8 @@ import pytest
 
 from cluster.job_file import jobfile
 from cluster.schedulers import pbs
-from cluster.sites import site
-from cluster.sites.site import Site
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
 
 POLARIS = {
     "SITE_SCHEDULER": "pbs",
@@ -36,7 +36,7 @@ def test_a_whole_call():
         "qsub -N h -l select=2:system=polaris -l place=scatter -l walltime=00:30:00"
         " -l filesystems=home:eagle -A proj -q debug -j oe -o /dev/null"
         " -v COURSE_SITE=/site.sh,COURSE_NTASKS=8,COURSE_NNODES=2,COURSE_CPUS_PER_TASK=1,"
-        f"COURSE_OUTPUT=h_%j.out -- {site.FOLDER}/pbs_job.sh /lesson/job.sbatch --epochs 2"
+        f"COURSE_OUTPUT=h_%j.out -- {site_files.FOLDER}/pbs_job.sh /lesson/job.sbatch --epochs 2"
     )
     assert left_out == []
 
@@ -96,7 +96,7 @@ def test_the_wrapper_runs_the_job_with_slurms_names(shell):
         "COURSE_OUTPUT": "mine_%j.out",
         "COURSE_ERROR": "mine_%j.err",
     }
-    shell.run(site.FOLDER / "pbs_job.sh", job, "--epochs", "a b")
+    shell.run(site_files.FOLDER / "pbs_job.sh", job, "--epochs", "a b")
     output = shell.read("mine_4711.out")
     for line in (
         "SLURM_JOB_ID=4711", "SLURM_JOB_NAME=mine", "SLURM_NTASKS=4", "SLURM_NNODES=2",

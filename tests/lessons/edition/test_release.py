@@ -200,7 +200,7 @@ def test_the_students_edition_installs(lessons_command, tmp_path):
     assert lessons_command("release", "--out", copy).exit_code == 0
     install = ["install", "--no-deps", "--no-build-isolation", "--target", str(target), str(copy)]
     subprocess.run([sys.executable, "-m", "pip", *install], check=True, capture_output=True)
-    modules = "lessons.toolkit.record, cluster.sites.site, autograder.reading.files"
+    modules = "lessons.toolkit.record, cluster.sites.site_files, autograder.reading.files"
     code = f"import {modules}; print(lessons.__file__)"
     environment = os.environ | {"PYTHONPATH": str(target)}
     shown = subprocess.run(

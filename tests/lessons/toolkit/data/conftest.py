@@ -6,6 +6,7 @@ import pytest
 from generated_data import World, make_world
 from local_mirror import Mirror
 
+from cluster import launchers
 from lessons.toolkit.data import launch
 
 
@@ -20,7 +21,7 @@ def world(generated, tmp_path, monkeypatch) -> World:
     for name in list(os.environ):
         if name.startswith("COURSE_") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-    for name in (*launch.SIZE, *launch.LOCAL_RANK, *launch.JOB):
+    for name in (*launchers.VARIABLES, *launch.JOB):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COURSE_CATALOGUE", str(generated.catalogue))
     monkeypatch.setenv("COURSE_DATA_CACHE", str(tmp_path / "cache"))

@@ -211,7 +211,10 @@ def start_eight(folder, name: str) -> tuple[set[int], list[str], list[str]]:
     """Exit codes, outputs and errors of eight programs that load at once, as ranks do."""
     processes = []
     for rank in range(8):
-        environ = os.environ | {"OMPI_COMM_WORLD_LOCAL_RANK": str(rank)}
+        environ = os.environ | {
+            "OMPI_COMM_WORLD_SIZE": "8",
+            "OMPI_COMM_WORLD_LOCAL_RANK": str(rank),
+        }
         with (folder / f"rank{rank}.err").open("w") as errors:
             command = [sys.executable, "-c", LOAD, name]
             start = subprocess.Popen(

@@ -117,6 +117,7 @@ def test_facts_and_announcement(world, capsys):
 
 
 def test_only_one_rank_of_a_node_announces(world, capsys, monkeypatch):
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")
     monkeypatch.setenv("OMPI_COMM_WORLD_LOCAL_RANK", "1")
     assert data.load("mnist").facts["synthetic"] is True
     assert "SYNTHETIC" not in capsys.readouterr().err

@@ -235,20 +235,6 @@ def test_the_parameters_hash_tells_equal_from_different():
     assert param_hash([torch.ones(3, dtype=torch.bfloat16), torch.tensor(1.0)])
 
 
-@pytest.mark.parametrize(
-    ("short", "names"),
-    [
-        ("jwc09n[006,009]", ["jwc09n006", "jwc09n009"]),
-        ("n[01-03,07]", ["n01", "n02", "n03", "n07"]),
-        ("a1,b[1-2]x,c", ["a1", "b1x", "b2x", "c"]),
-        ("r[1-2]n[8-9]", ["r1n8", "r1n9", "r2n8", "r2n9"]),
-        ("login1", ["login1"]),
-    ],
-)
-def test_slurms_node_lists(short, names):
-    assert machine.expand(short) == names
-
-
 SLURM = {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
 STEP = SLURM | {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}
 MPI = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "prterun-vm-1@1"}

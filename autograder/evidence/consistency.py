@@ -1,0 +1,107 @@
+"""Whether a record agrees with itself on its lines, epochs and samples."""
+
+from collections.abc import Iterator
+from itertools import chain as one_after_another
+from itertools import islice
+
+from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.measuring import measure
+from autograder.measuring.measure import is_number, measured_or_none
+from autograder.measuring.record_facts import train_samples
+from autograder.measuring.sample_shares import shard_uncovered
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.verdict import Finding
+
+# --- lines ----------------------------------------------------------------------------------
+
+
+def chain_unbroken(run: Run) -> Iterator[Finding]:
+    if run.chain_intact is False:
+        yield contradiction(
+            "The record's lines do not follow on each other",
+            "every line as the program wrote it, in order",
+            "a line is missing, moved or changed",
+            [p.where for p in run.problems if "chain" in p.reason],
+        )
+
+
+def oddities(run: Run) -> Iterator[Finding]:
+    """What no honest program writes, as the reader came across it."""
+    for problem in [p for p in run.problems if p.look][:3]:
+        yield odd(
+            "The record says something that the course's programs never write",
+            "every line once, with numbers in their range",
+            shortened(problem.reason, 160),
+            [problem.where],
+            "hand in each output once, as the job wrote it",
+        )
+
+
+# --- epochs ---------------------------------------------------------------------------------
+
+
+def epochs_in_order(run: Run) -> Iterator[Finding]:
+    numbers = [e.number for e in run.epochs]
+    if numbers and numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        yield contradiction(
+            "An epoch is missing or stands twice",
+            f"epochs {numbers[0]}, {numbers[0] + 1}, …",
+            shortened(", ".join(map(str, numbers[:20])), 80),
+            [e.where for e in run.epochs],
+        )
+
+
+def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
+    asked, count = run.header.get("epochs_asked"), len(run.epochs)
+    if is_number(asked) and count > asked:
+        yield contradiction(
+            "More epochs than asked for",
+            f"{asked:g} epochs",
+            f"{count} epochs",
+            [epoch.where for epoch in run.epochs[-1:]],
+        )
+
+
+# --- samples --------------------------------------------------------------------------------
+
+
+def samples_add_up(run: Run) -> Iterator[Finding]:
+    """The samples that the run says it read, against all that could hold them: one finding."""
+    yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
+
+
+def _epochs_hold_them(run: Run) -> Iterator[Finding]:
+    """Steps x batch, and the size of the training set."""
+    batch, size = run.header.get("global_batch"), measured_or_none(train_samples, run)
+    for epoch in run.epochs:
+        unique = epoch.unique_samples
+        if unique is None:
+            continue
+        if size and unique > size.value:
+            yield contradiction(
+                "An epoch says it read more different samples than there are",
+                f"at most {size.value:g}",
+                f"{unique}",
+                [epoch.where],
+            )
+        if is_number(batch) and epoch.steps is not None and unique > epoch.steps * batch:
+            yield contradiction(
+                "An epoch says it read more samples than its steps can hold",
+                f"at most {epoch.steps} steps × batch {batch:g} = {epoch.steps * batch:g} samples",
+                f"{unique} samples",
+                [epoch.where],
+            )
+
+
+def _shares_hold_them(run: Run) -> Iterator[Finding]:
+    size = measured_or_none(train_samples, run)
+    uncovered = measured_or_none(shard_uncovered, run)
+    claimed = measured_or_none(measure.unique_samples, run)
+    if size and uncovered and claimed and claimed.value > size.value - uncovered.value:
+        yield contradiction(
+            "The ranks' shares hold fewer samples than the epochs say were read",
+            f"at most {size.value - uncovered.value:g} different samples",
+            f"{claimed.value:g}",
+            rank_lines(run),
+        )

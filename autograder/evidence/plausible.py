@@ -1,0 +1,90 @@
+"""Whether a run can be as fast and as good as it says, and whether it learnt from real data."""
+
+from collections.abc import Iterator, Mapping
+
+from autograder.evidence.findings import odd, rank_lines
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, is_number, measured_or_none
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.verdict import Finding
+
+# Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;
+# a part of the name that the record gives. Training takes at least 6 operations a parameter
+# and sample, convolutions more, so this bound is generous.
+PEAK_FLOPS = {
+    "GH200": 990e12,
+    "H200": 990e12,
+    "H100": 990e12,
+    "A100": 312e12,
+    "V100": 125e12,
+    "P100": 21e12,
+    "T4": 65e12,
+    "L40": 362e12,
+    "MI250": 383e12,
+    "MI300": 1307e12,
+    "CPU": 20e12,  # a whole node of the fastest kind
+}
+
+
+def real_data(run: Run) -> Iterator[Finding]:
+    dataset = run.header.get("dataset")
+    if isinstance(dataset, dict) and dataset.get("synthetic") is True:
+        yield odd(
+            "The run trained on the synthetic stand-in, not on the real data",
+            "the real data set",
+            "synthetic data; its accuracy says nothing about the task",
+            rank_lines(run)[:1],
+            "`lessons data fetch` on a login node, then submit again",
+        )
+
+
+def physically_possible(run: Run) -> Iterator[Finding]:
+    device, params = run.header.get("device"), run.header.get("params")
+    rate, count = measured_or_none(measure.throughput, run), measure.workers(run)
+    if rate is None or not is_number(params) or not isinstance(device, str):
+        return
+    peak = next((p for name, p in PEAK_FLOPS.items() if name in device), None)
+    if peak is None or count is None:
+        return
+    needed = 6 * params * rate.low
+    if needed > peak * count:
+        yield odd(
+            "The run is faster than its hardware can compute",
+            f"at most {peak * count / (6 * params):,.0f} samples/s on {count} × "
+            f"{shortened(device, 40)}",
+            f"{rate.value:,.0f} samples/s",
+            list(rate.where),
+            "synchronise the device before the clock is read",
+        )
+
+
+def diverged(run: Run) -> Iterator[Finding]:
+    """A run that went to its end without learning anything; a sweep may hold such on purpose, so
+    only those that count are asked."""
+    losses = [p for p in run.problems if "diverged" in p.reason]
+    if losses:
+        yield odd(
+            "The training diverged and went on to its end",
+            "a loss that is a number",
+            shortened(losses[0].reason, 120),
+            [p.where for p in losses],
+            "a smaller learning rate, inputs scaled to 0 to 1, then submit again",
+        )
+
+
+def convergence(run: Run, references: Mapping[str, Measure]) -> Iterator[Finding]:
+    """A first epoch far better than the solution's own is worth a look."""
+    known = references.get(f"first train accuracy of {run.header.get('source')}")
+    first = run.epochs[0].train_accuracy if run.epochs else None
+    if known is None or first is None or not is_number(first.value):
+        return
+    limit = known.high + 0.05
+    if first.value > limit:
+        yield odd(
+            "The training converges faster than the reference",
+            f"training accuracy up to {limit:.3g} after the first epoch",
+            f"{first.value:.4g}",
+            [first.where or run.epochs[0].where],
+            "check that training data and labels are what the lesson gives",
+        )

@@ -1,0 +1,75 @@
+"""Whether a record agrees with itself on its ranks: who was asked, who reports, who ends, where."""
+
+from collections.abc import Iterator
+
+from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.measuring.measure import is_number
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.verdict import Finding
+from autograder.wording import counted
+
+
+def every_rank_reports(run: Run) -> Iterator[Finding]:
+    size = run.header.get("world_size")
+    if not run.ranks or not is_number(size):
+        return
+    present = {r.rank for r in run.ranks}
+    if present != set(range(int(min(size, 1e6)))):
+        yield contradiction(
+            "Not every rank took part",
+            f"ranks 0 to {size - 1:g}",
+            f"{counted(len(present), 'rank')} reported",
+            rank_lines(run),
+        )
+
+
+def every_rank_ends(run: Run) -> Iterator[Finding]:
+    gone = [r for r in run.ranks if not r.ended]
+    if gone and is_number(run.header.get("world_size")):
+        yield odd(
+            "A rank began and did not report its end",
+            "every rank ends",
+            f"no end of rank {', '.join(str(r.rank) for r in gone[:8])}",
+            [r.where for r in gone],
+            "call record.end() on every rank",
+        )
+
+
+def as_many_as_asked(run: Run) -> Iterator[Finding]:
+    asked, size = run.header.get("ranks_asked"), run.header.get("world_size")
+    if is_number(asked) and is_number(size) and asked != size:
+        yield odd(
+            "Another number of ranks ran than was asked for",
+            counted(asked, "rank"),
+            counted(size, "rank"),
+            rank_lines(run),
+            "start the program with `launch`, which uses the job's own launcher",
+        )
+
+
+def parameters_agree(run: Run) -> Iterator[Finding]:
+    """Equal hashes mean no spread. (The other way round need not hold: a hash covers more.)"""
+    hashes = [r.param_hash for r in run.ranks]
+    spread = run.end.get("param_spread")
+    if len(hashes) < 2 or None in hashes or not is_number(spread):
+        return
+    if len(set(hashes)) == 1 and spread > 0:
+        yield contradiction(
+            "The parameters' hashes and their spread disagree",
+            "no spread when all hashes are equal",
+            f"spread {spread:g}",
+            rank_lines(run),
+        )
+
+
+def hosts_agree(run: Run) -> Iterator[Finding]:
+    named = run.header.get("hosts")
+    seen = {r.host for r in run.ranks if r.host}
+    if isinstance(named, list) and seen and not seen <= {str(h) for h in named}:
+        yield contradiction(
+            "Ranks ran on hosts that the header does not name",
+            shortened(", ".join(str(h) for h in named[:8]), 120),
+            shortened(", ".join(sorted(seen)[:8]), 120),
+            rank_lines(run),
+        )

@@ -1,0 +1,105 @@
+"""A condition on runs -> the parts of a check, each with its credit and its reason."""
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
+from autograder.judging.values import condition_value, threshold_value
+from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.safe_text import shortened
+from autograder.settings.rubric_schema import Condition, tolerance
+from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
+
+
+def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
+    """A condition on its runs: those that decide. `take` says how many have to satisfy it."""
+    parts = [judge_run(hand_in, condition, name) for name in condition.of]
+    if condition.take == "each":
+        return parts
+    values = [goodness(hand_in, condition, name) for name in condition.of]
+    best = sorted(
+        zip(parts, values, strict=True),
+        key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]),
+    )
+    ranked = [part for part, _ in best]
+    needed = 1 if condition.take == "best" else min(condition.take, len(ranked))
+    if ranked[needed - 1].credit == 0:
+        short = ranked[needed - 1 :]  # too few satisfy it: each of these could have
+        return [p for p in short if p.status == NOT_MEASURED] or short
+    return ranked[:needed]
+
+
+def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
+    """Puts runs with the same credit in order: of those that satisfy it, the best is told."""
+    value = measured_or_none(condition_value, hand_in, condition, name)
+    if not isinstance(value, Measure) or condition.operator == "equal":
+        return 0.0
+    return value.value if condition.operator in ("at_least", "above") else -value.value
+
+
+def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
+    """A condition on one run."""
+    title = title_of(condition, name)
+    expected = expected_of(hand_in, condition, name)
+    try:
+        value = condition_value(hand_in, condition, name)
+        limit = threshold_value(hand_in, condition.threshold, condition, name)
+    except NotMeasured as missing:
+        status = FAILED if missing.absent else NOT_MEASURED
+        return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
+    found = f"{title}: {as_text(value)}"
+    if isinstance(value, str) or isinstance(limit, str):
+        same = value == limit
+        return Part(title, PASSED if same else FAILED, float(same), expected, shortened(found))
+    credit, status = compare(value, limit, condition)
+    if status == FAILED:
+        credit, status = partial(hand_in, value, limit, condition, name)
+    found += f", {value.basis}" if value.basis else ""
+    return Part(title, status, credit, expected, found, value.where[:4])
+
+
+def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
+    """What was asked: a number where the threshold is known, else in words."""
+    threshold = condition.threshold
+    limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
+    goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)
+    if limit is not None and threshold.of_reference is not None:
+        goal += f" ({threshold.of_reference:g} of the reference)"
+    return f"{title_of(condition, name)} {SYMBOLS[condition.operator]} {goal}"
+
+
+def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, str]:
+    """Full credit as soon as the interval reaches the threshold; borderline if part of it does."""
+    relative, absolute = tolerance(condition.tolerance)
+    slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
+    if condition.operator == "equal":
+        sure = abs(value.value - limit.value) <= slack
+        possible = value.low - slack <= limit.high and value.high + slack >= limit.low
+    elif condition.operator == "at_least":
+        sure, possible = value.low >= limit.high - slack, value.high >= limit.low - slack
+    elif condition.operator == "at_most":
+        sure, possible = value.high <= limit.low + slack, value.low <= limit.high + slack
+    elif condition.operator == "above":
+        sure, possible = value.low > limit.high, value.high > limit.low
+    else:
+        sure, possible = value.high < limit.low, value.low < limit.high
+    if sure:
+        return 1.0, PASSED
+    return (1.0, BORDERLINE) if possible else (0.0, FAILED)
+
+
+def partial(
+    hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
+) -> tuple[float, str]:
+    """Credit below the threshold: linear between two values, by the end of the interval that is
+    better for the student, so that it meets full credit without a step."""
+    start = condition.half_from or condition.zero_from
+    if start is None:
+        return 0.0, FAILED
+    begin = measured_or_none(threshold_value, hand_in, start, condition, name)
+    if not isinstance(begin, Measure) or begin.value == limit.value:
+        return 0.0, FAILED
+    best = value.high if condition.operator == "at_least" else value.low
+    way = (best - begin.value) / (limit.value - begin.value)
+    if way < 0 or (way == 0 and condition.zero_from):
+        return 0.0, FAILED
+    floor = 0.5 if condition.half_from else 0.0
+    return min(1.0, floor + (1 - floor) * way), PARTIAL

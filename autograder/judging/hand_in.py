@@ -1,0 +1,21 @@
+"""What is judged: one lesson of one student, and what it is judged by."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from autograder.measuring.measure import Measure
+from autograder.records import Run
+from autograder.settings.rubric_schema import Profile, Rubric
+from autograder.submissions.answers import WrittenAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class HandIn:
+    rubric: Rubric
+    runs: Sequence[Run]
+    answers: dict[str, WrittenAnswer]
+    answers_file: str | None
+    profile: Profile
+    expected: dict = field(default_factory=dict)
+    references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
+    other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson

@@ -1,0 +1,80 @@
+"""The two sides of a condition: what was measured, and the threshold."""
+
+from typing import Any
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.in_words import title_of
+from autograder.judging.runs_that_count import finished, run_that_counts
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring.metrics import Value, metric_named
+from autograder.records import Run
+from autograder.settings.rubric_schema import Condition, Threshold
+
+
+def metric_value(
+    hand_in: HandIn, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
+) -> Value:
+    """A metric of a run, or of all that go by its name; `base`: what a speedup is relative to."""
+    asked = metric_named(metric)
+    if asked.all_runs:
+        return asked.function(finished(hand_in, name), at)
+    if asked.base and base is not None:
+        return asked.function(run_that_counts(hand_in, base), run)
+    return asked.function(run) if asked.of_a_run else asked.function(run, at)
+
+
+def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
+    """What is measured of a run, by itself or compared with another run's value."""
+
+    def value_of(name: str) -> Value:
+        run = run_that_counts(hand_in, name)
+        return metric_value(hand_in, condition.metric, name, run, condition.at, condition.base)
+
+    value = value_of(name)
+    other_name = condition.minus or condition.over
+    if other_name is None or not isinstance(value, Measure):
+        return value
+    other = value_of(other_name)
+    if not isinstance(other, Measure):
+        raise NotMeasured(f"{condition.metric} is a word")
+    return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
+
+
+def threshold_value(
+    hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
+) -> Value:
+    """A threshold of this condition on the run of this name: the one that is asked, or the one
+    from which on part of the points is given."""
+    fixed = threshold.fixed(hand_in.profile)
+    if isinstance(fixed, str):
+        return fixed
+    if threshold.of_reference is not None:
+        title = title_of(condition, name)
+        return _of_reference(hand_in, threshold.of_reference, threshold.plus, title)
+    if fixed is not None:
+        value: Value = exact(fixed)
+    else:
+        other = threshold.of or name
+        run = run_that_counts(hand_in, other)
+        value = metric_value(hand_in, threshold.metric or "", other, run, {})
+    if not isinstance(value, Measure):
+        return value
+    return moved(measure.scaled(value, threshold.factor), threshold.plus)
+
+
+def _of_reference(hand_in: HandIn, share: float, plus: float, title: str) -> Measure:
+    """A share of what the solution reaches on this site: a line, not a range."""
+    if title not in hand_in.references:
+        raise NotMeasured(
+            f"nobody has measured the solution's {title} on this site",
+            "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
+        )
+    reference = hand_in.references[title]
+    return exact(share * reference.value + plus, reference.unit, reference.where, reference.basis)
+
+
+def moved(value: Measure, by: float) -> Measure:
+    return Measure(
+        value.value + by, value.low + by, value.high + by, value.unit, value.where, value.basis
+    )

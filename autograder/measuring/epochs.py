@@ -1,0 +1,115 @@
+"""What the epochs of a run say: times, steps, losses and accuracies."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, NotMeasured, exact, is_number, printed
+from autograder.measuring.record_facts import first_line, in_header
+from autograder.records import Number, Run
+
+
+def epochs(run: Run) -> Measure:
+    return exact(len(run.epochs), "epochs", first_line(run))
+
+
+# --- times ----------------------------------------------------------------------------------
+
+
+def shortest(run: Run) -> Measure:
+    return _extreme(run, min)
+
+
+def longest(run: Run) -> Measure:
+    return _extreme(run, max)
+
+
+def _extreme(run: Run, choose: Callable) -> Measure:
+    """The shortest or longest of the epochs whose median is the epoch time."""
+    measure.epoch_time(run)
+    times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
+    return printed(choose(times, key=lambda seconds: seconds.value), "s")
+
+
+def total_seconds(run: Run) -> Measure:
+    if run.total_seconds is None:
+        raise NotMeasured("the output does not say how long the run took")
+    value = printed(run.total_seconds, "s")
+    if value.value <= 0:
+        raise NotMeasured(f"the run says it took {value.value:g} s", where=value.where)
+    return value
+
+
+def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
+    target = at.get("accuracy")
+    if not is_number(target):
+        raise NotMeasured("time_to_accuracy needs the accuracy in `at`")
+    return measure.time_to_accuracy(run, target)
+
+
+# --- steps ----------------------------------------------------------------------------------
+
+
+def steps(run: Run) -> Measure:
+    counts = {e.steps for e in run.epochs if e.steps is not None}
+    if not counts:
+        raise NotMeasured("the output does not say how many steps an epoch has")
+    if len(counts) > 1:
+        raise NotMeasured(f"epochs differ in their number of steps: {sorted(counts)}")
+    return exact(counts.pop(), "steps", first_line(run))
+
+
+def steps_expected(run: Run) -> Measure:
+    """ceil(unique samples / global batch)."""
+    samples = measure.unique_samples(run)
+    batch = measure.measured_or_none(in_header("global_batch"), run)
+    if batch is None or batch.value < 1:
+        raise NotMeasured("the output does not say its global batch")
+    return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")
+
+
+# --- what was learnt ------------------------------------------------------------------------
+
+
+def loss(which: int) -> Callable[[Run], Measure]:
+    """Training loss of the first epoch (0) or the last (-1)."""
+
+    def value(run: Run) -> Measure:
+        number = run.epochs[which].train_loss if run.epochs else None
+        if number is None:
+            raise NotMeasured("the output tells no training loss")
+        return printed(number)
+
+    return value
+
+
+def test_accuracy(run: Run) -> Measure:
+    return _fraction(run.test_accuracy, "test accuracy")
+
+
+def train_accuracy(which: int) -> Callable[[Run], Measure]:
+    def value(run: Run) -> Measure:
+        return _fraction(
+            run.epochs[which].train_accuracy if run.epochs else None, "training accuracy"
+        )
+
+    return value
+
+
+def last_val_accuracy(run: Run) -> Measure:
+    return _fraction(run.epochs[-1].val_accuracy if run.epochs else None, "validation accuracy")
+
+
+def best_val_accuracy(run: Run) -> Measure:
+    known = [epoch.val_accuracy for epoch in run.epochs if epoch.val_accuracy]
+    return _fraction(max(known, key=lambda a: a.value, default=None), "validation accuracy")
+
+
+def _fraction(number: Number | None, name: str) -> Measure:
+    if number is None:
+        raise NotMeasured(f"the output tells no {name}")
+    value = printed(number)
+    if not 0 <= value.value <= 1:
+        raise NotMeasured(f"the {name} is {value.value:g}, not between 0 and 1", where=value.where)
+    return value

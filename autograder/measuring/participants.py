@@ -1,0 +1,63 @@
+"""Who took part in a run: ranks, replicas, hosts, devices, and the files that each rank wrote."""
+
+from collections.abc import Callable
+from typing import Any
+
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring.record_facts import at_end, first_line
+from autograder.records import Rank, Run, Where
+
+
+def lines(run: Run) -> tuple[Where, ...]:
+    return tuple(rank.where for rank in run.ranks if rank.where)
+
+
+def ranks(run: Run) -> Measure:
+    """Presence lines where the format has them, else what the run says."""
+    if run.ranks:
+        return exact(
+            len({r.rank for r in run.ranks}), "ranks", lines(run), "presence lines of ranks"
+        )
+    count = measure.workers(run)
+    if count is None:
+        raise NotMeasured("the output does not say how many ranks took part")
+    return exact(count, "ranks", first_line(run))
+
+
+def replicas(run: Run) -> Measure:
+    """One a rank, unless one process says that it drives several."""
+    if run.header.get("replicas") is None:
+        return ranks(run)
+    count = measure.workers(run)
+    if count is None:
+        raise NotMeasured("`replicas` is no whole number from 1 on")
+    return exact(count, "replicas", first_line(run), "from the run record's header")
+
+
+def hosts(run: Run) -> Measure:
+    if run.ranks:
+        return _distinct(run, lambda rank: rank.host, "hosts")
+    named = run.header.get("hosts")
+    if not isinstance(named, list) or not named:
+        raise NotMeasured("the output does not name its hosts")
+    return exact(len({str(host) for host in named}), "hosts", first_line(run))
+
+
+def devices(run: Run) -> Measure:
+    """Places that ranks ran at: local ranks of a host."""
+    return _distinct(run, lambda rank: (rank.host, rank.local_rank), "devices")
+
+
+def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
+    if not run.ranks:
+        raise NotMeasured("the output has no presence lines of ranks", "print the run record")
+    return exact(len({place(rank) for rank in run.ranks}), unit, lines(run))
+
+
+def files_written(run: Run) -> Measure:
+    """What each rank says at its end, else rank 0's sum."""
+    counts = [rank.files_written for rank in run.ranks]
+    if counts and None not in counts:
+        return exact(sum(filter(None, counts)), "files", lines(run), "sum over ranks")
+    return at_end("files_written")(run)

@@ -1,0 +1,123 @@
+"""What the run record says outright: its header, its end, its own measures."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from autograder.measuring import measure
+from autograder.measuring.measure import Measure, NotMeasured, exact, is_number
+from autograder.records import Run, Where
+
+
+def first_line(run: Run) -> tuple[Where, ...]:
+    """Where the run begins, for what its header says."""
+    for rank in run.ranks:
+        if rank.where:
+            return (rank.where,)
+    for epoch in run.epochs:
+        if epoch.where:
+            return (epoch.where,)
+    return (Where(run.files[0], 1),) if run.files else ()
+
+
+# --- header ---------------------------------------------------------------------------------
+
+
+def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
+    def number(run: Run) -> Measure:
+        value = run.header.get(name)
+        if value is None:
+            raise NotMeasured(f"the output does not say `{name}`", "print the run record")
+        if not is_number(value):
+            raise NotMeasured(f"`{name}` is {value!s:.40}, which is no number")
+        return exact(value, unit, first_line(run), "from the run record's header")
+
+    return number
+
+
+def word_in_header(name: str) -> Callable[[Run], str]:
+    def word(run: Run) -> str:
+        value = run.header.get(name)
+        if not isinstance(value, str):
+            raise NotMeasured(f"the output does not say which {name}")
+        return value
+
+    return word
+
+
+def a_worker(name: str) -> Callable[[Run], Measure]:
+    """What the header says, divided by the number of workers."""
+
+    def share(run: Run) -> Measure:
+        value, count = in_header(name)(run), measure.workers(run)
+        if count is None:
+            raise NotMeasured("number of ranks unknown")
+        return measure.scaled(value, 1 / count)
+
+    return share
+
+
+def train_samples(run: Run) -> Measure:
+    dataset = run.header.get("dataset")
+    value = dataset.get("train_samples") if isinstance(dataset, dict) else None
+    if not is_number(value):
+        raise NotMeasured("the output does not say `train_samples` of the data set")
+    return exact(value, "samples", first_line(run), "from the run record's header")
+
+
+def job_known(run: Run) -> str:
+    known = run.job_id is not None or run.header.get("scheduler") in ("none", "laptop")
+    return "yes" if known else "no"
+
+
+# --- end and measures -----------------------------------------------------------------------
+
+
+def at_end(name: str) -> Callable[[Run], Measure]:
+    def number(run: Run) -> Measure:
+        value = run.end.get(name)
+        if value is None:
+            raise NotMeasured(f"the end of the run does not say `{name}`")
+        if not is_number(value):
+            raise NotMeasured(f"`{name}` is {value!s:.40}, which is no number")
+        if value < 0:
+            raise NotMeasured(f"`{name}` is {value:g}; it cannot be negative")
+        return exact(value, "", first_line(run), "from the run record's end")
+
+    return number
+
+
+def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
+    """The median of the record's `measure` events of this name at this point."""
+
+    def typical(run: Run, at: Mapping[str, Any]) -> Measure:
+        events = [m for m in run.measures if m.get("name") == name and at.items() <= m.items()]
+        values = [event.get("value") for event in events]
+        if not values:
+            point = ", ".join(f"{key} = {value}" for key, value in at.items())
+            raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
+        numbers = [value for value in values if is_number(value)]
+        if len(numbers) < len(values):
+            raise NotMeasured(f"a value of {name} is no number")
+        unit = str(events[0].get("unit", ""))
+        return measure.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
+
+    return typical
+
+
+# --- the record itself ----------------------------------------------------------------------
+
+ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
+
+
+def error_file_separate(run: Run) -> str:
+    """Whether the job's errors have a file of their own that holds no line of the record."""
+    records = {r.where.file for r in run.ranks if r.where}
+    errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
+    return "yes" if errors else "no"
+
+
+def chain_intact(run: Run) -> str:
+    if run.chain_intact is None:
+        raise NotMeasured("the output has no run record")
+    return "yes" if run.chain_intact else "no"

@@ -1,0 +1,223 @@
+"""A scaling study: all finished runs that go by one name in a rubric, on several sizes, repeated.
+
+Each of its metrics is a function of all of them and of `at`: `{size: 4}`, `{size: largest}`,
+`{repeats: 3}`, `{workers: 1024}`. A size is a number of workers; its value is the median of its
+runs' values, and its range is theirs. Only what did the same work as the runs on the fewest
+workers, on the same hardware, is compared with them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.measuring import epochs, measure, scaling_laws
+from autograder.measuring.measure import (
+    Measure,
+    NotMeasured,
+    each_measured,
+    exact,
+    measured_or_none,
+)
+from autograder.measuring.scaling_laws import Points
+from autograder.records import Run, Where
+from autograder.safe_text import shortened
+
+At = Mapping[str, Any]
+
+# --- a run against its base ---------------------------------------------------------------------
+
+
+def scaling_of(run: Run) -> str | None:
+    """On one worker all kinds are the same, so a run that calls itself serial says nothing."""
+    said = run.header.get("scaling")
+    return said if isinstance(said, str) and said != "serial" else None
+
+
+def speedup(base: Run, run: Run) -> Measure:
+    return measure.speedup(base, run, scaling_of(run))
+
+
+def efficiency(base: Run, run: Run) -> Measure:
+    return measure.efficiency(base, run, scaling_of(run))
+
+
+# --- sizes --------------------------------------------------------------------------------------
+
+
+def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
+    """Runs by workers, smallest first, without those of other work or hardware than the first."""
+    sized: dict[int, list[Run]] = {}
+    for run in runs:
+        if (count := measure.workers(run)) is not None:
+            sized.setdefault(count, []).append(run)
+    if not sized:
+        raise NotMeasured("no run says on how many workers it ran")
+    base = sized[min(sized)][-1]
+    kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
+    if len(kinds) > 1:
+        raise NotMeasured(
+            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are two studies",
+            "give the runs of each kind a name of their own",
+        )
+    kind = kinds[0] if kinds else None
+    alike = {
+        count: [
+            run
+            for run in sized[count]
+            if not measure.different_work(base, run, kind)
+            and not measure.different_hardware(base, run)
+        ]
+        for count in sorted(sized)
+    }
+    return {count: same for count, same in alike.items() if same}
+
+
+def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
+    """What was not compared, and why, for people."""
+    kept = {id(run) for same in used.values() for run in same}
+    base = next(iter(used.values()))[-1]
+    reasons = [
+        reason
+        for run in runs
+        if id(run) not in kept
+        for reason in (measure.different_work(base, run) + measure.different_hardware(base, run))[
+            :1
+        ]
+    ]
+    return f"; left out: {reasons[0]}" if reasons else ""
+
+
+def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
+    """One line of each run, for people to look at."""
+    places = [next((r.where for r in run.ranks if r.where), None) for run in runs]
+    return tuple(place for place in places if place)
+
+
+def epoch_times(runs: Sequence[Run]) -> Points:
+    return times(runs, measure.epoch_time)
+
+
+def total_times(runs: Sequence[Run]) -> Points:
+    return times(runs, total_seconds)
+
+
+def total_seconds(run: Run) -> Measure:
+    """A time that can be divided by, whatever its rounding."""
+    value = epochs.total_seconds(run)
+    if value.low <= 0:
+        raise NotMeasured(f"the run says it took {value.value:g} s", where=value.where)
+    return value
+
+
+def times(runs: Sequence[Run], of: Callable[[Run], Measure]) -> Points:
+    """The median over the repeats of each size."""
+    sized = by_size(runs)
+    points = []
+    for count, same in sized.items():
+        usable = each_measured(of, same)
+        points.append((count, measure.middle(usable, f"median of {len(usable)} runs")))
+    return points
+
+
+def speedups(runs: Sequence[Run]) -> Points:
+    """Against the fewest workers there are; weak scaling: of the work done in a time."""
+    points = epoch_times(runs)
+    few, slow = points[0]
+    weak = "weak" in {scaling_of(run) for run in runs}
+    found = []
+    for count, fast in points:
+        gain = measure.ratio(slow, fast) if count != few else exact(1, where=slow.where)
+        found.append((count, measure.scaled(gain, count / few) if weak else gain))
+    return found
+
+
+def from_one(runs: Sequence[Run]) -> Points:
+    """Speedups for a law, which speaks of one worker."""
+    points = speedups(runs)
+    if points[0][0] != 1:
+        raise NotMeasured("a law needs a run on one worker", "submit the job with one task, too")
+    return points
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+
+def sizes(runs: Sequence[Run], at: At) -> Measure:
+    """On how many sizes there are at least `repeats` runs of the same work."""
+    sized = by_size(runs)
+    needed = at.get("repeats", 1)
+    enough = {count: same for count, same in sized.items() if len(same) >= needed}
+    table = ", ".join(f"{len(same)} on {count}" for count, same in sized.items())
+    where = lines([same[0] for same in sized.values()])
+    return exact(len(enough), "sizes", where, f"runs: {table}{left_out(runs, sized)}")
+
+
+def repeats(runs: Sequence[Run], at: At) -> Measure:
+    """Runs of the size that has fewest, or of one size."""
+    sized = by_size(runs)
+    if "size" in at:
+        count = size_of(list(sized), at)
+        return exact(len(sized[count]), "runs", lines(sized[count]))
+    fewest = min(sized, key=lambda count: len(sized[count]))
+    return exact(len(sized[fewest]), "runs", lines(sized[fewest]), f"on {fewest} workers")
+
+
+def size_of(there: Sequence[int], at: At) -> int:
+    asked = at.get("size", "largest")
+    if asked in ("largest", "smallest"):
+        return max(there) if asked == "largest" else min(there)
+    if asked in there:
+        return asked
+    raise NotMeasured(f"no run of the same work on {asked} workers", "submit the job on this size")
+
+
+def largest_size(runs: Sequence[Run], at: At) -> Measure:
+    sized = by_size(runs)
+    return exact(max(sized), "workers", lines(sized[max(sized)]))
+
+
+def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        known = dict(points_of(runs))
+        return known[size_of(list(known), at)]
+
+    return value
+
+
+def efficiencies(runs: Sequence[Run]) -> Points:
+    points = speedups(runs)
+    return [(count, measure.scaled(gain, points[0][0] / count)) for count, gain in points]
+
+
+def serial_fractions(runs: Sequence[Run]) -> Points:
+    """Karp–Flatt on each size beyond one worker."""
+    points = from_one(runs)
+    found = [
+        (count, measured_or_none(scaling_laws.karp_flatt, gain, count))
+        for count, gain in points
+        if count > 1
+    ]
+    known = [(count, fraction) for count, fraction in found if fraction is not None]
+    if not known:
+        raise NotMeasured("Karp–Flatt needs a run on at least two workers")
+    return known
+
+
+def fitted(law: Callable[[Points], Measure]) -> Callable:
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        return law(from_one(runs))
+
+    return value
+
+
+def foretold(law: Callable[[Points, int], Measure]) -> Callable:
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        return law(from_one(runs), at.get("workers", 1024))
+
+    return value
+
+
+def part_of_time(which: int) -> Callable:
+    def value(runs: Sequence[Run], at: At) -> Measure:
+        return scaling_laws.fixed_and_divided(total_times(runs))[which]
+
+    return value

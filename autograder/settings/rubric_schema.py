@@ -1,0 +1,270 @@
+"""What a rubric may say: its fields, and what has to hold within each part."""
+
+import re
+from collections.abc import Collection
+from functools import cached_property
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from autograder.measuring.metrics import METRICS, metric_named
+from autograder.reading.formats import custom
+
+Profile = Literal["smoke", "full"]
+Scalar = str | int | float | bool
+
+
+# --- what several fields need ---------------------------------------------------------------
+
+
+def _known_metric(name: str | None, base: str | None = None, at: Collection[str] = ()) -> None:
+    if name is None:
+        if base is not None:
+            raise ValueError("base goes with a metric")
+        return
+    try:
+        metric = metric_named(name)
+    except KeyError:
+        known = ", ".join(sorted(METRICS))
+        raise ValueError(f"no metric is called {name!r}; there are: {known}") from None
+    odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
+    if odd and not metric.at:
+        raise ValueError(f"{name} is the same everywhere: leave `at` away")
+    if metric.needs_at and set(at) != set(metric.at):
+        example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
+        raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
+    if odd:
+        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(metric.at))}")
+    if base is not None and not metric.base:
+        those = sorted(name for name, metric in METRICS.items() if metric.base)
+        raise ValueError(f"{name} has no base; {' and '.join(those)} have")
+    if base is None and metric.base:
+        raise ValueError(f"{name} needs a base: the run that it is relative to")
+
+
+def _of_a_run(name: str | None) -> None:
+    """A metric that runs can be put in order by."""
+    _known_metric(name)
+    if name is not None and not metric_named(name).of_a_run:
+        raise ValueError(f"runs cannot be chosen by {name}, which is not of one run alone")
+
+
+def tolerance(written: str | float) -> tuple[float, float]:
+    """(relative, absolute) from "2%" or 0.01."""
+    if isinstance(written, str):
+        percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", written)
+        if not percent:
+            raise ValueError(f"a tolerance is a number or a percentage, not {written!r}")
+        return float(percent[1]) / 100, 0.0
+    if written < 0:
+        raise ValueError("a tolerance is not negative")
+    return 0.0, float(written)
+
+
+# --- parts of a rubric ----------------------------------------------------------------------
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Threshold(Strict):
+    """A number or word; or one for each profile; or relative to the calibration or a metric."""
+
+    value: float | str | None = None
+    smoke: float | str | None = None
+    full: float | str | None = None
+    of_reference: float | None = None  # share of what the solution reaches on this site
+    metric: str | None = None  # of the run `of`, else of the same run
+    of: str | None = None
+    factor: float = 1.0
+    plus: float = 0.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, written: Any) -> Any:
+        return written if isinstance(written, dict) else {"value": written}
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        kinds = [
+            self.value is not None,
+            self.smoke is not None or self.full is not None,
+            self.of_reference is not None,
+            self.metric is not None,
+        ]
+        if sum(kinds) != 1:
+            raise ValueError("give one of: a value, smoke and full, of_reference, metric")
+        if (self.smoke is None) != (self.full is None):
+            raise ValueError("give both smoke and full")
+        _known_metric(self.metric)
+        return self
+
+    def fixed(self, profile: Profile) -> float | str | None:
+        """The number or word of a profile; None if it is relative to something."""
+        return getattr(self, profile) if self.value is None else self.value
+
+    def comparable(self, profile: Profile) -> tuple[str, float] | None:
+        """Of what it is a number, and which; None if it is a word or another metric's value."""
+        own = self.fixed(profile)
+        kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
+        return (kind, number) if isinstance(number, int | float) else None
+
+
+class Condition(Strict):
+    """What has to hold: a metric of one or more runs against a threshold."""
+
+    metric: str
+    of: list[str] = Field(min_length=1)
+    at: dict[str, Scalar] = {}  # which point of a `measure:NAME`
+    base: str | None = None  # of speedup and efficiency
+    minus: str | None = None  # compare the distance to this run's value
+    over: str | None = None  # compare the ratio to this run's value
+    take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
+    at_least: Threshold | None = None
+    at_most: Threshold | None = None
+    above: Threshold | None = None
+    below: Threshold | None = None
+    equal: Threshold | None = None
+    tolerance: str | float = 0.0
+    half_from: Threshold | None = None  # half the points here, all at the threshold, linear between
+    zero_from: Threshold | None = None  # no points here, all at the threshold, linear between
+    only: Profile | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_run(cls, written: Any) -> Any:
+        if isinstance(written, dict) and isinstance(written.get("of"), str):
+            return written | {"of": [written["of"]]}
+        return written
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _known_metric(self.metric, self.base, self.at)
+        operators = [self.at_least, self.at_most, self.above, self.below, self.equal]
+        if sum(o is not None for o in operators) != 1:
+            raise ValueError("give one of: at_least, at_most, above, below, equal")
+        if self.half_from and self.zero_from:
+            raise ValueError("give half_from or zero_from, not both")
+        if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
+            raise ValueError("half_from and zero_from go with at_least or at_most")
+        if self.minus and self.over:
+            raise ValueError("give minus or over, not both")
+        for name in ("at_least", "at_most", "above", "below", "half_from", "zero_from"):
+            bound = getattr(self, name) or Threshold(value=0.0)
+            for word in (bound.value, bound.smoke, bound.full):
+                if isinstance(word, str):
+                    raise ValueError(f"{name} needs a number, not {word!r}")
+        self._in_order("smoke")
+        self._in_order("full")
+        tolerance(self.tolerance)
+        return self
+
+    def _in_order(self, profile: Profile) -> None:
+        """Part of the points is for what does not reach the threshold."""
+        start = "half_from" if self.half_from else "zero_from"
+        part_from = self.half_from or self.zero_from
+        if part_from is None or self.operator not in ("at_least", "at_most"):
+            return
+        begin, end = part_from.comparable(profile), self.threshold.comparable(profile)
+        if begin is None or end is None or begin[0] != end[0]:
+            return
+        side, right = ("below", begin < end) if self.at_least else ("above", begin > end)
+        if not right:
+            what = f"{start} has to be {side} {self.operator}"
+            raise ValueError(f"{what}, and {begin[1]:g} is not {side} {end[1]:g}")
+
+    @cached_property
+    def operator(self) -> str:
+        names = ("at_least", "at_most", "above", "below", "equal")
+        return next(name for name in names if getattr(self, name) is not None)
+
+    @cached_property
+    def threshold(self) -> Threshold:
+        return getattr(self, self.operator)
+
+
+class RubricCheck(Strict):
+    """One line of the grade: conditions on runs, or a share of right answers."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    title: str
+    points: float = Field(ge=0)
+    require: list[Condition] = []
+    answers: list[str] = []
+    hidden: bool = False  # counts, but students are not told about it
+    only: Profile | None = None
+    if_present: bool = False  # left out when none of its runs was handed in
+    try_: str = Field("", alias="try")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if bool(self.require) == bool(self.answers):
+            raise ValueError("give either require (conditions) or answers (ids)")
+        return self
+
+
+class Question(Strict):
+    """One question of answers.txt."""
+
+    ask: str
+    kind: Literal["prediction", "number", "word"]
+    unit: str = ""
+    metric: str | None = None  # of the student's own run `of`
+    of: str | None = None
+    base: str | None = None
+    at: dict[str, Scalar] = {}
+    tolerance: str | float = 0.0
+    choices: list[str] = []
+    try_: str = Field("", alias="try")
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _known_metric(self.metric, self.base, self.at)
+        if (self.metric is None) != (self.of is None):
+            raise ValueError("metric and of go together")
+        if self.metric and self.kind != "number":
+            raise ValueError("only a number can be compared with a metric")
+        tolerance(self.tolerance)
+        return self
+
+
+class RunChoice(Strict):
+    """Which runs of a submission go by a name: those whose header says all of this.
+
+    Where no run record says so, outputs without a record count that were read as `or_format`.
+    """
+
+    where: dict[str, Scalar] = Field(min_length=1)
+    or_format: list[str] = []
+    smallest: str | None = None  # of those, the ones with the smallest value of a metric
+    largest: str | None = None
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        _of_a_run(self.smallest)
+        _of_a_run(self.largest)
+        return self
+
+
+class OwnFormat(Strict):
+    """A way of printing that only this course's programs have (docs/formats-read.md)."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
+    lines: list[str]
+
+    @model_validator(mode="after")
+    def _can_be_used(self) -> Self:
+        custom.load(self.name, self.lines)
+        return self
+
+
+class Rubric(Strict):
+    lesson: str = Field(pattern=r"^[0-9]{2}$")
+    title: str
+    points: float = Field(gt=0)
+    train_samples: Threshold | None = None  # the size of run that was asked for
+    formats: list[OwnFormat] = []
+    runs: dict[str, RunChoice] = {}
+    checks: list[RubricCheck] = Field(min_length=1)
+    answers: dict[str, Question] = {}

@@ -1,0 +1,46 @@
+"""How Slurm writes things: the columns that `sacct` is asked for, and lists of node names.
+
+Light to import: training programs read node lists too.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice, product
+
+SACCT_COLUMNS = (
+    *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
+    *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
+    *("NodeList", "SubmitLine"),
+)
+SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format
+SACCT_HEADER = "|".join(SACCT_COLUMNS)  # the first line of `sacct -X -P`
+
+MOST_NODES = 100_000  # a damaged list names no more
+
+
+def node_names(nodelist: str) -> list[str]:
+    """Slurm's short form of node names in full: a[1-2,05],b -> a1 a2 a05 b."""
+    names = (
+        "".join(parts)
+        for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist)
+        for parts in product(*map(_choices, re.findall(r"\[[^\]]*\]|[^\[]+", entry)))
+    )
+    return list(islice(names, MOST_NODES))
+
+
+def _choices(part: str) -> list[str]:
+    """What stands for a piece of a name: itself, or each number of its brackets."""
+    if not part.startswith("["):
+        return [part]
+    numbers = (number for each in part[1:-1].split(",") if each for number in _span(each))
+    return list(islice(numbers, MOST_NODES)) or [""]
+
+
+def _span(text: str) -> Iterator[str]:
+    """9-11 -> 9 10 11, with as many leading zeros as the first one has."""
+    first, _, last = text.partition("-")
+    if not last:
+        yield first
+        return
+    for number in range(int(first), int(last) + 1):
+        yield f"{number:0{len(first)}d}"

@@ -1,0 +1,15 @@
+"""Numbers as sentences say them."""
+
+
+def counted(number: float, word: str) -> str:
+    """A number and its word: 1 rank, 2 ranks."""
+    return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
+
+
+def shown(value: float) -> str:
+    """A number as people read it: 407,050 and 0.9612 and 2.1e-07."""
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"

@@ -1,0 +1,54 @@
+"""`cluster doctor`: look at everything that a distributed job needs, on this node or on all."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from cluster.doctor import probes
+from cluster.doctor.examine import examine
+from cluster.doctor.report import Report
+from cluster.launchers import launched
+
+JOB = Path(__file__).with_name("job.sbatch")
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="All findings as JSON, for your support.")
+@click.option("--job", is_flag=True, help="Print a job file that runs the doctor on all ranks.")
+@click.option(
+    "--limit",
+    type=click.FloatRange(min=0.1),
+    default=600.0,
+    help="Seconds that any one probe may take at most; each has its own limit too.",
+)
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice([probe.name for probe in probes.PROBES]),
+    metavar="PROBE",
+    help="Only this one; may be given several times.",
+)
+def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]) -> None:
+    """Find what is wrong, on this node or, started on all ranks of a job, on all its nodes.
+
+    Exit code 0: all is well; 1: something to look at, or broken.
+    """
+    if job:
+        click.echo(JOB.read_text(), nl=False)
+        return
+    # A table at the end; of ranks lines as they come, for a job may end any time. (mpirun gives
+    # its ranks a terminal, whatever the output is.)
+    report = Report(as_json, at_the_end=as_json or (sys.stdout.isatty() and not launched()))
+    if report.at_the_end and not as_json:
+        click.echo("Looking; this takes about half a minute …", err=True)
+    try:
+        hello = min(probes.HELLO, limit)
+        reports = examine(probes.chosen(limit, only), hello, report)
+    except OSError as error:
+        raise click.ClickException(
+            f"{error.filename or Path.cwd()}: {error.strerror}; start the doctor in a folder that"
+            " all nodes share and that you may write to"
+        ) from None
+    if reports and not report.all_is_well:
+        raise SystemExit(1)

@@ -1,0 +1,106 @@
+"""Running a probe with a time limit. What hangs is ended, or kept until the report is out."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from cluster.doctor.diagnosis import Diagnosis, broken
+from cluster.doctor.one_probe import MARK
+from cluster.doctor.position import Position
+from cluster.doctor.probes import Probe
+
+AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
+# One thread, and quiet: a probe is not to load the node it looks at.
+QUIET = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def run(
+    probe: Probe, position: Position, later: list[subprocess.Popen] | None = None
+) -> list[Diagnosis]:
+    """What the probe found, or that it did not answer.
+
+    One that hangs is ended. With `later` it is only put there: to end a process of MPI makes the
+    launcher end all ranks, so that has to wait until the report is out.
+    """
+    # Files in memory, not pipes: what a probe has started may hold a pipe open for ever.
+    out, err = os.memfd_create("out"), os.memfd_create("err")
+    words = [sys.executable, "-P", "-m", "cluster.doctor.one_probe", probe.name, position.to_json()]
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        env={**os.environ, **QUIET},
+        start_new_session=True,
+    )
+    try:
+        code: int | None = process.wait(probe.limit)
+    except subprocess.TimeoutExpired:
+        code = None
+        if later is None:
+            end(process)
+        else:
+            later.append(process)
+    lines = [line.removeprefix(MARK) for line in text_of(out).splitlines() if line.startswith(MARK)]
+    finished = "" in lines
+    diagnoses = [Diagnosis(**{**json.loads(line), "where": ()}) for line in lines if line]
+    if code is None:
+        diagnoses.append(broken(f"did not answer in {probe.limit:g} s", probe.advice))
+    elif code or not finished:
+        diagnoses.append(
+            broken(f"ended with an error: {last_line(text_of(err), code)}", probe.advice)
+        )
+    os.close(out)
+    os.close(err)
+    return [replace(each, probe=each.probe or probe.name) for each in diagnoses]
+
+
+def end(process: subprocess.Popen) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # One that waits for a dead file system cannot be ended; it shall not hold up the others.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(1)
+
+
+def text_of(descriptor: int) -> str:
+    return Path(f"/proc/self/fd/{descriptor}").read_text(errors="replace")
+
+
+def last_line(text: str, code: int) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        return f"exit code {code}"
+    return lines[-1].removeprefix("click.exceptions.ClickException: ")
+
+
+def run_all(several: list[Probe], one_by_one: list[Probe], position: Position) -> list[Diagnosis]:
+    """Those that only look at the same time, then those that measure, each alone."""
+    # The slow ones first, so that they do not all come last.
+    order = sorted(several, key=lambda probe: -probe.limit)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda probe: run(probe, position), order))
+    return [
+        *(diagnosis for answer in answers for diagnosis in answer),
+        *(diagnosis for probe in one_by_one for diagnosis in run(probe, position)),
+    ]
+
+
+def watch_over(seconds: float) -> None:
+    """End this process even if a file system swallows it: nothing else would then."""
+
+    def give_up() -> None:
+        sentence = f"doctor: broken: it did not end in {seconds:.0f} s; a file system may hang\n"
+        os.write(2, sentence.encode())
+        os._exit(1)
+
+    timer = threading.Timer(seconds, give_up)
+    timer.daemon = True
+    timer.start()

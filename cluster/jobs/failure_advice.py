@@ -1,0 +1,66 @@
+"""After a job that failed: the last lines of what it wrote, and what its messages mean."""
+
+import re
+from pathlib import Path
+
+from cluster.schedulers.contract import JobStatus, Show
+
+LAST_LINES = 15
+LOOKED_AT = 200  # lines from the end: a message of the first rank may be followed by many others
+
+# What programs, MPI and the batch system write -> what to do.
+ADVICE = {
+    r"Disk quota exceeded": "your quota is used up: quota -s; du -sh * | sort -h",
+    r"No space left on device": "the disk is full: df -h .; large files belong in scratch folders",
+    r"DUE TO TIME LIMIT": "the job's time was over: ask for more --time, or let it do less",
+    r"oom[-_ ]kill|Out [Oo]f [Mm]emory|MemoryError|Cannot allocate memory": "memory ran out: ask"
+    " for more (--mem), or give it fewer ranks a node or a smaller batch",
+    r"CUDA out of memory|OOM when allocating": "the GPU's memory ran out: a smaller batch, or the"
+    " GPU is shared: nvidia-smi",
+    r"ranks were asked for, but MPI sees": "the launcher and this MPI do not fit together, see:"
+    " cluster doctor",
+    r"Lmod has detected|Unable to locate a modulefile|could not be loaded": "modules clash or have"
+    " gone: module purge; module spider NAME; then correct load_software in the site file",
+    r"GLIBCXX_\S+' not found|GLIBC_\S+' not found|undefined symbol": "a library of another compiler"
+    " or MPI came first, so modules clash: module list; cluster doctor",
+    r"No module named": "this Python lacks a package: cluster use SITE --environment FOLDER chooses"
+    " the course's",
+    r"[Bb]ootstrap : no socket interface|Gloo connectFullMesh failed|connect.*timed out"
+    r"|No route to host|ECONNREFUSED|Connection refused": "ranks cannot reach each other, perhaps"
+    " by the wrong interface: set GLOO_SOCKET_IFNAME and NCCL_SOCKET_IFNAME; cluster doctor",
+    r"Network is unreachable|Name or service not known|Temporary failure in name resolution": (
+        "no internet, as on most compute nodes: fetch before submitting: lessons data fetch"
+    ),
+    r"Permission denied": "a file or folder is not yours to use: ls -l it",
+}
+
+
+def tell(statuses: list[JobStatus], say: Show) -> None:
+    """The ends of output and error file of the first job that failed, and advice."""
+    failed = next((status for status in statuses if not status.succeeded), None)
+    if failed is None:
+        return
+    advice: list[str] = []
+    for file, command in ((failed.output, "logs"), (failed.error, "logs -e")):
+        lines = end_of(file, LOOKED_AT)
+        if lines and not (command == "logs -e" and file == failed.output):
+            say(f"The end of {file} (cluster {command} {failed.label}):")
+            for line in lines[-LAST_LINES:]:
+                say(f"    {line}")
+        advice += [sentence for sentence in meaning(lines) if sentence not in advice]
+    for sentence in advice:
+        say(f"job {failed.label}: {sentence}")
+
+
+def end_of(file: Path | None, number: int) -> list[str]:
+    if not file or not file.is_file():
+        return []
+    with open(file, "rb") as opened:
+        opened.seek(max(0, file.stat().st_size - 200 * number))
+        return opened.read().decode(errors="replace").splitlines()[-number:]
+
+
+def meaning(lines: list[str]) -> list[str]:
+    """What to do about what is written there, in the order of the table."""
+    text = "\n".join(lines)
+    return [advice for pattern, advice in ADVICE.items() if re.search(pattern, text)]

@@ -1,0 +1,52 @@
+"""What a site will refuse or keep waiting for ever, said before the job is submitted."""
+
+import click
+
+from cluster.doctor import probes, run_probes
+from cluster.doctor.diagnosis import OK
+from cluster.doctor.position import Position
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import JobFile
+from cluster.sites.site_files import Site
+
+
+def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
+    """Sentences about what may not fit; an error where the site certainly refuses."""
+    asked = jobfile.request(job, options)
+    every_option = {**job.options, **options}
+    account = every_option.get("account") or site.variable("SBATCH_ACCOUNT")
+    if site.settings.get("SITE_ACCOUNT") == "required" and not account:
+        raise click.ClickException(
+            f"{site.name} charges every job to an account:"
+            f" cluster use {site.name} --account YOUR_PROJECT"
+        )
+    sentences = []
+    longest = site.settings.get("SITE_MAX_TIME")
+    limit = jobfile.seconds(longest) if longest else None
+    if limit is not None and asked.seconds is not None and asked.seconds > limit:
+        sentences.append(
+            f"--time={every_option['time']} is more than the {longest} usual here: it may never run"
+        )
+    most = site.settings.get("SITE_MAX_NODES")
+    if most and asked.nodes > int(most):
+        sentences.append(
+            f"{asked.nodes} nodes are more than the {most} usual here: it may never run"
+        )
+    gpus = site.settings.get("SITE_GPUS_PER_NODE")
+    if gpus and asked.ntasks > asked.nodes * int(gpus) and "nodes" in every_option:
+        per_node = -(-asked.ntasks // asked.nodes)
+        sentences.append(f"{per_node} ranks a node, but a node of {site.name} has {gpus} GPUs")
+    sentences += without_internet(site)
+    return [f"{site.name}: {sentence}" for sentence in sentences]
+
+
+def without_internet(site: Site) -> list[str]:
+    """Data that compute nodes cannot fetch for themselves has to be here already."""
+    if site.settings.get("SITE_INTERNET") != "no":
+        return []
+    probe = probes.chosen(10, ("data",))
+    return [
+        f"compute nodes have no internet, and of the data here {data.found}: {data.advice}"
+        for data in run_probes.run(probe[0], Position())
+        if data.state != OK
+    ]

@@ -1,0 +1,113 @@
+"""The environment of a job on the laptop: what Slurm would set, and one thread a core."""
+
+import os
+import sys
+from pathlib import Path
+
+from autograder.cpus import whole_cores
+from cluster.schedulers.laptop.job_records import QueuedJob, job_folder
+from cluster.schedulers.laptop.processes import MARKER
+
+THREADS = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+
+
+def exported(submitter: dict[str, str], choice: str) -> dict[str, str]:
+    """What `--export` lets through: ALL, NONE, or names and NAME=value, as for sbatch."""
+    words = [word for word in choice.split(",") if word] or ["ALL"]
+    kept = dict(submitter) if "ALL" in words else {}
+    if "ALL" not in words:
+        kept = {name: submitter[name] for name in ("HOME", "USER", "PATH") if name in submitter}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals:
+            kept[name] = value
+        elif name in submitter:
+            kept[name] = submitter[name]
+    return kept
+
+
+def variables(job: QueuedJob) -> dict[str, str]:
+    """What Slurm sets for a batch script; every job here has one node, this machine."""
+    cpus = str(job.ntasks * job.cpus_per_task)
+    values = {
+        "SLURM_CLUSTER_NAME": "laptop",
+        "SLURM_JOB_ID": str(job.id),
+        "SLURM_JOBID": str(job.id),
+        "SLURM_JOB_NAME": job.name,
+        "SLURM_JOB_PARTITION": "laptop",
+        "SLURM_JOB_ACCOUNT": "laptop",
+        "SLURM_JOB_USER": job.user,
+        "SLURM_JOB_UID": str(os.getuid()),
+        "SLURM_JOB_NUM_NODES": "1",
+        "SLURM_NNODES": "1",
+        "SLURM_JOB_NODELIST": job.host,
+        "SLURM_NODELIST": job.host,
+        "SLURMD_NODENAME": job.host,
+        "SLURM_NTASKS": str(job.ntasks),
+        "SLURM_NPROCS": str(job.ntasks),
+        "SLURM_TASKS_PER_NODE": str(job.ntasks),
+        "SLURM_CPUS_ON_NODE": cpus,
+        "SLURM_JOB_CPUS_PER_NODE": cpus,
+        "SLURM_SUBMIT_DIR": job.folder,
+        "SLURM_SUBMIT_HOST": job.host,
+        "SLURM_JOB_START_TIME": str(int(job.started or 0)),
+        "SLURM_NODEID": "0",
+        "SLURM_PROCID": "0",
+        "SLURM_LOCALID": "0",
+    }
+    if job.seconds is not None:
+        values["SLURM_JOB_END_TIME"] = str(int((job.started or 0) + job.seconds))
+    if "cpus-per-task" in job.options:
+        values["SLURM_CPUS_PER_TASK"] = str(job.cpus_per_task)
+    if "ntasks-per-node" in job.options:
+        values["SLURM_NTASKS_PER_NODE"] = job.options["ntasks-per-node"]
+    if job.array_job is not None:
+        values |= {
+            "SLURM_ARRAY_JOB_ID": str(job.array_job),
+            "SLURM_ARRAY_TASK_ID": str(job.array_index),
+            "SLURM_ARRAY_TASK_COUNT": str(job.array_size),
+        }
+    return values
+
+
+def of_job(job: QueuedJob, submitter: dict[str, str]) -> dict[str, str]:
+    """The whole environment; also what Open MPI needs to run as root or on too few cores."""
+    kept = {
+        name: value
+        for name, value in submitter.items()
+        # another job's, when a job submits a job
+        if not name.startswith(("SLURM_", "OMPI_", "PMIX_", "PRTE_", "COURSE_LAPTOP_"))
+    }
+    programs = str(Path(sys.executable).parent)
+    path = [programs, *(part for part in kept.get("PATH", os.defpath).split(":") if part)]
+    enough = job.ntasks * job.cpus_per_task <= len(job.cores)
+    threads = job.cpus_per_task if enough else 1
+    kept |= dict.fromkeys(THREADS, str(threads)) | {"TF_NUM_INTEROP_THREADS": "1"}
+    return kept | {
+        "PATH": ":".join(dict.fromkeys(path)),
+        "COURSE_SCHEDULER": "laptop",
+        "COURSE_LAPTOP_CORES": ",".join(map(str, job.cores)),
+        "COURSE_LAPTOP_ENOUGH": "yes" if enough else "no",
+        MARKER: str(job_folder(job.id)),
+        **variables(job),
+    }
+
+
+def remarks(job: QueuedJob) -> list[str]:
+    """What a reader of the output should know about this machine, before the job's own lines."""
+    lines = []
+    here = len(whole_cores())
+    if job.ntasks > here:
+        lines.append(
+            f"{job.ntasks} ranks on {here} cores: more ranks than cores: no speedup can be shown"
+        )
+    elif job.ntasks * job.cpus_per_task > here:
+        lines.append(
+            f"{job.ntasks} ranks of {job.cpus_per_task} cores on {here} cores: one thread a rank"
+        )
+    if job.nodes_asked > 1:
+        lines.append(f"{job.nodes_asked} nodes asked for: this machine is one node")
+    for name in ("gres", "gpus", "gpus-per-node", "gpus-per-task"):
+        if name in job.options:
+            lines.append(f"--{name}={job.options[name]}: GPUs are not handed out on the laptop")
+    return [f"laptop: {line}" for line in lines]

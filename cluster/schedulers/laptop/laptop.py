@@ -1,0 +1,139 @@
+"""The laptop as a batch system: what it answers, in the words that Slurm would use."""
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import click
+
+from autograder.slurm_notation import SACCT_HEADER
+from cluster.job_file.jobfile import JobFile
+from cluster.schedulers.contract import JobStatus, Show
+from cluster.schedulers.laptop import job_records, new_jobs, start
+from cluster.schedulers.laptop.job_records import QueuedJob
+from cluster.sites.site_files import Site
+
+SUBMIT_PROGRAM = ""
+RUNS_HERE = True
+ASK_EVERY = 0.25  # its queue is a file
+ASK_BY_HAND = "# on a Slurm site: squeue --jobs={0}, then sacct -X --jobs={0}"
+HEALTH: tuple[str, str] | None = None
+
+
+def submit(
+    job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
+) -> str:
+    first = new_jobs.enqueue(job, options, arguments, site, show)
+    start.start_what_fits()
+    return str(first)
+
+
+def statuses(label: str) -> list[JobStatus]:
+    """The job's state, or that of each task of an array; also gets a stalled queue going."""
+    if job_records.active():
+        start.start_what_fits()
+    jobs = job_records.named(label)
+    if not jobs:
+        raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
+    return [
+        JobStatus(
+            label=job.label,
+            state=job.state,
+            reason=job.reason,
+            output=Path(job.output),
+            error=Path(job.error) if job.error else None,
+        )
+        for job in jobs
+    ]
+
+
+def stands_for(words: str) -> None:
+    """The command that a Slurm site would run here, to be learnt."""
+    click.echo(f"# on a Slurm site: {words}", err=True)
+
+
+def queue() -> None:
+    stands_for("squeue --me")
+    start.start_what_fits()
+    row = "{:>12} {:>9} {:>16} {:>8} {:>2} {:>10} {:>5} {}"
+    titles = ("JOBID", "PARTITION", "NAME", "USER", "ST", "TIME", "NODES", "NODELIST(REASON)")
+    click.echo(row.format(*titles))
+    for job in job_records.active():
+        running = job.state == job_records.RUNNING
+        click.echo(
+            row.format(
+                job.label,
+                "laptop",
+                job.name[:16],
+                job.user[:8],
+                "R" if running else "PD",
+                run_time(time.time() - (job.started or 0)) if running else "0:00",
+                1,
+                job.host if running else f"({job.reason})",
+            )
+        )
+
+
+def run_time(seconds: float) -> str:
+    """3725 -> 1:02:05, as squeue writes it."""
+    hours, rest = divmod(int(seconds), 3600)
+    minutes, rest = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def cancel(label: str) -> None:
+    stands_for(f"scancel {label}")
+    jobs = job_records.named(label)
+    if not jobs:
+        raise click.ClickException(f"there is no job {label} on the laptop site: `cluster queue`")
+    elsewhere = [job.host for job in jobs if not job.over and job.host != socket.gethostname()]
+    if elsewhere:
+        raise click.ClickException(f"job {label} is on {elsewhere[0]}: cancel it there")
+    ended = [start.cancel(job) for job in jobs]
+    start.start_what_fits()
+    if not any(ended):
+        click.echo(f"job {label} was over already: {jobs[-1].state}", err=True)
+
+
+def accounting(labels: list[str]) -> None:
+    """What `sacct -X -P` prints for these jobs, or for all of them."""
+    stands_for(" ".join(["sacct -X -P", *([f"--jobs={','.join(labels)}"] if labels else [])]))
+    start.start_what_fits()
+    jobs = (
+        [job for label in labels for job in job_records.named(label)]
+        if labels
+        else job_records.everything()
+    )
+    click.echo(SACCT_HEADER)
+    for job in jobs:
+        click.echo("|".join(accounting_row(job)))
+
+
+def accounting_row(job: QueuedJob) -> list[str]:
+    def moment(when: float | None) -> str:
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(when)) if when else "Unknown"
+
+    cpus = job.ntasks * job.cpus_per_task
+    elapsed = (job.ended or time.time()) - job.started if job.started else 0
+    cancelled = job.state == job_records.CANCELLED
+    return [
+        job.label,
+        job.user,
+        "laptop",
+        job.name,
+        "laptop",
+        f"CANCELLED by {os.getuid()}" if cancelled else job.state,
+        f"{job.exit_code}:{job.exit_signal}",
+        f"{job.derived_exit_code}:0",
+        moment(job.submitted),
+        moment(job.started),
+        moment(job.ended),
+        str(int(elapsed)),
+        "UNLIMITED" if job.seconds is None else str(-(-job.seconds // 60)),
+        "1",
+        str(cpus),
+        f"billing={cpus},cpu={cpus},node=1" if job.started else "",
+        job.host if job.started else "None assigned",
+        job.submit_line,
+    ]

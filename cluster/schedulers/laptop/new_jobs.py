@@ -1,0 +1,129 @@
+"""A job file that is submitted here: refused with a sentence, or written into the queue."""
+
+import getpass
+import json
+import os
+import shlex
+import shutil
+import socket
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.cpus import whole_cores
+from cluster.job_file import jobfile
+from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.job_file.sbatch_options import as_words
+from cluster.schedulers.contract import Show
+from cluster.schedulers.laptop import dependencies, job_environment, job_records
+from cluster.schedulers.laptop.job_records import QueuedJob
+from cluster.sites.site_files import Site
+
+RANKS_A_CORE = 8  # beyond that, memory and patience run out: TensorFlow takes 0.5 GB a rank
+DEFAULT_SECONDS = 3600  # a job without --time; one that hangs shall not hold the queue for ever
+
+# What would do something else than asked for if it were passed over in silence.
+NOT_HERE = ("begin", "deadline", "help", "hold", "input", "test-only", "usage", "version", "wrap")
+
+
+def enqueue(
+    job: JobFile, options: dict[str, str], arguments: list[str], site: Site, show: Show
+) -> int:
+    """Put the job into the queue, as several if it is an array; the id of the first."""
+    asked = jobfile.request(job, options)
+    every_option = {**job.options, **options}
+    refuse(asked, every_option)
+    for remark in crowded(asked.ntasks):
+        show(remark)
+    line = shlex.join(["sbatch", *as_words(options), str(job.path), *arguments])
+    exported = job_environment.exported(dict(os.environ), every_option.get("export", "ALL"))
+    script = job.path.read_bytes()
+    queued = described(asked, every_option, arguments, line)
+    show(f"$ {line}   # run by the laptop site: this machine has no batch system")
+    tasks = asked.array or (None,)
+    with job_records.lock():
+        first = job_records.next_ids(len(tasks))
+        for job_id, index in enumerate(tasks, start=first):
+            write(numbered(queued, asked, job_id, first, index), script, exported | site.exports)
+    return first
+
+
+def refuse(asked: JobRequest, every_option: dict[str, str]) -> None:
+    """What cannot be done here, with the reason."""
+    if asked.dependency and (problem := dependencies.problem(asked.dependency)):
+        raise jobfile.JobFileError(problem)
+    here = len(whole_cores())
+    if asked.ntasks > (most := max(16, RANKS_A_CORE * here)):
+        raise jobfile.JobFileError(
+            f"--ntasks={asked.ntasks}: this machine has {here} cores and would stand still: ask for"
+            f" at most {most} here, or submit to a cluster (cluster sites lists them)"
+        )
+    for name in NOT_HERE:
+        if name in every_option:
+            raise jobfile.JobFileError(f"--{name}: the laptop site does not know this option")
+
+
+def crowded(ranks: int) -> list[str]:
+    here = len(whole_cores())
+    if ranks <= here:
+        return []
+    return [f"laptop: {ranks} ranks on {here} cores take turns: no speedup can be shown"]
+
+
+def described(
+    asked: JobRequest, every_option: dict[str, str], arguments: list[str], line: str
+) -> QueuedJob:
+    """The record of the job, all but what depends on its number."""
+    return QueuedJob(
+        id=0,
+        name=asked.name,
+        ntasks=asked.ntasks,
+        cpus_per_task=asked.cpus_per_task,
+        nodes_asked=asked.nodes,
+        seconds=asked.seconds if "time" in every_option else DEFAULT_SECONDS,
+        folder=str(Path.cwd() / (asked.folder or "")),
+        output="",
+        error=None,
+        append=asked.append,
+        submit_line=line,
+        submitted=time.time(),
+        host=socket.gethostname(),
+        user=getpass.getuser(),
+        array_size=len(asked.array or ()),
+        at_once=asked.at_once,
+        dependency=asked.dependency,
+        signal=asked.signal,
+        kill_on_invalid_dependency=every_option.get("kill-on-invalid-dep") == "yes",
+        options=every_option,
+        arguments=tuple(arguments),
+    )
+
+
+def numbered(
+    queued: QueuedJob, asked: JobRequest, job_id: int, first: int, index: int | None
+) -> QueuedJob:
+    """With its number, as the task `index` of the array `first` if it is one."""
+    task = None if index is None else (first, index)
+    values = jobfile.values_of(job_id, asked.name, queued.host.partition(".")[0], task)
+
+    def file(pattern: str) -> str:
+        return str(Path(queued.folder) / jobfile.fill(pattern, values))
+
+    return replace(
+        queued,
+        id=job_id,
+        array_job=None if index is None else first,
+        array_index=index,
+        output=file(asked.output),
+        error=file(asked.error) if asked.error else asked.error,
+    )
+
+
+def write(job: QueuedJob, script: bytes, exported: dict[str, str]) -> None:
+    folder = job_records.job_folder(job.id)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    (folder / "script").write_bytes(script)
+    (folder / "script").chmod(0o700)
+    (folder / "environment.json").write_text(json.dumps(exported))
+    job_records.save(job)

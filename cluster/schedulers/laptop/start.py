@@ -1,0 +1,99 @@
+"""Starting and ending jobs: first come, first served, never more cores than the machine has."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from autograder.cpus import whole_cores
+from cluster.schedulers.laptop import dependencies, job_records, processes
+from cluster.schedulers.laptop.job_records import QueuedJob
+
+# -P: a student's queue.py in the current folder is not ours.
+SUPERVISE = [sys.executable, "-P", "-m", "cluster.schedulers.laptop.supervise"]
+
+
+def start_what_fits() -> None:
+    """Notice what has died, then start what may run; commands and ending jobs call it."""
+    with job_records.lock():
+        # A home folder may be shared with other machines, which look after their own jobs.
+        mine = [job for job in job_records.active() if job.host == socket.gethostname()]
+        jobs = [notice_death(job) for job in mine]
+        running = [job for job in jobs if job.state == job_records.RUNNING]
+        cores = whole_cores()
+        taken = {core for job in running for core in job.cores}
+        free = [core for core in cores if core not in taken]
+        full = False
+        for job in [job for job in jobs if job.state == job_records.PENDING]:
+            reason = held_back(job, running)
+            if reason == "DependencyNeverSatisfied" and job.kill_on_invalid_dependency:
+                end = {"state": job_records.CANCELLED, "ended": time.time()}
+                job_records.change(job, reason=reason, **end)
+                continue
+            need = min(job.ntasks * job.cpus_per_task, len(cores))
+            if not reason:
+                reason = "Priority" if full else "Resources" if need > len(free) else ""
+                full = full or bool(reason)
+            if not reason:
+                running.append(start(job, tuple(free[:need])))
+                free = free[need:]
+            elif job.reason != reason:
+                job_records.change(job, reason=reason)
+
+
+def held_back(job: QueuedJob, running: list[QueuedJob]) -> str:
+    """Slurm's reason why the job may not start even if cores are free; "" if it may."""
+    reason = dependencies.waits_for(job)
+    if not reason and job.at_once:
+        beside = [other for other in running if other.array_job == job.array_job]
+        reason = "JobArrayTaskLimit" if len(beside) >= job.at_once else ""
+    return reason
+
+
+def notice_death(job: QueuedJob) -> QueuedJob:
+    """A running job whose supervisor has gone (killed, reboot) failed with its node."""
+    if job.state != job_records.RUNNING or job_records.alive(job):
+        return job
+    processes.signal_all(job_records.job_folder(job.id), signal.SIGKILL)
+    return job_records.change(
+        job, state=job_records.NODE_FAIL, reason="NodeDown", ended=time.time()
+    )
+
+
+def start(job: QueuedJob, cores: tuple[int, ...]) -> QueuedJob:
+    job = job_records.change(
+        job, state=job_records.RUNNING, reason="None", started=time.time(), cores=cores
+    )
+    descriptor = job_records.take_life(job)
+    # The job may be another one's: it is not to be taken for a part of what starts it.
+    marks = (processes.MARKER, "COURSE_RUN_MARK")
+    mine = {name: value for name, value in os.environ.items() if name not in marks}
+    try:
+        started = subprocess.run(
+            [*SUPERVISE, str(job_records.job_folder(job.id)), str(descriptor)],
+            pass_fds=(descriptor,),
+            env=mine,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.close(descriptor)
+    # Without a number it did not start; the free lock will show the job as failed.
+    return job_records.change(job, supervisor=int(started.stdout.strip() or 0))
+
+
+def cancel(job: QueuedJob) -> bool:
+    """End a job or take it out of the queue; False if it was over already."""
+    with job_records.lock():
+        now = job_records.load(job.id)
+        if now is None or now.over:
+            return False
+        if now.state == job_records.PENDING:
+            by = f"CANCELLED by {os.getuid()}"
+            job_records.change(now, state=job_records.CANCELLED, reason=by, ended=time.time())
+            return True
+        if now.supervisor and job_records.alive(now):
+            os.kill(now.supervisor, signal.SIGTERM)
+        return True

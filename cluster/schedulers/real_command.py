@@ -1,0 +1,60 @@
+"""A batch system's own commands: shown before they run, so that they can be learnt and typed."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import click
+
+from cluster.sites.site_files import Site, personal_file
+
+
+def need(program: str, site: Site) -> None:
+    if not shutil.which(program):
+        raise click.ClickException(
+            f"{program} is not on this machine, so jobs for {site.name} cannot be handled here:"
+            f" log in there, or run the job on this machine with --site laptop"
+        )
+
+
+def shown(words: list[str], site: Site | None = None) -> str:
+    """The command as one would type it, with the variables that the site file sets for it."""
+    settings = []
+    if site:
+        names = sorted(name for name in site.exports if name.startswith("SBATCH_"))
+        if site.file != personal_file().resolve():
+            names.append("COURSE_SITE")
+        settings = [f"{name}={shlex.quote(site.exports[name])}" for name in names]
+    return " ".join(["$", *settings, shlex.join(words)])
+
+
+def run(words: list[str], exports: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    try:
+        return subprocess.run(
+            words,
+            env={**os.environ, **(exports or {})},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    except subprocess.TimeoutExpired:
+        raise click.ClickException(f"{words[0]} has not answered for two minutes") from None
+
+
+def refused(message: str, advice: dict[str, str], site: Site) -> click.ClickException:
+    """The batch system's own message, and what to do about it; `advice` is by pattern."""
+    for pattern, sentence in advice.items():
+        if re.search(pattern, message):
+            return click.ClickException(f"{message}\n{sentence.format(site=site.name)}")
+    return click.ClickException(message)
+
+
+def pass_through(words: list[str]) -> None:
+    """Show the command, run it, let it print."""
+    click.echo(f"$ {shlex.join(words)}", err=True)
+    done = run(words)
+    click.echo(done.stdout, nl=False)
+    if done.returncode:
+        raise click.ClickException(done.stderr.strip() or f"{words[0]} failed")

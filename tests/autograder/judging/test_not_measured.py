@@ -1,0 +1,199 @@
+"""What cannot be measured is a part that says so: no metric's reason gets past judging."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.judge import judge
+from autograder.measuring.measure import exact
+from autograder.measuring.metrics import METRICS, Metric
+from autograder.reading.files import read_bytes
+from autograder.records import Run, Where
+from autograder.settings.rubric_schema import Rubric
+from autograder.submissions.answers import WrittenAnswer
+from tests.autograder.make_record import make_record
+
+SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric knows, with no values
+
+
+def asking(metric: str, of: str = "run", **condition) -> dict:
+    row = METRICS.get(metric, Metric(len, "", any_at=True))
+    beside = {"base": "base"} if row.base else {"at": dict(row.at)} if row.needs_at else {}
+    return {"metric": metric, "of": of, "at_least": 1.0} | beside | condition
+
+
+def rubric_of(*conditions: dict, answers: dict | None = None) -> Rubric:
+    checks = [
+        {"id": f"c{number}", "title": "A check", "points": 1.0, "require": [condition]}
+        for number, condition in enumerate(conditions)
+    ]
+    if answers:
+        checks.append({"id": "a", "title": "Answers", "points": 1.0, "answers": list(answers)})
+    return Rubric.model_validate(
+        {
+            "lesson": "02",
+            "title": "A lesson",
+            "points": float(len(checks)),
+            "runs": {
+                "run": {"where": {"source": "keras"}},
+                "base": {"where": {"source": "keras"}, "smallest": "ranks"},
+                "nobody": {"where": {"source": "nobody"}},
+            },
+            "checks": checks,
+            "answers": answers or {},
+        }
+    )
+
+
+def judged(rubric: Rubric, *runs: Run, **facts):
+    return judge(HandIn(rubric, runs, {}, None, "full", **facts)).checks
+
+
+def empty() -> Run:
+    return Run(files=("a.out",), format="record", outcome="completed", header=dict(SAYS_LITTLE))
+
+
+def told() -> Run:
+    (run,) = read_bytes({"a.out": "\n".join(make_record()).encode()})
+    return run
+
+
+SAID_ANYWAY = {"epochs", "error_file_separate", "job_known"}
+
+
+@pytest.mark.parametrize("metric", [*sorted(METRICS), "measure:lr"])
+def test_a_run_that_says_nothing_is_not_measured(metric):
+    (check,) = judged(rubric_of(asking(metric)), empty())
+    (part,) = check.parts
+    assert check.score == 0
+    if metric not in SAID_ANYWAY:
+        assert (check.status, part.status) == ("not measured", "not measured")
+        assert part.found
+        assert part.expected.endswith(" ≥ 1")
+
+
+@pytest.mark.parametrize("metric", [*sorted(METRICS), "measure:lr"])
+def test_a_run_that_is_not_there_has_failed(metric):
+    (check,) = judged(rubric_of(asking(metric, of="nobody")), empty())
+    assert (check.score, check.status) == (0, "failed")
+    assert check.found == "no run of `nobody` was handed in"
+    assert check.try_ == "submit the job and hand in its output"
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_an_answer_about_a_run_that_says_nothing(metric):
+    row = METRICS[metric]
+    question = {"ask": "?", "kind": "number", "metric": metric, "of": "run"}
+    question |= {"base": "base"} if row.base else {"at": dict(row.at)} if row.needs_at else {}
+    rubric = rubric_of(answers={"q": question})
+    answers = {"q": WrittenAnswer("7", Where("answers.txt", 1))}
+    (check,) = judge(HandIn(rubric, [empty()], answers, "answers.txt", "full")).checks
+    assert check.status == ("failed" if metric == "epochs" else "not measured")
+    assert check.score == 0
+
+
+# the condition; status, what was expected and found, as the student reads it
+REASONS = [
+    # the value's reason comes before the threshold's, which is then told in words
+    ({"metric": "throughput", "of": "run", "at_least": {"of_reference": 0.8}}, "not measured",
+     "throughput of run ≥ 0.8 of what the solution reaches on this site",
+     "the output tells no epoch times"),
+    ({"metric": "throughput", "of": "nobody", "at_least": {"of_reference": 0.8}}, "failed",
+     "throughput of nobody ≥ 0.8 of what the solution reaches on this site",
+     "no run of `nobody` was handed in"),
+    ({"metric": "epochs", "of": "run", "at_least": {"of_reference": 0.8}}, "not measured",
+     "epochs of run ≥ 0.8 of what the solution reaches on this site",
+     "nobody has measured the solution's epochs of run on this site"),
+    ({"metric": "epochs", "of": "run", "equal": {"metric": "steps_expected", "factor": 2}},
+     "not measured", "epochs of run = 2 × samples / batch of run",
+     "the output does not say how many different samples an epoch reads"),
+    ({"metric": "epochs", "of": "run", "equal": {"metric": "lr", "of": "nobody", "plus": -1}},
+     "failed", "epochs of run = lr of nobody − 1", "no run of `nobody` was handed in"),
+    ({"metric": "epochs", "of": "run", "over": "nobody", "above": 1}, "failed",
+     "epochs of run over that of nobody > 1", "no run of `nobody` was handed in"),
+    ({"metric": "speedup", "of": "run", "base": "nobody", "above": 1}, "failed",
+     "speedup of run over nobody > 1", "no run of `nobody` was handed in"),
+    # what cannot be measured is no zero from which part of the points is given
+    ({"metric": "epochs", "of": "run", "at_least": 1, "half_from": {"metric": "lr"}}, "failed",
+     "epochs of run ≥ 1", "epochs of run: 0 epochs"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("condition", "status", "expected", "found"), REASONS)
+def test_which_reason_is_told(condition, status, expected, found):
+    (check,) = judged(rubric_of(condition), empty())
+    assert (check.status, check.expected, check.found) == (status, expected, found)
+
+
+def test_a_reference_is_a_line_that_may_be_moved():
+    wide = {"epochs of run": exact(10)}
+    for plus, status in ((0, "failed"), (-5, "passed")):
+        condition = {"metric": "epochs", "of": "run", "at_least": {"of_reference": 0.8}}
+        condition["at_least"] |= {"plus": float(plus)}
+        (check,) = judged(rubric_of(condition), told(), references=wide)
+        assert check.status == status
+
+
+@pytest.mark.parametrize("take", ["best", 1])
+def test_of_several_runs_those_not_measured_are_told(take):
+    """Nobody satisfies it; the one that says nothing could have."""
+    condition = asking("epoch_s", at_most=2.0, take=take) | {"of": ["run", "nobody"]}
+    del condition["at_least"]
+    (check,) = judged(rubric_of(condition), empty())
+    assert (check.status, check.found) == ("not measured", "the output tells no epoch times")
+
+
+# --- whatever is asked of whatever was handed in -------------------------------------------------
+
+names = st.sampled_from(["run", "base", "nobody"])
+numbers = st.floats(-2, 5).map(lambda value: round(value, 2))
+relative = st.one_of(
+    numbers,
+    st.sampled_from(["yes", "cnn"]),
+    st.fixed_dictionaries({"of_reference": st.floats(0.1, 2)}),
+    st.fixed_dictionaries(
+        {"metric": st.sampled_from([n for n, m in METRICS.items() if m.of_a_run]), "of": names}
+    ),
+)
+
+
+@st.composite
+def conditions(draw):
+    metric = draw(st.sampled_from(sorted(METRICS)))
+    asked = asking(metric, of=draw(names))
+    del asked["at_least"]
+    asked["equal"] = draw(relative)
+    if draw(st.booleans()):
+        asked[draw(st.sampled_from(["minus", "over"]))] = draw(names)
+    if draw(st.booleans()):
+        asked |= {"of": ["run", "nobody", "base"], "take": draw(st.sampled_from(["best", 1, 2]))}
+    return asked
+
+
+records = st.builds(
+    make_record,
+    source=st.just("keras"),
+    size=st.integers(1, 3),
+    seconds=st.lists(st.sampled_from([0.0, 1.0, 2.5]), min_size=1, max_size=3).map(tuple),
+    finished=st.booleans(),
+    scaling=st.sampled_from(["epoch", "weak", "strong", None, 3]),
+    lr=st.sampled_from([0.1, "nan", None]),
+    end=st.sampled_from([{}, {"param_spread": -1, "files_written": None}]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    asked=st.lists(conditions(), min_size=1, max_size=6),
+    handed_in=st.lists(records, max_size=3),
+    known=st.booleans(),
+)
+def test_judging_never_raises(asked, handed_in, known):
+    rubric = rubric_of(*asked)
+    files = {f"{i}.out": "\n".join(lines).encode() for i, lines in enumerate(handed_in)}
+    runs = [*read_bytes(files), *([empty()] if known else [])]
+    for check in judged(rubric, *runs):
+        assert 0 <= check.score <= check.points
+        assert check.expected
+        assert check.found

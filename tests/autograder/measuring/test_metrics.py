@@ -1,0 +1,134 @@
+"""The table of metrics: docs/rubrics.md lists it, and each row fails closed and says its unit."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.measuring.metrics import METRICS, Metric, metric_named
+from autograder.reading.files import read_bytes
+from autograder.records import Epoch, Number, Rank, Run
+from tests.autograder.make_record import make_record
+
+DOCS = Path(__file__).parents[3] / "docs" / "rubrics.md"
+
+
+def with_it(metric: Metric) -> str:
+    """What a condition says beside the metric's name."""
+    return "`base`" if metric.base else ", ".join(f"`{k}: {v}`" for k, v in metric.at.items())
+
+
+def row(name: str, metric: Metric) -> str:
+    return f"| `{name}` | {metric.unit} | {with_it(metric)} | {metric.what} |".replace("  ", " ")
+
+
+def test_the_docs_list_every_metric_as_the_table_says_it():
+    rows = [line for line in DOCS.read_text().splitlines() if line.startswith("| `")]
+    told = {line.split("`")[1]: line for line in rows if line.count("|") == 5}
+    assert told == {name: row(name, metric) for name, metric in METRICS.items()}
+
+
+# --- what a full record gives, and an empty one ------------------------------------------------
+
+
+def full(size: int, **facts) -> Run:
+    """A run that says everything that a metric can ask."""
+    usual = {"source": "keras", "model": "cnn", "image_size": 32, "replicas": 1, "lr_base": 0.1}
+    lines = make_record(
+        run=f"{size:08d}",
+        size=size,
+        seconds=(9.0 / size, 8.0 / size, 8.0 / size),
+        end={"param_spread": 0.0, "files_written": 1},
+        measures=tuple(
+            {"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")
+        ),
+        **usual | {"ranks_asked": size, "replicas_asked": 1, "lr": 0.1 * size} | facts,
+    )
+    (run,) = read_bytes({"a.out": "\n".join(lines).encode()})
+    return run
+
+
+def value_of(metric: Metric, runs: list[Run], at: dict | None = None):
+    """As a rubric may ask for it; the last run counts and the first is the base."""
+    asked = dict(metric.at) if at is None else at
+    if metric.all_runs:
+        return metric.function(runs, asked)
+    if metric.base:
+        return metric.function(runs[0], runs[-1])
+    return metric.function(runs[-1]) if metric.of_a_run else metric.function(runs[-1], asked)
+
+
+# Its epochs have no validation, and its ranks do not say what files they wrote.
+NOT_IN_THE_FULL_RECORD = {"val_accuracy", "best_val_accuracy", "time_to_accuracy", "files_written"}
+
+
+@pytest.mark.parametrize("name", sorted(METRICS.keys() - NOT_IN_THE_FULL_RECORD))
+def test_a_measure_has_the_unit_of_its_row(name):
+    found = value_of(METRICS[name], [full(size) for size in (1, 2, 4)])
+    assert isinstance(found, str) or found.unit == METRICS[name].unit
+    words = METRICS[name].what.startswith("yes") or METRICS[name].what.endswith("a word")
+    assert isinstance(found, str) == words
+
+
+NOTHING = Run(files=(), format="unknown", outcome="completed")
+ALWAYS = {"epochs": 0, "error_file_separate": "no", "job_known": "no"}
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_a_run_with_nothing_in_it_is_not_measured(name):
+    """The few that even such a run says are told."""
+    if name in ALWAYS:
+        found = value_of(METRICS[name], [NOTHING])
+        assert (found.value if isinstance(found, Measure) else found) == ALWAYS[name]
+    else:
+        with pytest.raises(NotMeasured) as missing:
+            value_of(METRICS[name], [NOTHING])
+        assert missing.value.reason
+
+
+numbers = st.builds(Number, st.floats(), st.floats(0, 1))
+facts = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3))
+epochs = st.builds(
+    Epoch,
+    st.integers(1, 3),
+    seconds=st.none() | numbers,
+    steps=st.none() | st.integers(-1, 3),
+    unique_samples=st.none() | st.integers(-1, 9),
+    train_loss=st.none() | numbers,
+    train_accuracy=st.none() | numbers,
+    val_accuracy=st.none() | numbers,
+)
+ranks = st.builds(
+    Rank,
+    st.integers(0, 2),
+    host=st.none() | st.just("n1"),
+    shard=st.none() | st.tuples(*[st.integers(-1, 9)] * 3),
+    files_written=st.none() | st.integers(0, 2),
+)
+HEADER = ("world_size", "replicas", "lr", "global_batch", "hosts", "model", "device", "scaling")
+runs = st.builds(
+    Run,
+    st.just(("a.out",)),
+    st.just("record"),
+    st.just("completed"),
+    workers=st.none() | st.integers(-1, 4),
+    epochs=st.lists(epochs, max_size=3).map(tuple),
+    ranks=st.lists(ranks, max_size=3).map(tuple),
+    total_seconds=st.none() | numbers,
+    test_accuracy=st.none() | numbers,
+    header=st.dictionaries(st.sampled_from(HEADER), facts)
+    | st.just({"dataset": {"train_samples": 9}}),
+    end=st.dictionaries(st.sampled_from(("param_spread", "files_written")), facts),
+    measures=st.lists(st.fixed_dictionaries({"name": st.just("lr"), "value": facts})).map(tuple),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(some=st.lists(runs, min_size=1, max_size=4))
+def test_whatever_runs_say_a_metric_is_a_measure_a_word_or_not_measured(some):
+    for metric in (*METRICS.values(), metric_named("measure:lr")):
+        for at in (dict(metric.at), {}):
+            found = measured_or_none(value_of, metric, some, at)
+            assert found is None or isinstance(found, Measure | str)

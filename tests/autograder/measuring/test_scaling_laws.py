@@ -1,0 +1,125 @@
+"""Fits against published numbers: a Vision Transformer on 1 to 32 H100 of MareNostrum 5, small and
+large data set, from "Supercomputing for Artificial Intelligence" by J. Torres, ch. 12."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.measuring import scaling_laws
+from autograder.measuring.measure import Measure, NotMeasured, exact
+
+GPUS = (1, 2, 4, 8, 16, 32)
+SMALL = {"images_s": (240, 464, 892, 1668, 3075, 5205), "seconds": (556, 439, 380, 347, 330, 328)}
+LARGE = {"images_s": (242, 475, 935, 1817, 3597, 6914), "seconds": (2350, 1354, 842, 605, 457, 310)}
+
+
+def speedups(table):
+    rates = table["images_s"]
+    return [(p, exact(rate / rates[0])) for p, rate in zip(GPUS, rates, strict=True)]
+
+
+def seconds(table):
+    return [(p, exact(t, "s")) for p, t in zip(GPUS, table["seconds"], strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("law", "small", "large"),
+    [(scaling_laws.amdahl, 0.0159, 0.00438), (scaling_laws.gustafson, 0.302, 0.102)],
+)
+def test_published_serial_fractions(law, small, large):
+    assert law(speedups(SMALL)).value == pytest.approx(small, rel=0.004)
+    assert law(speedups(LARGE)).value == pytest.approx(large, rel=0.004)
+
+
+@pytest.mark.parametrize(("table", "fixed", "divided"), [(SMALL, 318, 238), (LARGE, 313, 2052)])
+def test_published_parts_of_the_time(table, fixed, divided):
+    a, b = scaling_laws.fixed_and_divided(seconds(table))
+    assert (round(a.value), round(b.value)) == (fixed, divided)
+    assert a.unit == b.unit == "s"
+
+
+def test_published_karp_flatt_falls():
+    found = [scaling_laws.karp_flatt(s, p).value for p, s in speedups(SMALL)[1:]]
+    assert found == pytest.approx([0.0345, 0.0254, 0.0216, 0.0166, 0.0153], abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("law", "small", "large"),
+    [(scaling_laws.amdahl_speedup, 59, 187), (scaling_laws.gustafson_speedup, 715, 919)],
+)
+def test_the_law_outweighs_the_data_at_1024(law, small, large):
+    assert round(law(speedups(SMALL), 1024).value) == small
+    assert round(law(speedups(LARGE), 1024).value) == large
+
+
+@pytest.mark.parametrize(("table", "low", "high"), [(SMALL, 59, 715), (LARGE, 187, 919)])
+def test_the_range_at_1024(table, low, high):
+    assert round(scaling_laws.lowest(speedups(table), 1024).value) == low
+    assert round(scaling_laws.highest(speedups(table), 1024).value) == high
+
+
+def test_usl_is_not_let_below_zero():
+    """A free fit of both tables has a negative beta, and with it a negative speedup at 1,024."""
+    for table in (SMALL, LARGE):
+        alpha, beta = scaling_laws.usl(speedups(table))
+        assert beta == 0
+        assert alpha == pytest.approx(scaling_laws.amdahl(speedups(table)).value)
+        assert scaling_laws.usl_speedup(speedups(table), 1024).value > 0
+
+
+def law_points(law):
+    return [(p, exact(law(p))) for p in GPUS]
+
+
+@given(st.floats(0, 0.9), st.floats(0, 0.01))
+def test_points_of_a_law_give_its_parameters_back(alpha, beta):
+    points = law_points(lambda p: p / (1 + alpha * (p - 1) + beta * p * (p - 1)))
+    assert scaling_laws.usl(points) == pytest.approx((alpha, beta), abs=1e-6)
+    f = law_points(lambda p: 1 / (alpha + (1 - alpha) / p))
+    assert scaling_laws.amdahl(f).value == pytest.approx(alpha, abs=1e-9)
+    s = law_points(lambda p: p - alpha * (p - 1))
+    assert scaling_laws.gustafson(s).value == pytest.approx(alpha, abs=1e-9)
+
+
+@given(st.lists(st.floats(0.5, 1.5), min_size=5, max_size=5), st.floats(0, 0.1))
+def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake, width):
+    rates = [p * x for p, x in zip(GPUS[1:], shake, strict=True)]
+    wide = [
+        (p, Measure(r, r * (1 - width), r * (1 + width)))
+        for p, r in zip(GPUS[1:], rates, strict=True)
+    ]
+    for ends in (1 - width, 1, 1 + width):
+        inside = [(p, exact(r * ends)) for p, r in zip(GPUS[1:], rates, strict=True)]
+        for law in (scaling_laws.amdahl, scaling_laws.gustafson):
+            fit = law(wide)
+            assert fit.low - 1e-9 <= law(inside).value <= fit.high + 1e-9
+        (a, b), (one, other) = (
+            scaling_laws.fixed_and_divided(wide),
+            scaling_laws.fixed_and_divided(inside),
+        )
+        assert a.low - 1e-9 <= one.value <= a.high + 1e-9
+        assert b.low - 1e-9 <= other.value <= b.high + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("law", "points", "words"),
+    [
+        (scaling_laws.amdahl, [(1, exact(1))], "1, and there are 0"),
+        (scaling_laws.gustafson, [(1, exact(1))], "1, and there are 0"),
+        (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, and there are 1"),
+        (scaling_laws.fixed_and_divided, [(1, exact(9))], "two sizes; there are 1"),
+    ],
+)
+def test_too_few_sizes_fit_no_law(law, points, words):
+    with pytest.raises(NotMeasured, match=words):
+        law(points)
+
+
+def test_two_laws_are_enough_to_say_what_they_leave_open():
+    """USL needs two sizes beyond one worker; the range of the other two laws stands without it."""
+    points = [(1, exact(1)), (2, exact(1.9))]
+    known = [law(points, 8).value for law in scaling_laws.LAWS[:2]]
+    assert scaling_laws.lowest(points, 8).value == min(known)
+    assert scaling_laws.highest(points, 8).value == max(known)
+    with pytest.raises(NotMeasured, match="1, and there are 0"):
+        scaling_laws.lowest(points[:1], 8)

@@ -1,0 +1,28 @@
+"""Slurm's way of writing lists of nodes."""
+
+import pytest
+
+from autograder.slurm_notation import MOST_NODES, node_names
+
+
+@pytest.mark.parametrize(
+    ("short", "names"),
+    [
+        ("login1", ["login1"]),
+        ("jwc09n[006,009]", ["jwc09n006", "jwc09n009"]),
+        ("n[01-03,07]", ["n01", "n02", "n03", "n07"]),
+        ("a1,b[1-2]x,c", ["a1", "b1x", "b2x", "c"]),
+        ("r[1-2]n[8-9]", ["r1n8", "r1n9", "r2n8", "r2n9"]),
+        ("n[08-10]-ib", ["n08-ib", "n09-ib", "n10-ib"]),
+        ("None assigned", ["None assigned"]),
+        ("n[]", ["n"]),
+        ("", []),
+    ],
+)
+def test_node_lists(short, names):
+    assert node_names(short) == names
+
+
+@pytest.mark.parametrize("damaged", ["n[1-999999999999]", "n[1-99999],m[1-99999]", "n[1-999]" * 3])
+def test_a_damaged_list_takes_neither_memory_nor_time(damaged):
+    assert len(node_names(damaged)) == MOST_NODES

@@ -1,0 +1,95 @@
+"""What is said after a job that failed: its last lines, its error file, and what they mean."""
+
+import pytest
+
+from cluster.jobs.failure_advice import meaning
+
+MESSAGES = [
+    ("cp: error writing 'x': Disk quota exceeded", "quota -s"),
+    ("OSError: [Errno 28] No space left on device: 'x'", "the disk is full"),
+    ("slurmstepd: error: *** JOB 7 ON a CANCELLED AT 2026 DUE TO TIME LIMIT ***", "more --time"),
+    ("slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.", "memory ran out"),
+    ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "the GPU's memory"),
+    ("Lmod has detected the following error: The following module(s) are unknown", "module spider"),
+    ("ImportError: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found", "modules clash"),
+    ("ModuleNotFoundError: No module named 'horovod'", "--environment FOLDER"),
+    ("NCCL WARN Bootstrap : no socket interface found", "GLOO_SOCKET_IFNAME"),
+    ("RuntimeError: Gloo connectFullMesh failed with [..] Connection refused", "cluster doctor"),
+    ("urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
+     "lessons data fetch"),
+    ("launch: 4 ranks were asked for, but MPI sees 1: the launcher", "do not fit together"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "advice"), MESSAGES)
+def test_a_message_gets_its_sentence(message, advice):
+    assert any(advice in sentence for sentence in meaning(["Epoch 1", message, "srun: error"]))
+
+
+def test_a_good_output_has_no_advice():
+    assert meaning(["Epoch 1/3", "100/100 - 4s - loss: 0.5 - accuracy: 0.9", "memory: 3 GB"]) == []
+
+
+@pytest.mark.parametrize("command", [["submit", "--wait", "job.sbatch"], ["wait", "1"]])
+def test_a_failed_job_shows_the_ends_of_both_files_and_advice(shell, command):
+    shell.write("job.sbatch", "seq 100; echo x >/dev/full", "-o %j.out", "-e %j.err")
+    if command[0] == "wait":
+        shell.submit("job.sbatch")
+    said = shell.cluster(*command, ok=False).stderr
+    assert "    99\n    100\n" in said
+    assert "    85\n" not in said
+    assert "write error: No space left on device\n" in said  # a device that is always full
+    assert f"The end of {shell.folder}/1.err (cluster logs -e 1):" in said
+    assert said.endswith("large files belong in scratch folders\n")
+
+
+def test_over_its_time_is_a_sentence(shell):
+    shell.write("job.sbatch", "sleep 300", "--time=0:01", "-e err")
+    said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
+    assert "job 1: the job's time was over: ask for more --time" in said
+
+
+def test_software_that_cannot_be_loaded_is_a_sentence(shell):
+    folder = shell.run(
+        "python", "-c", "import cluster.sites.site_files as s; print(s.FOLDER)"
+    ).stdout.strip()
+    site = shell.home / "clash.sh"
+    site.write_text(
+        f"load_software() {{ echo 'Lmod has detected an error' >&2; return 1; }}\n"
+        f"source {folder}/laptop.sh\n"
+    )
+    shell.environment["COURSE_SITE"] = str(site)
+    shell.write("job.sbatch", 'source "$COURSE_SITE"; echo trained', "-e err")
+    said = shell.cluster("submit", "--wait", "job.sbatch", ok=False).stderr
+    assert "site laptop: the software could not be loaded; which modules clash" in said
+    assert "modules clash or have gone: module purge" in said
+    assert shell.read("slurm-1.out") == ""
+
+
+@pytest.mark.parametrize("follow", [[], ["-f"]])
+def test_logs_of_a_failed_job_name_its_error_file(shell, follow):
+    shell.write("job.sbatch", "echo begun; echo why >&2; exit 1", "-o %j.out", "-e %j.err")
+    job = shell.submit("job.sbatch")
+    shell.wait(job, ok=False)
+    done = shell.cluster("logs", *follow, job)
+    assert done.stdout == "begun\n"
+    assert f"job 1 is FAILED; its errors are in {shell.folder}/1.err" in done.stderr
+    shell.write("good.sbatch", "echo fine; echo harmless >&2", "-o %j.out", "-e %j.err")
+    job = shell.submit("good.sbatch")
+    shell.wait(job)
+    assert "errors" not in shell.cluster("logs", *follow, job).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "real"),
+    [
+        (["queue"], "squeue --me"),
+        (["accounting", "1"], "sacct -X -P --jobs=1"),
+        (["accounting"], "sacct -X -P"),
+        (["wait", "1"], "squeue --jobs=1, then sacct -X --jobs=1"),
+        (["cancel", "1"], "scancel 1"),
+    ],
+)
+def test_the_laptop_names_the_command_of_a_slurm_site(shell, words, real):
+    shell.wait(shell.submit(shell.write("job.sbatch", "true")))
+    assert shell.cluster(*words).stderr.startswith(f"# on a Slurm site: {real}\n")

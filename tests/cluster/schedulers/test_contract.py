@@ -1,0 +1,133 @@
+"""What every scheduler has to do alike; mypy checks that each has all names of the contract."""
+
+import json
+import os
+import re
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+from autograder.slurm_notation import SACCT_HEADER
+from cluster.job_file import jobfile
+from cluster.schedulers import history
+from cluster.schedulers.contract import JobStatus, Scheduler
+from cluster.schedulers.history import Submission
+from cluster.schedulers.known import SCHEDULERS, scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
+
+PBS_JOB = {"job_state": "F", "Exit_status": 0, "Job_Name": "job.sbatch", "Job_Owner": "ada@login"}
+# Programs that know one job, 77, which has ended well: what each prints for it.
+PRETENDED = {
+    "sbatch": "echo Submitted batch job 77",
+    "squeue": "[[ $* != *77* ]] || echo '77|COMPLETED|None|N/A'",
+    "scancel": "true",
+    "sacct": f"[[ $* == *' -n '* ]] || echo '{SACCT_HEADER}'\n"
+    "[[ $* != *77* ]] || echo '77|ada||job.sbatch|gpus|COMPLETED'",
+    "qsub": "echo 77.server",
+    "qstat": f"[[ $* != *77* ]] || echo '{json.dumps({'Jobs': {'77.server': PBS_JOB}})}'",
+    "qdel": "true",
+}
+
+
+@pytest.fixture(params=SCHEDULERS)
+def site(request, shell, monkeypatch) -> Site:
+    """A user in a folder with a job file, on a site that has this scheduler."""
+    for name, script in PRETENDED.items():
+        program = shell.home / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/bash\n{script}\n")
+        program.chmod(0o755)
+    monkeypatch.chdir(shell.folder)
+    for name in [*os.environ, *shell.environment]:
+        if shell.environment.get(name) is None:
+            monkeypatch.delenv(name)
+        else:
+            monkeypatch.setenv(name, shell.environment[name])
+    monkeypatch.setenv("PATH", f"{shell.home / 'bin'}:{os.environ['PATH']}")
+    shell.write("job.sbatch", "true", "--output=%x_%j.out", "--time=5")
+    return Site("here", Path("here.sh"), {"SITE_SCHEDULER": request.param}, {"COURSE_SITE": "x"})
+
+
+def submitted(site: Site) -> tuple[Scheduler, str, list[str]]:
+    """Its scheduler, the id of a job there, and what was shown."""
+    scheduler, lines = scheduler_of(site), []
+    job = jobfile.read(Path("job.sbatch"))
+    number = scheduler.submit(job, {"job-name": "mine"}, ["--epochs", "2"], site, lines.append)
+    output = str(Path.cwd() / "mine_%j.out")
+    file = str(job.path.resolve())
+    history.remember(Submission(number, site.name, file, {}, [], output, None, time.time()))
+    return scheduler, number, lines
+
+
+def at_the_end(scheduler: Scheduler, number: str) -> JobStatus:
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        (status,) = scheduler.statuses(number)
+        if status.over:
+            return status
+        time.sleep(0.05)
+    raise AssertionError("the job does not end")
+
+
+def test_every_site_names_a_known_scheduler():
+    for name in site_files.names():
+        assert scheduler_of(site_files.load(site_files.FOLDER / f"{name}.sh")), name
+
+
+def test_an_unknown_scheduler_is_named():
+    lsf = Site("moon", Path("moon.sh"), {"SITE_SCHEDULER": "lsf"}, {})
+    with pytest.raises(click.ClickException, match="'lsf' is none of slurm, pbs, laptop"):
+        scheduler_of(lsf)
+
+
+def test_what_is_asked_and_how_often(site):
+    scheduler = scheduler_of(site)
+    assert re.match(r"[$#] .*\b12\b", scheduler.ASK_BY_HAND.format(12))
+    assert scheduler.RUNS_HERE == (scheduler.ASK_EVERY < 1) == (not scheduler.SUBMIT_PROGRAM)
+    if scheduler.HEALTH:
+        command, good = scheduler.HEALTH
+        assert command.split()
+        assert re.compile(good)
+
+
+def test_submitting_shows_the_command_and_gives_a_number(site):
+    _, number, lines = submitted(site)
+    assert number.isdigit()
+    (line,) = lines
+    assert line.startswith("$ ")
+    assert "job.sbatch --epochs 2" in line
+
+
+def test_a_job_that_ended_well_says_so_and_where_its_output_is(site):
+    scheduler, number, _ = submitted(site)
+    status = at_the_end(scheduler, number)
+    assert (status.label, status.state, status.succeeded) == (number, "COMPLETED", True)
+    assert status.output == Path.cwd() / f"mine_{number}.out"
+
+
+def test_a_job_that_is_not_known_is_one_sentence(site):
+    with pytest.raises(click.ClickException, match="4711"):
+        scheduler_of(site).statuses("4711")
+
+
+def test_accounting_has_sacct_s_columns(site, capsys):
+    scheduler, number, _ = submitted(site)
+    at_the_end(scheduler, number)
+    scheduler.accounting([number])
+    head, row = capsys.readouterr().out.splitlines()
+    assert head == SACCT_HEADER
+    values = dict(zip(head.split("|"), row.split("|"), strict=False))
+    assert (values["JobID"], values["State"]) == (number, "COMPLETED")
+
+
+def test_the_real_command_is_shown(site, capsys):
+    scheduler, number, _ = submitted(site)
+    at_the_end(scheduler, number)
+    scheduler.queue()
+    scheduler.cancel(number)
+    queue, cancel, *_ = capsys.readouterr().err.splitlines()
+    assert re.match(r"\$ (squeue|qstat) |# on a Slurm site: squeue ", queue)
+    assert re.match(rf"(\$|# on a Slurm site:) \w+ {number}$", cancel)
