@@ -1,7 +1,7 @@
 """What the run record costs a training program: python benchmarks/record_cost.py
 
 Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (with validation
-three), reads two clocks, and in Keras calls one empty hook a batch.
+three) and reads two clocks; nothing is done at a batch.
 """
 
 import contextlib
@@ -13,7 +13,6 @@ import tempfile
 import time
 
 from lessons.toolkit.record import Record
-from lessons.toolkit.record_keras import CallbackMethods
 
 EPOCHS = 2000
 
@@ -44,14 +43,6 @@ def epoch_cost(target: str) -> float:
     return statistics.median(seconds)
 
 
-def batch_cost(batches: int = 1_000_000) -> float:
-    callback = CallbackMethods(None)
-    start = time.perf_counter()
-    for batch in range(batches):
-        callback.on_train_batch_end(batch)
-    return (time.perf_counter() - start) / batches
-
-
 def start_cost() -> float:
     """Seconds from making a Record to its first lines being written, git included."""
     text = (
@@ -64,15 +55,9 @@ def start_cost() -> float:
 
 
 def main() -> None:
-    hook = batch_cost()
     for target in ("file", "pipe"):
         lines = epoch_cost(target)
-        for batches in (0, 1875):
-            share = 100 * (lines + batches * hook)
-            print(
-                f"epoch of 1 s, {batches:4d} Keras batches, output to a {target}: "
-                f"{(lines + batches * hook) * 1e6:6.0f} us = {share:.3f} %"
-            )
+        print(f"epoch of 1 s, output to a {target}: {lines * 1e6:6.0f} us = {100 * lines:.3f} %")
     print(f"first lines: {start_cost() * 1e3:.0f} ms, once a run")
 
 

@@ -10,10 +10,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("lessons.edition.build:build_command", "Make lessons/ from solutions/."),
     "run": ("lessons.execute.run_command:run_command", "Execute lessons headlessly."),
     "check": (
-        "lessons.student.check:check_command",
+        "lessons.student.check_command:check_command",
         "Run a lesson's public checks on your folder.",
     ),
-    "submit": ("lessons.student.submit:submit_command", "Pack a lesson's folder for handing in."),
+    "submit": (
+        "lessons.student.submit_command:submit_command",
+        "Pack a lesson's folder for handing in.",
+    ),
     "release": (
         "lessons.edition.release:release_command",
         "Make the students' edition of the course.",

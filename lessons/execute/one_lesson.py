@@ -19,7 +19,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 @dataclass
-class Outcome:
+class LessonOutcome:
     """How a lesson went. `status`: passed, failed, timed out, stopped, error (of the runner)."""
 
     lesson: str
@@ -52,7 +52,7 @@ def execute(
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
     started = time.monotonic()
-    outcome = Outcome(folder.name, "passed")
+    outcome = LessonOutcome(folder.name, "passed")
     try:
         notebook = execute_notebook(parameters, limits, pipe, outcome)
         describe(notebook, outcome)
@@ -66,32 +66,49 @@ def execute(
     os._exit(0)  # the runner's own handlers and buffers are not this process's to run
 
 
+class CellByCell:
+    """What papermill asks and tells while a notebook runs: its time, where it is, what to save."""
+
+    def __init__(self, limits: tuple[float, float], pipe: Connection) -> None:
+        self.cell_limit, lesson_limit = limits
+        self.end = time.monotonic() + lesson_limit
+        self.pipe = pipe
+        self.notebook: Any = None
+        self.saved = time.monotonic()
+        self.code_cells = 0
+
+    def remaining(self, _cell: Any) -> float:
+        return max(1.0, min(self.cell_limit, self.end - time.monotonic()))
+
+    def notebook_started(self, notebook: Any) -> None:
+        self.notebook = notebook
+
+    def cell_started(self, cell: Any, cell_index: int) -> None:
+        injected = "injected-parameters" in cell.metadata.get("tags", [])
+        self.code_cells += cell.cell_type == "code" and not injected  # the lesson's own are counted
+        self.pipe.send(("cell", self.code_cells))
+        if time.monotonic() - self.saved > SAVE_EVERY:
+            self.save()
+            self.saved = time.monotonic()
+
+    def save(self) -> None:
+        import nbformat
+
+        nbformat.write(self.notebook, "lesson.ipynb")
+
+
 def execute_notebook(
-    parameters: dict[str, Any], limits: tuple[float, float], pipe: Connection, outcome: Outcome
+    parameters: dict[str, Any],
+    limits: tuple[float, float],
+    pipe: Connection,
+    outcome: LessonOutcome,
 ) -> Any:
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill import PapermillExecutionError
     from papermill.execute import execute_notebook as papermill_execute
 
-    cell_limit, lesson_limit = limits
-    end = time.monotonic() + lesson_limit
-    live: dict[str, Any] = {"notebook": None, "saved": time.monotonic(), "code": 0}
-
-    def remaining(_cell: Any) -> float:
-        return max(1.0, min(cell_limit, end - time.monotonic()))
-
-    def notebook_started(notebook: Any) -> None:
-        live["notebook"] = notebook
-
-    def cell_started(cell: Any, cell_index: int) -> None:
-        injected = "injected-parameters" in cell.metadata.get("tags", [])
-        live["code"] += cell.cell_type == "code" and not injected  # the lesson's own are counted
-        pipe.send(("cell", live["code"]))
-        if time.monotonic() - live["saved"] > SAVE_EVERY:
-            nbformat.write(live["notebook"], "lesson.ipynb")
-            live["saved"] = time.monotonic()
-
+    live = CellByCell(limits, pipe)
     try:
         return papermill_execute(
             "lesson.ipynb",
@@ -102,29 +119,26 @@ def execute_notebook(
             progress_bar=False,
             request_save_on_cell_execute=False,  # twice a cell is a tenth of a short lesson's time
             autosave_cell_every=0,
-            timeout_func=remaining,
-            on_notebook_start=notebook_started,
-            on_cell_start=cell_started,
+            timeout_func=live.remaining,
+            on_notebook_start=live.notebook_started,
+            on_cell_start=live.cell_started,
         )
     except PapermillExecutionError:
         outcome.status = "failed"
         return nbformat.read("lesson.ipynb", as_version=4)
     except CellTimeoutError:
-        whole = time.monotonic() >= end
         outcome.status = "timed out"
-        outcome.error = (
-            f"the lesson's {lesson_limit:g} s were over (--timeout)"
-            if whole
-            else f"a cell has {cell_limit:g} s (--cell-timeout)"
-        )
+        outcome.error = f"a cell has {limits[0]:g} s (--cell-timeout)"
+        if time.monotonic() >= live.end:
+            outcome.error = f"the lesson's {limits[1]:g} s were over (--timeout)"
     except DeadKernelError:
         outcome.status = "failed"
         outcome.error = "the kernel died: killed for its memory use, or crashed"
-    nbformat.write(live["notebook"], "lesson.ipynb")
-    return live["notebook"]
+    live.save()
+    return live.notebook
 
 
-def describe(notebook: Any, outcome: Outcome) -> None:
+def describe(notebook: Any, outcome: LessonOutcome) -> None:
     """Fill in the cells' times and, after a failure, where it was and what was printed last."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, start=1):

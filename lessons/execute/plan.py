@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from lessons.edition.build import solution_notebook
 from lessons.edition.gaps import SourceError
 from lessons.folders import choose_lessons, made_by_hand
 
@@ -48,8 +49,6 @@ def plan_lessons(
 def read_lesson(folder: Path) -> Any:
     """The notebook of a lesson in either edition."""
     import nbformat
-
-    from lessons.edition.build import solution_notebook
 
     source, page = folder / "lesson.py", folder / "lesson.ipynb"
     if source.is_file():

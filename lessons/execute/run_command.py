@@ -4,15 +4,19 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from cluster.schedulers.known import scheduler_of
+from cluster.sites.site_files import Site, current
+from lessons.execute.environment import course_environment
 from lessons.execute.plan import LIMITS, parse_parameter, plan_lessons, prepare_out
+from lessons.execute.progress import watcher
+from lessons.execute.run_batch import run_batch
+from lessons.execute.run_lessons import LessonsRun, Watcher, run_lessons
+from lessons.execute.summary import explain, page_maker, stand_ins, write_page, write_summary
 from lessons.folders import course_root
-
-if TYPE_CHECKING:
-    from cluster.sites.site_files import Site
 
 
 @click.command("run")
@@ -43,47 +47,59 @@ def run_command(
     Exit code 0: all passed. 1: a lesson failed. 2: nothing was started.
     """
     root = course_root()
-    solved = (root / "solutions").is_dir()
-    if edition == "solutions" and not solved:
-        raise click.UsageError(
-            "This is the students' edition, which has no solutions to run: fill the gaps of a "
-            "lesson, see `lessons check NN`, and then `lessons run NN` runs yours."
-        )
-    edition = edition or ("solutions" if solved else "lessons")
-    given = dict(parse_parameter(text) for text in parameters)
-    if given.get("profile", profile) != profile:
-        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
+    edition = chosen_edition(root, edition)
+    given = chosen_parameters(parameters, profile)
     where = site_for(site)
     plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
     limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
     folder = (out or new_folder(root)).resolve()
     prepare_out(folder, plans)
-
-    from cluster.schedulers.known import scheduler_of
-    from lessons.execute.loop import Run, run_lessons
-    from lessons.execute.show import watcher
-    from lessons.execute.summary import explain, page_maker, stand_ins, write_page, write_summary
-
-    environment = where.exports | course_environment()
+    run = LessonsRun(plans, folder, where.exports | course_environment(), limits, jobs)
+    facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
     if os.environ.get("SLURM_JOB_ID") and scheduler_of(where).RUNS_HERE:
         # We are a job ourselves (--batch): the lessons' jobs run on our cores, in our own queue.
         os.environ["COURSE_LAPTOP_QUEUE"] = str(folder / "queue")
-    run = Run(plans, folder, environment, limits, jobs)
-    facts = {"edition": edition, "profile": profile, "site": where.name, "parameters": given}
     show = watcher(edition)
     try:
         if batch:
-            from lessons.execute.batch import run_batch
-
             os.environ.update(course_environment())
             run_batch(run, show, where, edition, profile)
         else:
-            import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
-
-            run_lessons(run, show, lambda outcome: write_page(folder, outcome), page_maker)
+            run_here(run, show)
     finally:
         show.close()
         write_summary(folder, run.outcomes, facts)
+    tell(run)
+    if run.stopped_by is not None:
+        sys.exit(128 + run.stopped_by)
+    sys.exit(0 if run.passed == len(plans) else 1)
+
+
+def chosen_edition(root: Path, asked: str | None) -> str:
+    solved = (root / "solutions").is_dir()
+    if asked == "solutions" and not solved:
+        raise click.UsageError(
+            "This is the students' edition, which has no solutions to run: fill the gaps of a "
+            "lesson, see `lessons check NN`, and then `lessons run NN` runs yours."
+        )
+    return asked or ("solutions" if solved else "lessons")
+
+
+def chosen_parameters(texts: tuple[str, ...], profile: str) -> dict[str, Any]:
+    given = dict(parse_parameter(text) for text in texts)
+    if given.get("profile", profile) != profile:
+        raise click.UsageError("-p profile=… and --profile disagree; leave out -p profile.")
+    return given
+
+
+def run_here(run: LessonsRun, show: Watcher) -> None:
+    import papermill.execute  # noqa: F401  # here: the lessons' processes are forked
+
+    run_lessons(run, show, lambda outcome: write_page(run.out, outcome), page_maker)
+
+
+def tell(run: LessonsRun) -> None:
+    """What somebody at the terminal has to know: failures, processes left behind, stand-ins."""
     for outcome in run.outcomes:
         if outcome.status != "passed":
             click.echo("\n".join([f"\n{outcome.lesson}: {outcome.status}", *explain(outcome)]))
@@ -91,39 +107,21 @@ def run_command(
             names = ", ".join(outcome.left_running)
             click.echo(f"\n{outcome.lesson}: left processes behind, which were stopped: {names}")
     for outcome in run.outcomes:
-        for name in stand_ins(folder, outcome.lesson):
+        for name in stand_ins(run.out, outcome.lesson):
             warning = (
                 f"\n{outcome.lesson}: trained on the synthetic stand-in, not on {name}: "
                 "set COURSE_DATA or run `lessons data fetch`"
             )
             click.secho(warning, fg="yellow", bold=True)
-    passed = sum(outcome.status == "passed" for outcome in run.outcomes)
-    click.echo(f"\n{passed} of {len(plans)} lessons passed; notebooks and summary in {folder}")
-    if run.stopped_by is not None:
-        sys.exit(128 + run.stopped_by)
-    sys.exit(0 if passed == len(plans) else 1)
+    total = len(run.plans)
+    click.echo(f"\n{run.passed} of {total} lessons passed; notebooks and summary in {run.out}")
 
 
-def site_for(name: str | None) -> "Site":
-    from cluster.sites.site_files import current
-
+def site_for(name: str | None) -> Site:
     try:
         return current(name)
     except click.ClickException as error:
         raise click.UsageError(error.message) from error
-
-
-def course_environment() -> dict[str, str]:
-    """This course and this Python, whatever else is installed or registered."""
-    return {
-        "PYTHONPATH": first_in("PYTHONPATH", str(Path(__file__).parents[2])),
-        "PATH": first_in("PATH", str(Path(sys.executable).parent)),  # for python and mpirun
-        "JUPYTER_PREFER_ENV_PATH": "1",
-    }
-
-
-def first_in(variable: str, folder: str) -> str:
-    return os.pathsep.join([folder, *filter(None, [os.environ.get(variable)])])
 
 
 def new_folder(root: Path) -> Path:

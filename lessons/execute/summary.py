@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from lessons.execute.one_lesson import Outcome
+from autograder.reading.files import read_files
+from lessons.execute.one_lesson import LessonOutcome
 
 
 @functools.cache
@@ -25,7 +26,7 @@ def page_maker() -> Any:
     return exporter
 
 
-def write_page(out: Path, outcome: Outcome) -> None:
+def write_page(out: Path, outcome: LessonOutcome) -> None:
     """The executed notebook as one HTML file, also after a failure."""
     import nbformat
 
@@ -36,8 +37,6 @@ def write_page(out: Path, outcome: Outcome) -> None:
 
 def stand_ins(out: Path, lesson: str) -> list[str]:
     """The data sets that a lesson's jobs had to do without, as their records say."""
-    from autograder.reading.files import read_files
-
     folders = (out / lesson, out / f"{lesson}_job" / lesson)  # the second one with --batch
     outputs = [file for folder in folders for file in sorted(folder.rglob("*.out"))]
     sets = [run.header.get("dataset") for run in read_files(outputs)]
@@ -47,7 +46,7 @@ def stand_ins(out: Path, lesson: str) -> list[str]:
     return sorted(name.upper() for name in names)
 
 
-def write_summary(out: Path, outcomes: list[Outcome], facts: dict[str, Any]) -> None:
+def write_summary(out: Path, outcomes: list[LessonOutcome], facts: dict[str, Any]) -> None:
     outcomes = sorted(outcomes, key=lambda outcome: outcome.lesson)
     summary = {
         **facts,
@@ -63,7 +62,7 @@ def write_summary(out: Path, outcomes: list[Outcome], facts: dict[str, Any]) -> 
     tree.write(out / "junit.xml", encoding="utf-8", xml_declaration=True)
 
 
-def junit(outcomes: list[Outcome], facts: dict[str, Any]) -> ElementTree.Element:
+def junit(outcomes: list[LessonOutcome], facts: dict[str, Any]) -> ElementTree.Element:
     """A lesson is a test case; `failure` is the lesson's fault, `error` the runner's."""
     failures = sum(outcome.status in ("failed", "timed out") for outcome in outcomes)
     errors = sum(outcome.status == "error" for outcome in outcomes)
@@ -103,7 +102,7 @@ def printable(value: Any) -> str:
     return "".join(c for c in str(value) if c in "\n\t" or ord(c) >= 32)
 
 
-def explain(outcome: Outcome) -> Iterator[str]:
+def explain(outcome: LessonOutcome) -> Iterator[str]:
     """Where a lesson failed, why, and what it printed last."""
     if outcome.failed_cell is not None:
         yield f"cell {outcome.failed_cell}: {outcome.failed_line}"

@@ -4,6 +4,9 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from autograder.judging import judge_answers
+from autograder.settings import rubric
+from autograder.submissions import collect
 from autograder.wording import counted
 
 
@@ -29,10 +32,6 @@ def of_another_kind(
     folder: str, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Which of these answers the lesson's public rubric asks in another form, and in which."""
-    from autograder.judging import judge_answers
-    from autograder.settings import rubric
-    from autograder.submissions import collect
-
     file = rubric.FOLDER / f"{collect.lesson_of(folder)}.yaml"
     if file.exists():
         questions = rubric.load_rubric(file).answers

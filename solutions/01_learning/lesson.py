@@ -30,7 +30,7 @@ import importlib
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, plots_learning
+from lessons.toolkit import answers, data, plots
 from lessons.toolkit.checks import lesson_01 as check
 
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "5"]}[profile]
@@ -161,7 +161,7 @@ check.check_1_2(descend)
 
 # %%
 path = descend(lambda w: gradient(w, x, y), np.zeros(4), 0.5, 1000)
-plots_learning.fitted_curves(
+plots.fitted_curves(
     x, y, {f"{n} steps": (fine, polynomial(path[n], fine)) for n in (0, 10, 100, 1000)}
 )
 
@@ -174,7 +174,7 @@ plots_learning.fitted_curves(
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
          for lr in (0.02, 0.5, 0.92)}  # fmt: skip
-plots_learning.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
+plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
 # **What you should see.** With 0.02 the loss falls and has not arrived after 100 steps; with 0.5 it
@@ -213,7 +213,7 @@ def fit_network(units, steps=3000, lr=0.1):
 networks = {units: fit_network(units) for units in (1, 4, 16)}
 for units, network in networks.items():
     print(f"{units:2} hidden units: error {((network(x) - wild) ** 2).mean():.4f}")
-plots_learning.fitted_curves(
+plots.fitted_curves(
     x, wild, {f"hidden units: {n}": (fine, network(fine)) for n, network in networks.items()}
 )
 
@@ -348,7 +348,7 @@ plots.accuracy_curves({"NumPy": run})
 # %%
 weights = np.load("weights.npy")
 w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
-plots_learning.weight_images(w1.reshape(784, 64))
+plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]
 # Blue pixels speak for the unit, red ones against it. Strokes and arcs appear where digits are, and

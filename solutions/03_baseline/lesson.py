@@ -33,7 +33,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, data, plots, plots_baseline
+from lessons.toolkit import answers, data, plots
 from lessons.toolkit.checks import lesson_03 as check
 
 few = ["--size", "32", "--train-samples", "512"]
@@ -203,7 +203,7 @@ published = {
     "loss": [2.0179, 1.7293, 1.5707, 1.4572, 1.3707],
     "accuracy": [0.2585, 0.3654, 0.4237, 0.4664, 0.5001],
 }
-plots_baseline.beside_published(
+plots.beside_published(
     baseline, published, "Barcelona: 50,000 images, 128 × 128, batch 256, one GPU of CTE-POWER"
 )
 
@@ -239,7 +239,7 @@ compared = read_files(submit_once("job_compare.sbatch", *pairs, *compare_words, 
 lines = {}
 for run in compared:
     lines.setdefault(run.header["model"], []).append(run)
-plots_baseline.throughput_by_batch(lines)
+plots.throughput_by_batch(lines)
 
 # %%
 from autograder.measuring import measure

@@ -35,7 +35,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots_input
+from lessons.toolkit import answers, data, plots
 from lessons.toolkit.checks import lesson_04 as check
 
 small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 5"
@@ -109,7 +109,7 @@ by_class = np.sort(cifar.y_train)
 inside = np.concatenate([rng.permutation(pack) for pack in np.array_split(by_class, 32)])
 
 # %%
-plots_input.class_in_batches(
+plots.class_in_batches(
     {
         "sorted by class, shuffled inside each pack": inside,
         "sorted by class, packs in random order, buffer of 512": as_read(by_class),
@@ -189,7 +189,7 @@ few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[
 net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
 [net] = read_files(net_files)
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
-plots_input.rates(runs, net, published)
+plots.input_rates(runs, net, published)
 
 # %% [markdown]
 # **What you should see.**
@@ -238,13 +238,13 @@ balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
     submit_once("job.sbatch", *balanced, "--no-prefetch", options={"cpus-per-task": str(cores)})
 )
 for run, overlapped in ((ahead, True), (in_turn, False)):
-    t_in, t_comp = (plots_input.median_of([run], name) for name in ("input_s", "compute_s"))
+    t_in, t_comp = (plots.median_of_measure([run], name) for name in ("input_s", "compute_s"))
     print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")
     print(f"{epoch_seconds(t_in, t_comp, overlapped):.2f} s expected, ", end="")
     print(f"{measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
 
 # %%
-plots_input.overlap(ahead, in_turn)
+plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than

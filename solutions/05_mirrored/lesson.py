@@ -37,7 +37,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, plots_baseline, plots_replicas
+from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_05 as check
 
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
@@ -232,9 +232,9 @@ for run in runs:
 
 # %%
 torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
-series = {name: plots_replicas.whole_seconds(times) for name, times in torres.items()}
-series["your runs"] = plots_replicas.epoch_times(runs)
-plots_replicas.scaling(series)
+series = {name: plots.whole_seconds(times) for name, times in torres.items()}
+series["your runs"] = plots.times_by_replicas(runs)
+plots.replica_scaling(series)
 
 # %% [markdown]
 # **What you should see.**
@@ -254,7 +254,7 @@ plots_replicas.scaling(series)
 # %%
 small = [submit(n, *work, "--batch-size", 16, "--steps", 16) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
-plots_baseline.throughput_by_batch(lines)
+plots.throughput_by_batch(lines)
 
 # %% [markdown]
 # Every step has a fixed price: launching it on N devices and exchanging all gradients. With few images

@@ -31,9 +31,9 @@ import importlib
 
 import numpy as np
 
-from lessons.toolkit import answers, plots, plots_learning
+from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_06 as check
-from lessons.toolkit.simulated_ranks import Hang, run_on_ranks
+from lessons.toolkit.ranks import Hang, run_on_ranks
 
 full = profile == "full"
 sizes = ["--epochs", "5"] if full else ["--train-samples", "12800", "--epochs", "3"]
@@ -130,7 +130,7 @@ counted = {
              for p in (1, 2, 4, 8, 16)}
     for scheme, f in both.items()
 }  # fmt: skip
-plots_learning.busiest_rank(counted)
+plots.busiest_rank(counted)
 
 # %% [markdown]
 # **What you should see.** The server moves 2(p − 1) arrays: 30 at 16 ranks. In the ring everyone moves
@@ -288,7 +288,7 @@ print(f"alpha {1e6 * alpha:.0f} µs, bandwidth {1 / beta / 1e9:.1f} GB/s")
 measured, foretold = dict(points["ring"])[unseen], model("ring", p, unseen, alpha, beta)
 print(f"4 MB: measured {1000 * measured:.2f} ms, foretold {1000 * foretold:.2f} ms")
 lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring")}
-plots_learning.allreduce_times(points, lines, [unseen])
+plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
 # **What you should see.** Flat on the left, where latency rules, and proportional to the bytes on the

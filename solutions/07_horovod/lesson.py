@@ -34,8 +34,9 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: s
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 from autograder.wording import counted
-from lessons.toolkit import answers, plots_ranks, timeline
+from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_07 as check
+from lessons.toolkit.ranks import timeline
 
 few = {"smoke": ["--train-samples", "6400"], "full": []}[profile]
 fewer = ["--train-samples", "1600", "--test-samples", "2000", "--epochs", "2"]
@@ -226,7 +227,7 @@ for (name, n), run in runs.items():
 
 # %%
 names = {"mlp512": "Keras, 407,050 parameters", "cnn": "PyTorch, two convolutions"}
-plots_ranks.time_and_accuracy(
+plots.time_and_accuracy(
     {text: [runs[name, n] for n in (1, ranks)] for name, text in names.items()},
     published={1: 0.9805, 4: 0.9773},
 )
@@ -259,7 +260,7 @@ print(
     f"median of {len(steps)} steps: {1e3 * seconds:.0f} ms, of which gradients travel {travels:.0%}"
 )
 print(f"and {negotiated:.0%} are spent negotiating, while none travels")
-timeline.draw_steps(steps[-4:-1])
+plots.tensor_timeline(steps[-4:-1])
 
 # %% [markdown]
 # Gradients become ready from the last layer to the first, so negotiating begins while the first
@@ -272,10 +273,10 @@ timeline.draw_steps(steps[-4:-1])
 # %%
 two = runs["mlp512", ranks]
 samples = two.header["dataset"]["train_samples"]
-reads = {f"train.py on {ranks} ranks": plots_ranks.shares_of(two)}
+reads = {f"train.py on {ranks} ranks": plots.shares_of(two)}
 twice = sum(len(share) for share in reads[f"train.py on {ranks} ranks"]) - samples
 print(f"{samples + twice:,} images read an epoch, to see {samples:,} different ones")
-plots_ranks.sample_map(reads, samples)
+plots.sample_map(reads, samples)
 
 # %% [markdown]
 # Each rank's row is blue from end to end: every rank reads every image. So the row *together* is all

@@ -35,9 +35,9 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots_ranks
+from lessons.toolkit import answers, data, plots
 from lessons.toolkit.checks import lesson_08 as check
-from lessons.toolkit.distribution import DataDistributionError
+from lessons.toolkit.ranks import DataDistributionError
 
 train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 
@@ -210,11 +210,11 @@ for name, run in runs.items():
     print(f"spread {run.end['param_spread']:g}, {run.epochs[-1].steps} steps an epoch")
 
 # %%
-maps = {name: plots_ranks.shares_of(run) for name, run in runs.items()}
-plots_ranks.sample_map(maps, train_samples)
+maps = {name: plots.shares_of(run) for name, run in runs.items()}
+plots.sample_map(maps, train_samples)
 
 # %%
-plots_ranks.epoch_times(runs)
+plots.steps_and_seconds(runs)
 
 # %%
 from autograder.measuring import measure
@@ -276,7 +276,7 @@ reads = np.bincount(np.concatenate(wrong), minlength=n)
 print(f"never read: {(reads == 0).mean():.3f}, read twice: {(reads == 2).mean():.3f}")
 right = [my_samples(400, rank, 2, epoch=0) for rank in (0, 1)]
 wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1)]
-plots_ranks.sample_map({"one order for all": right, "an order each": wrong}, 400)
+plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
 # A quarter is never read in this epoch and a quarter twice: ½ × ½. No error, and the accuracy is only a

@@ -16,7 +16,7 @@ from horovod.tensorflow import broadcast_variables
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.distribution import DataDistributor
+from lessons.toolkit.ranks import DataDistributor
 from lessons.toolkit.record import Record
 
 from make_parts import list_parts, load_parts

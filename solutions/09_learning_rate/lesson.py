@@ -32,7 +32,7 @@ import math
 import os
 import statistics
 
-from lessons.toolkit import answers, plots_learning
+from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_09 as check
 
 os.environ["KERAS_BACKEND"] = "torch"  # only its defaults are read here, and torch starts quietly
@@ -165,7 +165,7 @@ for rule, by_workers in results.items():
     print(f"{rule:24}", told)
 
 # %%
-plots_learning.accuracy_by_workers(results)
+plots.accuracy_by_workers(results)
 
 # %% [markdown]
 # **What you should see.** Measured on 12,800 images, five epochs, five seeds (you run two), NumPy 2.4
@@ -236,7 +236,7 @@ answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 # are drawn by formula, not measured; you name them at the end of the page.
 
 # %%
-plots_learning.four_curves()
+plots.four_curves()
 
 # %% [markdown]
 # ## The generalisation gap
@@ -279,7 +279,7 @@ for name in ("N = 16", "N = 64"):
     print(f"{name}: gap at training loss 0.15, a seed each: {shown}")
 
 # %%
-plots_learning.at_equal_loss(paths, 0.15)
+plots.at_equal_loss(paths, 0.15)
 
 # %% [markdown]
 # **What you should see.** Nobody has a gap here, in five seeds: where N = 16 has come down to 0.15, after

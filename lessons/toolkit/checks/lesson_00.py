@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from lessons.toolkit.checks.check import CheckFailed, StillAGap, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise, shown
 
 Function = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.check import CheckFailed, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, shown
 
 Function = Callable[..., Any]
 E = 1e-6

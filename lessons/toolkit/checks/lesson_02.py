@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, pair
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, pair
+from lessons.toolkit.checks.shared.interval import check_interval
 
 Function = Callable[..., Any]
 
@@ -203,6 +204,11 @@ def check_2_3(
         },
         "Samples divided by seconds.",
     )
+    check_ratios(speedup, efficiency)
+    return "42 s are 1,190 images/s; 14, 8, 5 s are speedups 1, 1.75, 2.80, efficiency 0.70 on 4."
+
+
+def check_ratios(speedup: Function, efficiency: Function) -> None:
     for base, time, right in ((14, 8, 1.75), (14, 5, 2.8), (14, 14, 1.0)):
         compare(
             number(speedup(base, time), f"speedup({base}, {time})"),
@@ -227,7 +233,6 @@ def check_2_3(
                 time / base * devices: "This is upside down: speedup ÷ devices.",
             },
         )
-    return "42 s are 1,190 images/s; 14, 8, 5 s are speedups 1, 1.75, 2.80, efficiency 0.70 on 4."
 
 
 @exercise("2.4")
@@ -261,29 +266,6 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         },
     )
     return "9 s / 4 s lies in [1.89, 2.71]; 42 s in [1176, 1205] images/s."
-
-
-def check_interval(
-    found: tuple[float, float],
-    right: tuple[float, float],
-    what: str,
-    otherwise: str,
-    mistakes: dict[tuple[float, float], str],
-) -> None:
-    def same(a: tuple[float, float], b: tuple[float, float]) -> bool:
-        return all(abs(x - y) <= 1e-3 * abs(y) for x, y in zip(a, b, strict=True))
-
-    if same(found, right):
-        return
-    advice = otherwise
-    if same(found, (right[1], right[0])):
-        advice = "Low and high are exchanged: the smaller number comes first."
-    for wrong, why in mistakes.items():
-        if same(found, wrong):
-            advice = why
-    raise CheckFailed(
-        f"{what} = ({right[0]:.5g}, {right[1]:.5g})", f"({found[0]:.5g}, {found[1]:.5g})", advice
-    )
 
 
 @exercise("2.5")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lessons.toolkit.checks.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 
 Function = Callable[..., Any]
 

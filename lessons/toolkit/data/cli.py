@@ -11,7 +11,7 @@ from lessons.toolkit.data.catalogue import Entry
 from lessons.toolkit.data.download import AT_LEISURE
 from lessons.toolkit.data.errors import DataError
 from lessons.toolkit.data.inspection import State
-from lessons.toolkit.data.places import Place
+from lessons.toolkit.data.places import DataFolder
 
 COLUMNS = ("data set", "file", "size", "state", "where")
 
@@ -42,7 +42,7 @@ def data_group() -> None:
 )
 def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
     """Make the data sets complete on this machine: all, or those named."""
-    where = [Place("--to", folder.absolute())] if folder else places.places()
+    where = [DataFolder("--to", folder.absolute())] if folder else places.places()
     target = folder.absolute() if folder else places.cache_folder()
     problems: list[str] = []
     for entry in _entries(names):
@@ -112,7 +112,7 @@ def _not_complete(entry: Entry, states: list[State]) -> str:
     )
 
 
-def _no_folder(place: Place) -> str:
+def _no_folder(place: DataFolder) -> str:
     if place.folder.is_dir():
         return ""
     return (

@@ -9,12 +9,12 @@ from lessons.toolkit.data.catalogue import Entry, File, Pack
 from lessons.toolkit.data.download import Patience, UnavailableError, UnreachableError, download
 from lessons.toolkit.data.errors import DataError
 from lessons.toolkit.data.lock import one_at_a_time
-from lessons.toolkit.data.places import Place
+from lessons.toolkit.data.places import DataFolder
 from lessons.toolkit.data.progress import progress, say
 
 
 def fetch(
-    entry: Entry, folder: Path, where: list[Place], patience: Patience, mend: bool = False
+    entry: Entry, folder: Path, where: list[DataFolder], patience: Patience, mend: bool = False
 ) -> None:
     """Afterwards every file lies in one of `where`; what is missing goes into `folder`.
 
@@ -33,7 +33,7 @@ def fetch(
         raise cannot_write(folder, error) from error
 
 
-def unpack(entry: Entry, folder: Path, where: list[Place]) -> None:
+def unpack(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
     """Put the files that lie only in an archive into `folder`, once for all later starts."""
     with one_at_a_time(folder, entry.name):
         found = places.find(entry, where)
@@ -135,7 +135,7 @@ def _keep(entry: Entry, packed: dict[File, Path], home: Path) -> None:
             part.unlink(missing_ok=True)
 
 
-def _delete_broken(entry: Entry, folder: Path, where: list[Place]) -> None:
+def _delete_broken(entry: Entry, folder: Path, where: list[DataFolder]) -> None:
     for file, path in places.find(entry, where).items():
         if path.is_relative_to(folder) and path.exists():
             try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from lessons.toolkit.data import contents, places
 from lessons.toolkit.data.catalogue import Entry, File
 from lessons.toolkit.data.errors import DataError
-from lessons.toolkit.data.places import Place
+from lessons.toolkit.data.places import DataFolder
 
 VERIFIED, UNCHECKED, MISSING, BROKEN = "verified", "not checked", "missing", "broken"
 
@@ -22,7 +22,7 @@ class State:
     problem: str | None = None
 
 
-def inspect(entry: Entry, where: list[Place], open_archives: bool) -> list[State]:
+def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
     """The state of each file in catalogue order.
 
     Looking into an archive takes seconds; without it only an archive that is byte for byte the

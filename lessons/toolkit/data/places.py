@@ -10,7 +10,7 @@ ARCHIVES = (".tar", ".tar.gz", ".tar.xz")
 
 
 @dataclass(frozen=True)
-class Place:
+class DataFolder:
     """A folder to look in, and the reason why."""
 
     why: str
@@ -24,15 +24,15 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "dl-course" / "data"
 
 
-def places() -> list[Place]:
+def places() -> list[DataFolder]:
     """Every folder to look in, in this order."""
-    cache = Place("cache", cache_folder())
+    cache = DataFolder("cache", cache_folder())
     if given := os.environ.get("COURSE_DATA"):
-        return [Place("COURSE_DATA", Path(given).expanduser()), cache]
+        return [DataFolder("COURSE_DATA", Path(given).expanduser()), cache]
     return [cache]
 
 
-def find(entry: Entry, where: list[Place]) -> dict[File, Path]:
+def find(entry: Entry, where: list[DataFolder]) -> dict[File, Path]:
     """The first copy of each file, as it is or packed; files that are nowhere are left out.
 
     A single file anywhere goes before an archive anywhere, for it opens at once.

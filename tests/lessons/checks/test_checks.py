@@ -4,7 +4,7 @@ about that mistake."""
 import pytest
 
 from lessons.toolkit.checks import lesson_00, lesson_02
-from lessons.toolkit.checks.check import CheckFailed, checks_of, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, checks_of, exercise
 
 
 def failure(check, *students, **options):

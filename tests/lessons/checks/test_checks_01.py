@@ -1,19 +1,14 @@
 """Lesson 01's public checks: right solutions pass, each usual mistake gets its advice."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from solution_programs import program
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_01 as check
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.shared.check import checks_of
 
-PROGRAM = Path(__file__).parents[3] / "solutions" / "01_learning" / "train.py"
-spec = importlib.util.spec_from_file_location("train_01", PROGRAM)
-train = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(train)
+train = program("01_learning", "train")
 
 
 def test_the_lessons_own_functions_pass():

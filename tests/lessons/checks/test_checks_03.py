@@ -12,7 +12,8 @@ import yaml
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_03
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.lesson_03 import job, networks
+from lessons.toolkit.checks.shared.check import checks_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -103,7 +104,9 @@ SCRIPT = f"""
 import os, re, sys, types
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
-from lessons.toolkit.checks import check, lesson_03
+from lessons.toolkit.checks import lesson_03
+from lessons.toolkit.checks.lesson_03 import networks
+from lessons.toolkit.checks.shared import check
 checks = check.checks_of(lesson_03)
 source = open("solutions/03_baseline/train.py").read()
 
@@ -140,7 +143,7 @@ settings = {{"a": dict(input_shape=(128, 128, 3), classes=10),
             "d": dict(input_shape=(32, 32, 3), include_top=False)}}
 for letter, setting in settings.items():
     shape = keras.applications.ResNet50V2(weights=None, **setting).output_shape
-    if shape != lesson_03.SHAPES[letter]:
+    if shape != networks.SHAPES[letter]:
         print(letter, shape)
         failures += 1
 sys.exit(failures)
@@ -264,11 +267,11 @@ def test_the_check_asks_for_what_the_rubric_wants():
     [own] = [check for check in rubric["checks"] if check["id"] == "resnet152"]
     wanted = {part["metric"]: part["equal"] for part in own["require"]}
     for profile in ("smoke", "full"):
-        asked = lesson_03.options(lesson_03.ASKED[profile].split())
+        asked = job.options(job.ASKED[profile].split())
         assert int(asked["--size"]) == wanted["image_size"][profile]
         assert int(asked["--train-samples"]) == wanted["unique_samples"][profile]
         assert int(asked["--train-samples"]) == rubric["train_samples"][profile]
-    assert wanted["params"] == lesson_03.PARAMETERS["ResNet152V2"]
+    assert wanted["params"] == networks.PARAMETERS["ResNet152V2"]
 
 
 def test_what_the_check_takes_for_unsaid_is_what_job_and_program_do():
@@ -285,8 +288,8 @@ def test_what_the_check_takes_for_unsaid_is_what_job_and_program_do():
         for word in call.keywords
         if word.arg == "default"
     }
-    defaults |= lesson_03.options(launched.split())
-    assumed = lesson_03.options(lesson_03.DEFAULTS.split())
+    defaults |= job.options(launched.split())
+    assumed = job.options(job.DEFAULTS.split())
     assert assumed == {name: defaults[name] for name in assumed}  # fmt: skip
 
 

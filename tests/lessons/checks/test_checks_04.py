@@ -8,7 +8,7 @@ import tensorflow as tf
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_04
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.shared.check import checks_of
 
 
 def gap(*_):

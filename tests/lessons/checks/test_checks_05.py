@@ -11,7 +11,7 @@ import pytest
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_05
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.shared.check import checks_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,7 +59,8 @@ SCRIPT = f"""
 import os, re, sys, types
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
-from lessons.toolkit.checks import check, lesson_05
+from lessons.toolkit.checks import lesson_05
+from lessons.toolkit.checks.shared import check
 source = open("solutions/05_mirrored/train.py").read()
 
 def said(text):

@@ -11,8 +11,8 @@ from mpi4py import MPI
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_06 as check
-from lessons.toolkit.checks.check import checks_of
-from lessons.toolkit.simulated_ranks import Hang, SameArray, run_on_ranks
+from lessons.toolkit.checks.shared.check import checks_of
+from lessons.toolkit.ranks import Hang, SameArray, run_on_ranks
 
 LESSON = Path(__file__).parents[3] / "solutions" / "06_allreduce"
 

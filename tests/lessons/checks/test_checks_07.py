@@ -11,7 +11,7 @@ import pytest
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_07
-from lessons.toolkit.checks.check import checks_of
+from lessons.toolkit.checks.shared.check import checks_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -113,7 +113,8 @@ SCRIPT = f"""
 import os, re, sys, types
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
-from lessons.toolkit.checks import check, lesson_07
+from lessons.toolkit.checks import lesson_07
+from lessons.toolkit.checks.shared import check
 checks = check.checks_of(lesson_07)
 sys.path.insert(0, "solutions/07_horovod")  # where its checkpoint.py lies
 source = open("solutions/07_horovod/train.py").read()

@@ -10,10 +10,11 @@ import pytest
 from mpi4py import MPI
 from test_checks import assert_advice, failure
 
-from lessons.toolkit import distribution
+from lessons.toolkit import ranks
 from lessons.toolkit.checks import lesson_08
-from lessons.toolkit.checks.check import checks_of
-from lessons.toolkit.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.checks.lesson_08 import sharing
+from lessons.toolkit.checks.shared.check import checks_of
+from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 
 def gap(*_):
@@ -338,4 +339,4 @@ def test_my_files_without_return():
 
 
 def test_the_error_is_the_toolkits():
-    assert lesson_08.DataDistributionError is distribution.DataDistributionError
+    assert sharing.DataDistributionError is ranks.DataDistributionError

@@ -1,6 +1,5 @@
 """Lesson 09's public checks, and its rates at every step."""
 
-import importlib.util
 import inspect
 import math
 from pathlib import Path
@@ -9,24 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from solution_programs import program
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_09 as check
-from lessons.toolkit.checks.check import checks_of
 from lessons.toolkit.checks.lesson_01 import differences
+from lessons.toolkit.checks.shared.check import checks_of
 
 LESSON = Path(__file__).parents[3] / "solutions" / "09_learning_rate"
 
 
-def program(name):
-    """One of the lesson's programs as a module."""
-    spec = importlib.util.spec_from_file_location(f"{name}_09", LESSON / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-rates, network = program("rates"), program("network")
+rates, network = (program("09_learning_rate", name) for name in ("rates", "network"))
 
 
 def largest(accuracies, within, pick=max):

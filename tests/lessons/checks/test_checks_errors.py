@@ -9,7 +9,7 @@ from real_runs import ROOT
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_03
-from lessons.toolkit.checks.tensorflow_errors import what_is_wrong
+from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong
 
 IN_USER_CODE = """in user code:
 
@@ -65,7 +65,7 @@ def test_a_check_shows_that_line_and_the_students_own():
 RELOADED = '''
 import importlib, pathlib, sys
 import tensorflow as tf
-from lessons.toolkit.checks.check import CheckFailed, exercise
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise
 
 sys.path.insert(0, ".")
 file = pathlib.Path("program.py")

@@ -39,7 +39,7 @@ def small(course, lessons_command):
 def test_what_is_in_it_and_what_is_not(released):
     for name in (
         *("pyproject.toml", "Makefile", "README.md", "environment.yml", "docs/run-record.md"),
-        *("lessons/02_serial/lesson.ipynb", "lessons/toolkit/record.py", "lessons/cli.py"),
+        *("lessons/02_serial/lesson.ipynb", "lessons/toolkit/record/record.py", "lessons/cli.py"),
         *("cluster/sites/laptop.sh", "autograder/reading/files.py", "autograder/rubrics/02.yaml"),
     ):
         assert name in released

@@ -132,7 +132,7 @@ def test_no_word_about_a_stand_in_where_there_is_none(mixed_run):
 def test_cells_are_counted_without_the_injected_one(course, lessons_process):
     write_lesson(course, "02_waits", "import time\ntime.sleep(4)")
     code = (
-        "import sys; from lessons import run_show; run_show.STILL_EVERY = 1.0; "
+        "import sys; from lessons.execute import progress; progress.STILL_EVERY = 1.0; "
         "from lessons.cli import main; main(sys.argv[1:])"
     )
     command = [sys.executable, "-c", code, "run", "02", "--out", str(course / "out")]

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from real_runs import ROOT, run
-from test_checks_09 import rates
+from solution_programs import program
 
 LESSON = ROOT / "solutions" / "09_learning_rate"
+rates = program("09_learning_rate", "rates")
 STEPS = Path(__file__).parents[1] / "ranks" / "lars_steps.py"
 sys.path.insert(0, str(STEPS.parent))
 import lars_steps  # noqa: E402

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_checks_01 import PROGRAM, train
+from solution_programs import SOLUTIONS, program
 
 from autograder.reading.files import read_files
 from lessons.toolkit.checks.lesson_01 import differences
+
+PROGRAM = SOLUTIONS / "01_learning" / "train.py"
+train = program("01_learning", "train")
 
 
 @pytest.mark.parametrize("seed", range(5))

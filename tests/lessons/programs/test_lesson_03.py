@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from check_table import rows
 from real_runs import ROOT, asked, grade_class, lost, points_of, run_one_by_one
-from test_check import rows
 
 LESSON = ROOT / "solutions" / "03_baseline"
 SIZES = ("--size", "32", "--train-samples", "512", "--test-samples", "32", "--batch-size", "64")

@@ -16,7 +16,7 @@ from real_runs import (
     run_one_by_one,
 )
 
-from lessons.toolkit.plots_ranks import shares_of
+from lessons.toolkit.plots import shares_of
 
 LESSON = ROOT / "solutions" / "08_data"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from lessons.toolkit.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 COMM = MPI.COMM_WORLD
 RANK, SIZE = COMM.Get_rank(), COMM.Get_size()

@@ -5,7 +5,7 @@ import os
 
 from mpi4py import MPI
 
-from lessons.toolkit.distribution import DataDistributor
+from lessons.toolkit.ranks import DataDistributor
 
 rank = MPI.COMM_WORLD.Get_rank()
 atexit.register(lambda: print(f"rank {rank} cleaned up", flush=True))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from lessons.toolkit.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 COMM = MPI.COMM_WORLD
 RANK, SIZE = COMM.Get_rank(), COMM.Get_size()

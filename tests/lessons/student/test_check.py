@@ -9,8 +9,9 @@ import uuid
 import nbformat
 import psutil
 import pytest
+from check_table import rows
 
-from lessons.student import check
+from lessons.student import run_cells
 
 NAME = "01_small"
 
@@ -43,12 +44,6 @@ RIGHT = [
 ]
 
 
-def rows(output):
-    """exercise -> (result, what) from the table."""
-    cells = [[part.strip() for part in line.split("│")] for line in output.splitlines()]
-    return {cell[1]: (cell[2], cell[3]) for cell in cells if len(cell) == 5 and cell[1]}
-
-
 def test_every_untouched_gap_is_named(student, lessons_command):
     done = lessons_command("check", "01")
     assert done.exit_code == 1
@@ -78,7 +73,7 @@ def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons
 
 
 def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monkeypatch):
-    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
     fill(student, RIGHT[0], ("Exercise 1.1", "    while True: x += 1"), RIGHT[2])
     done = lessons_command("check", "01")
     assert done.exit_code == 1
@@ -89,7 +84,7 @@ def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monke
 
 
 def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_command, monkeypatch):
-    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
     ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
     endless = f"    {ignore}\n    while True: x += 1"
     fill(student, RIGHT[0], ("Exercise 1.1", endless), RIGHT[2])
@@ -99,7 +94,7 @@ def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_comma
 
 
 def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, monkeypatch):
-    monkeypatch.setattr(check, "EXERCISE_SECONDS", 3)
+    monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
     fill(student, RIGHT[0], ("Exercise 1.1", "    return 2 * x\nwhile True: pass"), RIGHT[2])
     done = lessons_command("check", "01")
     assert "exercise 1.1: stopped after 3 s" in done.output

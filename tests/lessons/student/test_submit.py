@@ -261,7 +261,7 @@ def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_comma
 
 
 def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_output, monkeypatch):
-    monkeypatch.setattr("lessons.student.submit.missing", lambda *_: [])
+    monkeypatch.setattr("lessons.student.submit_command.what_is_missing", lambda *_: [])
     (folder / "02_keras_7.out").write_text(run_output)
     output = lessons_command("submit", "02", "--in", folder).output
     assert output.endswith("The grader will find all that the lesson asks for.\n")

@@ -25,7 +25,7 @@ def name(request, world, tmp_path, monkeypatch) -> str:
         with monkeypatch.context() as real:
             real.delenv("COURSE_CATALOGUE")
             entry = catalogue.entry(request.param)
-            where = [places.Place("COURSE_DATA", Path(GIVEN))]
+            where = [places.DataFolder("COURSE_DATA", Path(GIVEN))]
             have_it = len(places.find(entry, where)) == len(entry.files)
         if have_it:
             monkeypatch.delenv("COURSE_CATALOGUE")

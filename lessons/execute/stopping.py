@@ -1,0 +1,30 @@
+"""Ctrl-C and the signals of a scheduler, as an exception that leaves time to clean up."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class StopRequested(BaseException):
+    """Somebody asked the runner to stop."""
+
+    def __init__(self, signum: int) -> None:
+        self.signum = signum
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """SIGINT, SIGTERM and SIGHUP become StopRequested; a second one changes nothing."""
+
+    def stop(signum: int, _frame: object) -> None:
+        for number in signals:
+            signal.signal(number, lambda *_: None)
+        raise StopRequested(signum)
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,83 @@
+"""What of a lesson's folder goes into the zip that is handed in."""
+
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from autograder.submissions.collect import ANSWERS, is_wanted
+from lessons.folders import LESSON_NAME
+
+LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
+NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
+KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
+
+
+@dataclass
+class Bundle:
+    """What goes into the zip, by kind, and what stays out."""
+
+    folder: Path
+    files: dict[str, list[Path]] = field(default_factory=dict)  # kind -> paths in the folder
+    left_out: list[str] = field(default_factory=list)
+
+    def everything(self) -> list[Path]:
+        return [path for paths in self.files.values() for path in paths]
+
+
+def choose_files(folder: Path, target: Path) -> Bundle:
+    bundle = Bundle(folder)
+    for relative, reason in walk(folder, Path()):
+        if (folder / relative).absolute() == target.absolute():
+            continue  # the package that this one replaces
+        kind = kind_of(relative)
+        if kind is None or reason:
+            bundle.left_out.append(f"{relative}{reason}")
+        else:
+            bundle.files.setdefault(kind, []).append(relative)
+    return bundle
+
+
+def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
+    """Files below the folder, with the reason why one cannot be taken."""
+    for path in sorted((folder / inside).iterdir()):
+        relative = inside / path.name
+        if path.name.startswith(".") or path.name in NOT_ENTERED:
+            continue
+        if path.is_symlink():
+            yield relative, " (a link)"
+        elif path.is_dir():
+            yield from walk(folder, relative)
+        elif not stat.S_ISREG(path.lstat().st_mode):
+            yield relative, " (no regular file)"
+        else:
+            yield relative, ""
+
+
+def kind_of(path: Path) -> str | None:
+    """The grader's own rule says what an output is."""
+    if path.name == ANSWERS:
+        return "answers"
+    if path.suffix in KINDS:
+        return KINDS[path.suffix]
+    return "outputs" if is_wanted(path.name) else None
+
+
+def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
+    """All contents by their names in the zip, or a sentence why not."""
+    name = bundle.folder.name
+    top = name if LESSON_NAME.fullmatch(name) else f"{lesson}_{name}"  # the grader reads the number
+    sizes = {path: (bundle.folder / path).stat().st_size for path in bundle.everything()}
+    if sum(sizes.values()) > LARGEST:
+        largest = max(sizes, key=lambda path: sizes[path])
+        raise click.ClickException(
+            f"{sum(sizes.values()) / 1e6:.0f} MB are too much to hand in (at most "
+            f"{LARGEST / 1e6:.0f} MB); the largest file is {largest} with "
+            f"{sizes[largest] / 1e6:.0f} MB: is it an output?"
+        )
+    try:
+        return {f"{top}/{path.as_posix()}": (bundle.folder / path).read_bytes() for path in sizes}
+    except OSError as error:
+        raise click.ClickException(f"{error.filename}: {error.strerror}.") from error

@@ -1,0 +1,137 @@
+"""What went wrong in a cell or in a program, said so that the student finds the line."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lessons.edition.notebook_pages import CHECK_CALL
+
+NO_NOTEBOOK = "is not a notebook (cut short, or not saved): open it and save it again"
+ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+EXERCISE_NAME = re.compile(r"(?:exercise|check)-(\d+)-(\d+[a-z]?)")
+IN_FILE = r"File (?P<file>.+?\.py):(?P<line>\d+)"
+IN_CELL = r"Cell In\[(?P<count>\d+)\], line (?P<cell_line>\d+)"
+FRAME = re.compile(rf"^\s*(?:{IN_FILE}|{IN_CELL})", re.M)  # of the kernel's traceback
+PLACE = re.compile(r" \((?P<file>[^()]*), line (?P<line>\d+)\)$")  # of a syntax error
+UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
+NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)'$")
+TOO_LONG = "TooLong"
+SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+# The checks' own words, and the gaps': they are told as they are.
+SAID_BY_CHECKS = ("NotImplementedError", "StillAGap", "CheckFailed", TOO_LONG)
+
+
+def missing_file(name: str, folder: Path) -> str:
+    return f"{name} is missing in {folder.name}: copy it there from the course again"
+
+
+def error_of(cell: Any) -> str:
+    for output in cell.outputs:
+        if output.output_type == "error":
+            return ESCAPES.sub("", f"{output.ename}: {output.evalue}")
+    return ""
+
+
+def name_of(cell: Any) -> str:
+    """Which exercise a cell belongs to, as the student knows it."""
+    called = sorted({f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)})
+    number = number_of(cell)
+    if called:
+        return f"exercise {', '.join(called)}"
+    if number:
+        return f"exercise {number}"
+    tags = cell.metadata.get("tags", [])
+    lines = cell.source.strip().splitlines() or [""]
+    return "setup" if "setup" in tags else f"the cell `{lines[0]} …`"
+
+
+def number_of(cell: Any) -> str:
+    """2.4 of a cell that is called exercise-2-4 or check-2-4."""
+    named = EXERCISE_NAME.match(str(cell.metadata.get("nbgrader", {}).get("grade_id", "")))
+    return f"{named[1]}.{named[2]}" if named else ""
+
+
+def explained(cells: list[Any], folder: Path) -> Iterator[tuple[Any, str]]:
+    """Each cell that failed, with a sentence that names the cell or the file, and the line."""
+    failed: list[tuple[Any, str]] = []
+    for cell in cells:
+        error = error_of(cell)
+        if error:
+            said = error
+            if not error.startswith(SAID_BY_CHECKS):
+                said = consequence(cell, error, failed) or located(cell, error, cells, folder)
+                failed.append((cell, said))
+            yield cell, said
+
+
+def consequence(cell: Any, error: str, failed: list[tuple[Any, str]]) -> str:
+    """A name is not defined because the cell that defines it failed: what that cell said."""
+    undefined = UNDEFINED.match(error)
+    if not undefined or "check" not in cell.metadata.tags:
+        return ""
+    name = undefined[1]
+    defines = re.compile(rf"\b(?:import\b.*|def|class)\s{name}\b|^\s*{name}\b.*=", re.M)
+    for earlier, said in reversed(failed):
+        own = number_of(earlier) in {f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)}
+        if own or defines.search(earlier.source):
+            return said
+    return ""
+
+
+def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
+    module = NO_MODULE.match(error)
+    if module and is_named(f"{module[1]}.py", folder):
+        return missing_file(f"{module[1]}.py", folder)
+    kind, _, said = error.partition(": ")
+    place = place_of_syntax if kind in SYNTAX_ERRORS and PLACE.search(said) else place_of_frame
+    where, number, source = place(cell, cells, folder)
+    if not where:
+        return error
+    lines = source.splitlines()
+    line = lines[number - 1].strip() if number <= len(lines) else ""
+    said = PLACE.sub("", said)
+    if said == "incomplete input":
+        said += ", is a bracket or a quotation mark never closed?"
+    return f"{kind} in {where}, line {number}: {said}" + (f"\n    {line}" if line else "")
+
+
+def is_named(file: str, folder: Path) -> bool:
+    """Whether the lesson speaks of a program; no package is called by its file's name."""
+    texts = [folder / "lesson.ipynb", *folder.glob("*.sbatch")]
+    missing = not (folder / file).exists()
+    return missing and any(file in text.read_text(errors="replace") for text in texts)
+
+
+def place_of_syntax(cell: Any, cells: list[Any], folder: Path) -> tuple[str, int, str]:
+    """From the message, which ends in (train.py, line 1) or, for a cell, (12345.py, line 1)."""
+    found = PLACE.search(error_of(cell))
+    assert found
+    program = folder / found["file"]
+    if program.is_file():
+        return program.name, int(found["line"]), program.read_text(errors="replace")
+    if "check" in cell.metadata.tags:
+        return "", 0, ""
+    return cell_name(cell), int(found["line"]), cell.source
+
+
+def place_of_frame(cell: Any, cells: list[Any], folder: Path) -> tuple[str, int, str]:
+    """The innermost line of the traceback that the student wrote: in a program or in a cell."""
+    [output] = [output for output in cell.outputs if output.output_type == "error"][:1]
+    counted = {one.get("execution_count"): one for one in cells if "check" not in one.metadata.tags}
+    for frame in reversed(list(FRAME.finditer(ESCAPES.sub("", "\n".join(output.traceback))))):
+        if frame["count"]:
+            one = counted.get(int(frame["count"]))
+            if one is not None:
+                return cell_name(one), int(frame["cell_line"]), one.source
+            continue
+        # The cells ran in a copy of the folder, so only the names of both agree.
+        inside = frame["file"].rpartition(f"/{folder.name}/")[2]
+        if inside != frame["file"] and (folder / inside).is_file():
+            return inside, int(frame["line"]), (folder / inside).read_text(errors="replace")
+    return "", 0, ""
+
+
+def cell_name(cell: Any) -> str:
+    name = name_of(cell)
+    return name if name.startswith("the cell") else f"the cell of {name}"

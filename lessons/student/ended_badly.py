@@ -1,0 +1,48 @@
+"""Sentences about runs that did not end well."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from autograder.records import Run
+from cluster.schedulers import history
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+
+
+def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
+    """Runs that did not end well, where a run of the same program did, and jobs without any run."""
+    good = {source_of(run) for run in runs if run.outcome == "completed"}
+    for run in runs:
+        output = next((Path(file).name for file in run.files if file.endswith(".out")), None)
+        if run.format == "unknown" and output:
+            error = next((Path(file).name for file in run.files if file.endswith(".err")), None)
+            why = f"; {error} may say why" if error else ""
+            yield f"{output}: there is no run in it ({run.outcome}){why}"
+        if run.format != "unknown" and run.outcome != "completed" and source_of(run) in good:
+            yield how_it_ended(run, folder)
+
+
+def source_of(run: Run) -> str:
+    return str(run.header.get("source") or run.format)
+
+
+def how_it_ended(run: Run, folder: Path) -> str:
+    """A sentence about a run that did not end well."""
+    name = Path(run.files[0]).name
+    if run.outcome == "incomplete" and still_running(run, folder):
+        return f"{name}: its job is still running; wait for its end"
+    return f"{name}: its run did not end well ({run.outcome})"
+
+
+def still_running(run: Run, folder: Path) -> bool:
+    """Asked only where jobs run on this machine, which answers at once."""
+    with contextlib.suppress(click.ClickException, OSError, ValueError, TypeError):
+        job = history.with_id(str(run.job_id))
+        if job and folder.resolve() in Path(job.job_file).parents:
+            scheduler = scheduler_of(site_files.current(job.site))
+            statuses = scheduler.statuses(job.job_id) if scheduler.RUNS_HERE else []
+            return any(not status.over for status in statuses)
+    return False

@@ -1,0 +1,112 @@
+"""What the check cells of a notebook say about each exercise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lessons.edition.notebook_pages import CHECK_CALL, checked_exercises
+from lessons.student.cell_errors import (
+    ESCAPES,
+    NO_NOTEBOOK,
+    SYNTAX_ERRORS,
+    TOO_LONG,
+    error_of,
+    explained,
+    missing_file,
+    name_of,
+    number_of,
+)
+from lessons.student.run_cells import run_cells
+
+NEEDED = {"parameters", "setup", "exercise", "check"}
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    exercise: str  # "2.1"
+    status: str  # passed, still a gap, not yet
+    said: str = ""  # expected, found and try, or the error
+
+
+def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], list[str]]:
+    """Results in the order of the notebook, and what went wrong in other cells than checks."""
+    notebook = read_notebook(folder / "lesson.ipynb")
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and NEEDED & set(cell.metadata.get("tags", []))
+    ]
+    if not checked_exercises(notebook):
+        raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
+    run_cells(notebook, folder)
+    said_of = {id(cell): said for cell, said in explained(notebook.cells, folder)}
+    broken = {
+        number_of(cell): said_of[id(cell)]
+        for cell in notebook.cells
+        if "check" not in cell.metadata.tags and error_of(cell).startswith(SYNTAX_ERRORS)
+    }
+    results = []
+    for cell in notebook.cells:
+        if "check" in cell.metadata.tags:
+            numbers = {f"{a}.{b}" for a, b in CHECK_CALL.findall(cell.source)}
+            for number in sorted(numbers):
+                result = judge(number, cell, said_of.get(id(cell), ""))
+                if number in broken and result.status != "passed":
+                    result = ExerciseResult(number, "not yet", broken[number])
+                results.append(result)
+    told = {result.said for result in results}
+    faults = [fault for cell in notebook.cells for fault in fault_of(cell, said_of.get(id(cell)))]
+    faults = [fault for fault in faults if fault not in told]
+    missing = sorted(wanted - {result.exercise for result in results})
+    results += [
+        ExerciseResult(number, "not yet", "its check cell is gone; take a fresh copy")
+        for number in missing
+    ]
+    return results, faults
+
+
+def read_notebook(path: Path) -> Any:
+    import nbformat
+
+    try:
+        return nbformat.read(path, as_version=4)
+    except FileNotFoundError as error:
+        raise click.ClickException(f"{missing_file(path.name, path.parent)}.") from error
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}.") from error
+    except Exception as error:
+        raise click.ClickException(f"{path} {NO_NOTEBOOK}.") from error
+
+
+def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
+    """From what the check cell shows, as the student would see it."""
+    printed = ESCAPES.sub("", "".join(o.text for o in cell.outputs if o.output_type == "stream"))
+    error = error_of(cell)
+    if not error:
+        said = "".join(printed.strip().splitlines()[-1:])
+        return ExerciseResult(
+            exercise, "passed", said.removeprefix(f"Exercise {exercise}: right. ")
+        )
+    name, _, words = error.partition(": ")
+    if name in ("NotImplementedError", "StillAGap"):
+        return ExerciseResult(exercise, "still a gap", words.partition(": ")[2] or words)
+    if name == TOO_LONG:
+        return ExerciseResult(exercise, "not yet", words)
+    if name == "CheckFailed":
+        return ExerciseResult(exercise, "not yet", words.removeprefix(f"Exercise {exercise}\n"))
+    return ExerciseResult(exercise, "not yet", explanation)
+
+
+def fault_of(cell: Any, said: str | None) -> Iterator[str]:
+    """A cell that is no check may need what only a job's output gives; not so for these."""
+    if not said or "check" in cell.metadata.tags:
+        return
+    if "setup" in cell.metadata.tags:
+        yield f"setup cell `{cell.source.strip().splitlines()[0]} …`: {said}"
+    elif error_of(cell).startswith(TOO_LONG):
+        yield f"{name_of(cell)}: {said.removeprefix(f'{TOO_LONG}: ')}"
+    elif error_of(cell).startswith(SYNTAX_ERRORS):
+        yield said

@@ -1,0 +1,134 @@
+"""Sentences about what the grader will miss in a bundle."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from autograder.judging.judge_answers import of_another_kind
+from autograder.judging.runs_that_count import matching
+from autograder.records import Run
+from autograder.settings import rubric
+from autograder.settings.rubric_schema import Question, Rubric
+from autograder.submissions.answers import read_answers
+from lessons.student.bundle import Bundle
+from lessons.student.cell_errors import NO_NOTEBOOK
+from lessons.student.ended_badly import how_it_ended, source_of
+
+NAME = r"(Exercise \d+\.\d+[a-z]?|Predict|Answer)"
+GAP = re.compile(rf"NotImplementedError\(\s*[\"']{NAME}: ")
+# In a job file a gap is directives without values below its name, or commands that say its name.
+JOB_GAP = re.compile(
+    rf"^(?:# {NAME}: .*\n(?:#SBATCH .*\n)*?#SBATCH --[a-z-]+=\s*$|echo .{NAME}: )", re.M
+)
+PROGRAM = re.compile(r"^\s*launch\b.*?\s(\w+\.py)\b", re.M)
+SOURCE = re.compile(r"\bsource *= *(.*)")  # of a program's record
+WORD = re.compile(r"\"([\w-]+)\"")
+COPIED = 2.0  # seconds between the times of files that were copied together
+
+
+def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[str]:
+    """Sentences about what the grader will not find."""
+    file = rubric.FOLDER / f"{lesson}.yaml"
+    asked = rubric.load_rubric(file) if file.exists() else None
+    outputs = bundle.files.get("outputs", [])
+    known = [run for run in runs if run.format != "unknown"]  # err.txt has no run, and is right
+    if not outputs:
+        yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
+    elif not known:
+        yield "no run in any output: did the jobs start their programs? look at the .err files"
+    ended = [run for run in known if run.outcome == "completed"]
+    good = {source_of(run) for run in ended}
+    yield from (
+        how_it_ended(run, bundle.folder)
+        for run in known
+        if run not in ended and source_of(run) not in good
+    )
+    if asked and outputs:
+        for name in sorted(needed_runs(asked)):
+            if not matching(ended, asked, name):
+                facts = ", ".join(f"{key} {value}" for key, value in asked.runs[name].where.items())
+                job = job_of(bundle, asked.runs[name].where.get("source"))
+                yield f"no completed run of `{name}` ({facts}){job}"
+    yield from older_than_program(ended, bundle.folder)
+    yield from missing_answers(bundle, asked.answers if asked else {})
+    for path in bundle.everything():
+        yield from gaps_in(bundle.folder, path)
+    if "notebook" not in bundle.files:
+        yield "no notebook"
+
+
+def needed_runs(asked: Rubric) -> set[str]:
+    """Names of the runs without which points are lost."""
+    return {
+        name
+        for check in asked.checks
+        if not check.if_present
+        for condition in check.require
+        for name in condition.of
+    }
+
+
+def job_of(bundle: Bundle, source: object) -> str:
+    """Words on the job file whose program names this source, if there is just one."""
+    makers = set()
+    for path in bundle.files.get("job files", []):
+        for program in PROGRAM.findall(text_of(bundle.folder / path)):
+            written = text_of(bundle.folder / program)
+            sources = {word for line in SOURCE.findall(written) for word in WORD.findall(line)}
+            if source in sources:
+                makers.add(str(path))
+    return f"; its job file is {makers.pop()}" if len(makers) == 1 else ""
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def older_than_program(ended: list[Run], folder: Path) -> Iterator[str]:
+    """Of the runs with the same settings the latest counts: is it of the program as it is now?"""
+    facts = ("source", "program", "model", "world_size", "global_batch", "lr", "dataset")
+    latest = {}
+    for run in sorted(ended, key=lambda run: run.began_ms or 0):
+        latest[tuple(str(run.header.get(fact)) for fact in facts)] = run
+    for run in latest.values():
+        program = folder / Path(str(run.header.get("program") or "")).name
+        output = Path(run.files[0])
+        if program.is_file() and program.stat().st_mtime > output.stat().st_mtime + COPIED:
+            yield f"{output.name} is older than {program.name}: run the job again"
+
+
+def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[str]:
+    if not wanted:
+        return
+    if "answers" not in bundle.files:
+        yield "no answers.txt: the notebook's cells with `answers.note(…)` write it"
+        return
+    path = bundle.folder / bundle.files["answers"][0]
+    given, findings = read_answers(path, path.name)
+    for finding in findings:
+        yield f"answers.txt: {finding.title}: {finding.found}"
+    for name, question in wanted.items():
+        if name in given and (kind := of_another_kind(question, given[name].text)):
+            yield f"answers.txt: {name} = {given[name].text} is not what is asked, {kind}"
+    without = sorted(set(wanted) - set(given))
+    if without:
+        yield f"answers.txt has no {', '.join(without)}"
+
+
+def gaps_in(folder: Path, path: Path) -> Iterator[str]:
+    """Gaps that are still open, once each; a notebook that is none."""
+    text = (folder / path).read_text(encoding="utf-8", errors="replace")
+    if path.suffix == ".ipynb":
+        try:
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+            text = "\n".join("".join(cell["source"]) for cell in cells)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            yield f"{path} {NO_NOTEBOOK}"
+            return
+    if path.suffix in (".sbatch", ".sh"):
+        names = ["".join(found) for found in JOB_GAP.findall(text)]
+    else:
+        names = GAP.findall(text)
+    for name in sorted(set(names)):
+        yield f"{path} still has the gap of {name}"

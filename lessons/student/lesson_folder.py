@@ -1,0 +1,44 @@
+"""Which folder a student means by the number of a lesson."""
+
+from pathlib import Path
+
+import click
+
+from lessons.folders import choose_lessons, course_root
+
+
+def find_folder(number: str, inside: Path | None) -> Path:
+    """The folder with the student's lesson.ipynb."""
+    if inside is None:
+        [folder] = choose_lessons(course_root() / "lessons", [number]).values()
+        refuse_other_checkout(folder)
+        return folder
+    places = [inside, *choose_places(inside, number)]
+    for place in places:
+        if (place / "lesson.ipynb").is_file():
+            return place.resolve()
+    raise click.UsageError(f"There is no lesson.ipynb in {inside}; name the lesson's folder.")
+
+
+def refuse_other_checkout(folder: Path) -> None:
+    """Who stands in one clone and has another one's environment active means the first."""
+    here = checkout_of(Path.cwd())
+    if here is None or here == course_root():
+        return
+    activate = here / ".venv" / "bin" / "activate"
+    cure = f"`source {activate}`" if activate.is_file() else f"activate {here.name}'s environment"
+    raise click.ClickException(
+        f"You are in the course {here}, but this command belongs to another one and would take "
+        f"{folder}: {cure} first, or name the folder that you mean with --in."
+    )
+
+
+def checkout_of(place: Path) -> Path | None:
+    """The course, cloned or unpacked, in which a place lies."""
+    around = (place, *place.parents)
+    return next((one for one in around if (one / "lessons" / "toolkit").is_dir()), None)
+
+
+def choose_places(inside: Path, number: str) -> list[Path]:
+    prefix = number.split("_")[0].zfill(2)
+    return sorted(path for path in inside.glob(f"{prefix}_*") if path.is_dir())

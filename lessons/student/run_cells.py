@@ -1,0 +1,82 @@
+"""Run a notebook's cells in a copy of its folder: nothing of the student's changes."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lessons.execute.environment import course_environment
+from lessons.execute.marked_processes import MARK, stop_marked
+from lessons.execute.stopping import StopRequested, stoppable
+from lessons.student.cell_errors import TOO_LONG, name_of
+
+EXERCISE_SECONDS = 30
+IMPORT_SECONDS = 120  # of cells that import: TensorFlow takes up to 20 s on a slow machine
+IMPORTS = re.compile(r"^\s*(import|from)\b|\breload\(", re.M)
+NOT_COPIED = ("checkpoints", "*.npy", ".*", "__pycache__", "*.h5", "*.pt", "*.keras")
+
+
+def run_cells(notebook: Any, folder: Path) -> None:
+    from nbclient import NotebookClient
+    from nbclient.exceptions import DeadKernelError
+    from rich.console import Console
+
+    mark = uuid.uuid4().hex
+    with tempfile.TemporaryDirectory() as copy:
+        place = Path(copy) / folder.name
+        shutil.copytree(folder, place, ignore=shutil.ignore_patterns(*NOT_COPIED))
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            allow_errors=True,
+            timeout_func=seconds_for,
+            interrupt_on_timeout=True,
+            # Also a cell that takes no interrupt is left after its time.
+            error_on_timeout={"ename": TOO_LONG, "evalue": "", "traceback": []},
+            resources={"metadata": {"path": str(place)}},
+        )
+        environment = dict(os.environ) | course_environment() | {MARK: mark}
+        try:
+            # Not client.execute(): that takes Ctrl-C for itself and ends in a traceback.
+            with (
+                stoppable(),
+                client.setup_kernel(env=environment, stderr=subprocess.DEVNULL),
+                Console(stderr=True).status("starting") as status,  # nothing but on a terminal
+            ):
+                for index, cell in enumerate(notebook.cells):
+                    status.update(name_of(cell).replace("[", r"\["))
+                    execute_cell(client, cell, index)
+        except StopRequested as stopped:
+            click.echo("stopped; nothing was changed", err=True)
+            sys.exit(128 + stopped.signum)
+        except DeadKernelError as error:
+            raise click.ClickException("the notebook's kernel died while checking.") from error
+        finally:
+            stop_marked(mark)
+
+
+def execute_cell(client: Any, cell: Any, index: int) -> None:
+    """Run one cell; one that takes too long is interrupted, and the next ones still run."""
+    from nbformat.v4 import new_output
+
+    began = time.monotonic()
+    client.execute_cell(cell, index)
+    limit = seconds_for(cell)
+    if time.monotonic() - began >= limit:
+        said = f"stopped after {limit} s: is there a loop that never ends?"
+        cell.outputs = [new_output("error", ename=TOO_LONG, evalue=said, traceback=[])]
+
+
+def seconds_for(cell: Any) -> int:
+    """An exercise is quick; what is slow is to import a framework."""
+    tags = set(cell.metadata.get("tags", []))
+    quick = "exercise" in tags or ("check" in tags and not IMPORTS.search(cell.source))
+    return EXERCISE_SECONDS if quick else IMPORT_SECONDS

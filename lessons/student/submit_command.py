@@ -1,0 +1,56 @@
+"""`lessons submit`: pack a lesson's folder for handing in, and say what the grader will miss."""
+
+from pathlib import Path
+
+import click
+
+from autograder.reading.files import read_files
+from lessons.edition.pack import write_zip
+from lessons.folders import LESSON_NAME
+from lessons.student.bundle import Bundle, choose_files, read_bundle
+from lessons.student.ended_badly import not_counted
+from lessons.student.grader_misses import what_is_missing
+from lessons.student.lesson_folder import find_folder
+
+
+@click.command("submit")
+@click.argument("lesson", metavar="NN")
+@click.option("--in", "inside", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Default: NN_….zip.")
+def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
+    """Pack a lesson's folder for handing in, and say what the grader will miss in it."""
+    folder = find_folder(lesson, inside)
+    number = lesson.split("_")[0].zfill(2)
+    if LESSON_NAME.fullmatch(folder.name) and folder.name[:2] != number:
+        raise click.UsageError(f"{folder} is lesson {folder.name[:2]}, not {number}.")
+    target = out or Path(f"{folder.name}.zip")
+    if target.suffix != ".zip":
+        raise click.UsageError(f"--out {target}: name a file that ends in .zip.")
+    bundle = choose_files(folder, target)
+    contents = read_bundle(bundle, number)
+    runs = read_files(folder / path for path in bundle.files.get("outputs", []))
+    problems = list(dict.fromkeys(what_is_missing(bundle, number, runs)))
+    extra = list(dict.fromkeys(not_counted(runs, folder)))
+    write_zip(target, contents, frozenset())
+    size = target.stat().st_size / 1000
+    click.echo(f"{target}: {len(contents)} files of {folder.name}, {size:.0f} kB")
+    tell(bundle, extra, problems)
+
+
+def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
+    for kind in ("notebook", "programs", "job files", "outputs", "answers"):
+        names = ", ".join(map(str, bundle.files.get(kind, []))) or "none"
+        click.echo(f"  {kind + ':':11}{names}")
+    if bundle.left_out:
+        click.echo(f"  left out:  {', '.join(bundle.left_out)}")
+    if extra:
+        click.echo("Also in it, not counted:")
+        for sentence in extra:
+            click.echo(f"  - {sentence}")
+    if problems:
+        click.echo("The grader will miss:")
+        for problem in problems:
+            click.echo(f"  - {problem}")
+    else:
+        all_ = "all that gives points" if extra else "all that the lesson asks for"
+        click.echo(f"The grader will find {all_}.")

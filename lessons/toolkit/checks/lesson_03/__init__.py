@@ -1,0 +1,7 @@
+"""Public checks of lesson 03: a baseline worth distributing."""
+
+from lessons.toolkit.checks.lesson_03.images import check_3_1, check_3_2
+from lessons.toolkit.checks.lesson_03.job import check_3_4, check_3_5
+from lessons.toolkit.checks.lesson_03.networks import check_3_3, check_3_6
+
+__all__ = ["check_3_1", "check_3_2", "check_3_3", "check_3_4", "check_3_5", "check_3_6"]

@@ -1,0 +1,89 @@
+"""The steps of an epoch (3.4), and the words that a job is given (3.5)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.lesson_03.networks import count_is
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+
+Function = Callable[..., Any]
+
+
+@exercise("3.4")
+def check_3_4(steps: Function) -> str:
+    """50,000 images are 196 batches of 256, the last one smaller."""
+    for n, batch in ((50_000, 256), (50_000, 2048), (512, 64), (50_000, 1)):
+        right = -(-n // batch)
+        compare(
+            number(steps(n, batch), f"steps({n}, {batch})"),
+            right,
+            f"steps({n}, {batch})",
+            {
+                n // batch: "This leaves out the last, smaller batch. Round up.",
+                n / batch: "There is no part of a step: round up.",
+                n // batch + 1: "One too many when the batch divides the images: math.ceil.",
+                n * batch: "Divide.",
+            },
+        )
+    return "196 steps at batch 256, 25 at 2,048."
+
+
+# What job.sbatch and train.py take when the words say nothing, and what is asked, as in the rubric.
+DEFAULTS = "--size 128 --batch-size 256 --train-samples 50000 --test-samples 10000"
+
+ASKED = {
+    "smoke": "--size 32 --batch-size 64 --train-samples 512 --test-samples 512",
+    "full": "--size 128 --train-samples 50000",
+}
+
+WHY_ASKED = {
+    "smoke": "Add the small sizes, *train_words: else the job ends at its time limit.",
+    "full": "It is compared with ResNet50V2, so the same size and all images: *train_words.",
+}
+
+
+@exercise("3.5")
+def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke") -> str:
+    """The job's words train ResNet152V2, which has 58,352,138 parameters."""
+    words = job_words()
+    if words is None:
+        advice = "Is there a `return` in front of it? And `.extend`, of a list, returns None."
+        raise CheckFailed("a list of words", "None", advice)
+    one_each = 'One string for each word: ["--model", "ResNet152V2", …].'
+    if not isinstance(words, list | tuple):
+        raise CheckFailed("a list of words", shown(words), one_each)
+    if inside := [word for word in words if isinstance(word, list | tuple)]:
+        advice = "A list within the list: put a * before its name, as in [*train_words]."
+        raise CheckFailed("a list of single words", shown(inside[0]), advice)
+    if strange := [word for word in words if not isinstance(word, str | int)]:
+        advice = "Each word is a string or a whole number."
+        raise CheckFailed("a list of single words", shown(strange[0]), advice)
+    if several := [word for word in map(str, words) if word.split() != [word]]:
+        raise CheckFailed("a list of single words", f"{several[0]!r} as one word", one_each)
+    said = options([*DEFAULTS.split(), *map(str, words)])
+    model = said.get("--model")
+    if model != "ResNet152V2":
+        advice = "--model takes the name as Keras Applications writes it: ResNet152V2."
+        raise CheckFailed("--model ResNet152V2", f"--model {model}", advice)
+    batch = said["--batch-size"]
+    if not batch.isdigit() or not 1 <= int(batch) <= 4096:
+        raise CheckFailed("a batch size", f"--batch-size {batch}", "A whole number, such as 256.")
+    for name, value in options(ASKED[profile].split()).items():
+        if said[name] != value:
+            raise CheckFailed(f"{name} {value}", f"{name} {said[name]}", WHY_ASKED[profile])
+    count_is(model, build_model(model, 32).count_params())
+    behind = " ".join(map(str, words))
+    return f"58,352,138 parameters. To run it: cluster submit job.sbatch {behind}"
+
+
+def options(words: list[str]) -> dict[str, str]:
+    """--name value and --name=value; --batch_size is --batch-size, as in the program."""
+    found: dict[str, str] = {}
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--batch_size":
+            name = "--batch-size"
+        if name.startswith("--"):
+            following = words[place + 1] if place + 1 < len(words) else ""
+            found[name] = value if equals else following
+    return found

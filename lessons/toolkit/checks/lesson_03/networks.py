@@ -1,0 +1,128 @@
+"""The network and its parameters (3.3), and what comes out of it (3.6)."""
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+from unittest import mock
+
+from lessons.toolkit.checks.shared.check import (
+    CheckFailed,
+    exercise,
+    shown,
+)
+
+Function = Callable[..., Any]
+
+PARAMETERS = {"ResNet50V2": 23_585_290, "MobileNet": 3_239_114, "ResNet152V2": 58_352_138}
+
+OTHER_NETWORKS = {
+    25_613_800: "That is the network for 1,000 classes: classes=10.",
+    23_564_800: "The last layer is missing: leave include_top alone.",
+    23_608_202: "That is ResNet50, without V2: take the network that `name` says.",
+    4_253_864: "That is the network for 1,000 classes: classes=10.",
+    60_380_648: "That is the network for 1,000 classes: classes=10.",
+    42_647_050: "That is ResNet101V2.",
+    58_391_434: "That is ResNet152, without V2.",
+}
+
+
+def no_download(*_: Any, **__: Any) -> None:
+    raise CheckFailed(
+        "weights=None: nothing is fetched from the internet",
+        'weights="imagenet"',
+        "A compute node has no internet: the job would wait until its time is over.",
+    )
+
+
+@exercise("3.3")
+def check_3_3(program: Any) -> str:
+    """ResNet50V2 with 10 classes has 23,585,290 parameters, at any size of image."""
+    for name, size in (("MobileNet", 32), ("ResNet50V2", 40)):
+        with no_internet(program):
+            model = program.build_model(name, size)
+        if not hasattr(model, "count_params"):
+            advice = "Call the network and return what it gives: `return network(…)`."
+            raise CheckFailed("build_model returns a Keras model", shown(model), advice)
+        found = tuple(model.input_shape), tuple(model.output_shape)
+        if found != ((None, size, size, 3), (None, 10)):
+            advice = "input_shape=(size, size, 3), classes=10"
+            if len(found[1]) == 4:
+                advice = "The last layers are missing: leave include_top alone."
+            elif found[1] == (None, 1000):
+                advice = "1,000 classes are the networks' default, for ImageNet: classes=10."
+            elif found[0] != (None, size, size, 3):
+                advice = "The images are `size` by `size`: input_shape=(size, size, 3)."
+            wanted = f"(None, {size}, {size}, 3) to (None, 10)"
+            raise CheckFailed(wanted, f"{found[0]} to {found[1]}", advice)
+        count_is(name, model.count_params())
+        if not ends_in_softmax(model):
+            advice = "The loss expects probabilities: leave classifier_activation alone."
+            raise CheckFailed("10 probabilities", "scores without softmax", advice)
+    return "23,585,290 parameters; for 1,000 classes it would be 2,049 x 990 more."
+
+
+def no_internet(program: Any) -> Any:
+    """Downloading means a failed check, whichever Keras the program uses."""
+    fetches = sys.modules[program.keras.utils.get_file.__module__]
+    return mock.patch.object(fetches, "get_file", no_download)
+
+
+def ends_in_softmax(model: Any) -> bool:
+    last = model.layers[-1]
+    names = (getattr(getattr(last, "activation", None), "__name__", ""), type(last).__name__)
+    return "softmax" in " ".join(names).lower()
+
+
+def count_is(name: str, count: int) -> None:
+    right = PARAMETERS[name]
+    if count != right:
+        advice = OTHER_NETWORKS.get(count, "getattr(keras.applications, name), and no layer more.")
+        raise CheckFailed(f"{name}: {right:,} parameters", f"{count:,}", advice)
+
+
+SHAPES = {
+    "a": (None, 10),
+    "b": (None, 4, 4, 2048),
+    "c": (None, 2048),
+    "d": (None, 1, 1, 2048),
+}
+
+NO_TOP = "Without its top the network ends in 2,048 features; classes play no part."
+
+WHY_SHAPES = {
+    "a": "With its top the network ends in one number for each class, at any size of image.",
+    "b": "Without top the last block comes out: 2,048 pictures, each 32 times smaller than 128.",
+    "c": "pooling='avg' makes one number of each of the 2,048 pictures.",
+    "d": "The network halves the size five times: 32 becomes 1. Therefore 32 is the smallest.",
+}
+
+
+@exercise("3.6")
+def check_3_6(shapes: Function) -> str:
+    """Four settings of the constructor, four shapes; the first entry is None, for the batch."""
+    found = shapes()
+    if found is None:
+        advice = "Is there a `return` in front of it? And `.update`, of a dictionary, returns None."
+        raise CheckFailed("a dictionary a to d", "None", advice)
+    if not isinstance(found, Mapping):
+        raise CheckFailed("a dictionary a to d", shown(found), 'return {"a": (None, …), …}')
+    if capitals := [key for key in found if key not in SHAPES and str(key).lower() in SHAPES]:
+        advice = 'The keys are the small letters of the table: "a", not "A".'
+        raise CheckFailed("the keys a, b, c and d", shown(capitals), advice)
+    for letter, right in SHAPES.items():
+        given = found.get(letter)
+        if not isinstance(given, tuple | list):
+            advice = "A tuple, with None for the batch: (None, …)."
+            raise CheckFailed(f"{letter}: a shape", shown(given), advice)
+        if tuple(given) == right:
+            continue
+        advice = WHY_SHAPES[letter]
+        if tuple(given) == right[1:]:
+            advice = "The first entry is the batch, which is not known yet: None."
+        elif letter == "a" and tuple(given) == (None, 1000):
+            advice = "classes=10 was given; 1,000 is only the default."
+        elif letter != "a" and given and given[-1] in (10, 1000):
+            advice = NO_TOP
+        wanted = f"another shape for {letter}"
+        raise CheckFailed(wanted, shown(tuple(given)), advice)
+    return "Top or no top, pooled or not: the constructor decides what comes out."

@@ -1,0 +1,109 @@
+"""The pipeline of an epoch (4.3)."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.lesson_04.watched import ASSIGN, EACH, PIECES, Watched
+from lessons.toolkit.checks.shared.check import (
+    CheckFailed,
+    exercise,
+    shown,
+)
+
+Function = Callable[..., Any]
+
+
+@exercise("4.3")
+def check_4_3(stages: Function) -> str:
+    """Every sample once an epoch, decoded once in all, in a new order, ahead of time."""
+    everything = list(range(PIECES * EACH))
+    watched = Watched(stages)
+    first = watched.epoch()
+    flat = list(itertools.chain.from_iterable(first))
+    if sorted(flat) != everything:
+        raise CheckFailed(
+            f"{len(everything)} samples an epoch, each once",
+            f"{len(flat)}, of which {len(set(flat))} are different",
+            "No stage may drop or repeat samples: no repeat(), no take().",
+        )
+    decoded = watched.calls
+    second = list(itertools.chain.from_iterable(watched.epoch()))
+    if watched.calls != decoded:
+        raise CheckFailed(
+            "with --cache the decoder is not called in epoch 2",
+            f"called {watched.calls - decoded} times more",
+            "cache() keeps what comes out of the stage before it: put it behind map(decode). "
+            f"{ASSIGN}",
+        )
+    if watched.caches_floats():
+        raise CheckFailed(
+            "a cache of single images, as bytes",
+            "a cache of what prepare() makes: finished batches of floats",
+            "cache() stands behind prepare(): the same batches for ever, and 9.8 GB of them at "
+            "128 × 128. Move it between unbatch() and shuffle().",
+        )
+    if flat == everything:
+        raise CheckFailed(
+            "samples in random order",
+            "0, 1, 2, …",
+            f"shuffle(args.buffer) is missing, or has no effect. {ASSIGN}",
+        )
+    if second == flat:
+        raise CheckFailed(
+            "another order in epoch 2 than in epoch 1",
+            "the same for ever",
+            "cache() behind shuffle() keeps the shuffled order: cache first, then shuffle (anew in "
+            "each epoch, which it does by itself).",
+        )
+    check_mixing(first, flat)
+    check_switches(stages)
+    return "Decoded once, mixed anew in every epoch, prepared ahead of time."
+
+
+def check_mixing(batches: list[list[int]], flat: list[int]) -> None:
+    """Single samples are shuffled, and neither batches nor packs as a whole."""
+    together = [sorted(batch) == list(range(min(batch), max(batch) + 1)) for batch in batches]
+    if sum(together) > len(batches) // 2:
+        raise CheckFailed(
+            "batches of samples from everywhere",
+            f"batches of neighbours, as {shown(batches[0])}",
+            "Shuffle single samples: behind unbatch(), before prepare().",
+        )
+    stay = sum(b - a == 1 and b % EACH > 0 for a, b in itertools.pairwise(flat))
+    if stay > PIECES * (EACH - 1) // 2:
+        raise CheckFailed(
+            "samples of a pack apart from each other",
+            f"{stay} of {PIECES * (EACH - 1)} samples follow their neighbour",
+            "Only whole packs were shuffled: shuffle behind unbatch().",
+        )
+
+
+def check_switches(stages: Function) -> None:
+    watched = Watched(stages, cache=False)
+    for _ in range(2):
+        watched.epoch()
+    if watched.calls != 2 * PIECES:
+        raise CheckFailed(
+            "without --cache the decoder is called in every epoch",
+            f"{watched.calls} calls in two epochs of {PIECES} packs",
+            "`if args.cache:`; else nothing is kept, and files can be measured.",
+        )
+    names = watched.stage_names()
+    if "Prefetch" not in names[0]:
+        advice = (
+            f"While the network computes, the next batch is made: prefetch() comes last. {ASSIGN}"
+        )
+        if any("Prefetch" in name for name in names):
+            advice = "What stands behind prefetch() is not done ahead: put it last."
+        raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
+    if not any("ParallelMap" in name for name in names):
+        raise CheckFailed(
+            "packs decoded in parallel",
+            "one after another",
+            "map(decode, num_parallel_calls=args.workers).",
+        )
+    if any("Prefetch" in name for name in Watched(stages, prefetch=False).stage_names()):
+        raise CheckFailed(
+            "no prefetch with --no-prefetch", "prefetch", "`if args.prefetch`: to see what it does."
+        )

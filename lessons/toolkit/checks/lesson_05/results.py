@@ -1,0 +1,72 @@
+"""What measured times say: intervals (5.4), and means with a first epoch in them (5.5)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, pair, shown
+from lessons.toolkit.checks.shared.interval import check_interval
+
+Function = Callable[..., Any]
+EITHER_FIRST = "Here the later one is named first: two comparisons are needed."
+
+
+@exercise("5.4")
+def check_5_4(interval: Function, overlap: Function) -> str:
+    """9 s / 4 s lies in [1.89, 2.71]; intervals overlap when they share a value."""
+    for a, b in ((9, 6), (9, 4), (27, 16), (27, 8)):
+        check_interval(
+            pair(interval(a, b), f"interval({a}, {b})"),
+            ((a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)),
+            f"interval({a}, {b})",
+            f"The speedup is smallest when {a} was {a - 0.5} and {b} was {b + 0.5}.",
+            {
+                ((a - 0.5) / (b - 0.5), (a + 0.5) / (b + 0.5)): "Both err on their own: the "
+                "smallest ratio has the smallest numerator and the LARGEST denominator.",
+                ((a - 1) / (b + 1), (a + 1) / (b - 1)): "Rounding errs by half a second.",
+            },
+        )
+    cases = [
+        ((1.89, 2.71), (2.60, 3.00), True, "The value 2.65 lies in both."),
+        ((2.60, 3.00), (1.89, 2.71), True, f"The value 2.65 lies in both. {EITHER_FIRST}"),
+        ((1.0, 2.0), (3.0, 4.0), False, "All from 2 to 3 lies between them."),
+        ((3.0, 4.0), (1.0, 2.0), False, f"All from 2 to 3 lies between them. {EITHER_FIRST}"),
+        ((1.0, 4.0), (2.0, 3.0), True, "One lies within the other."),
+        ((2.0, 3.0), (1.0, 4.0), True, "One lies within the other."),
+    ]
+    for one, other, right, why in cases:
+        found = overlap(one, other)
+        if found is None:
+            why = "Is there a `return` in front of it?"
+        if found is None or bool(found) != right:
+            raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), why)
+    return "9 s / 4 s lies in [1.89, 2.71]. Where two overlap, either may be the larger one."
+
+
+@exercise("5.5")
+def check_5_5(mean_of_all: Function, apparent: Function) -> str:
+    """With the first epoch in the mean, 31 and 12 s look faster than 49 and 6 s: 21.5 and 27.5."""
+    for seconds in ([31, 12], [49, 6], [63, 33, 33]):
+        right = sum(seconds) / len(seconds)
+        compare(
+            number(mean_of_all(list(seconds)), f"mean_of_all({seconds})"),
+            right,
+            f"mean_of_all({seconds})",
+            {
+                seconds[
+                    -1
+                ]: "That is how it should be done. Here: what the mean of ALL epochs says.",
+                sum(seconds): "Divide by the number of epochs.",
+                sum(seconds) / 2: "Divide by the number of epochs, whatever it is.",
+            },
+        )
+    compare(
+        number(apparent([31, 12], [49, 6]), "apparent([31, 12], [49, 6])"),
+        21.5 / 27.5,
+        "apparent([31, 12], [49, 6])",
+        {
+            27.5 / 21.5: "Upside down: the base's time is above.",
+            12 / 6: "That is the true one, without the first epochs. Here: the apparent one.",
+            21.5 / 27.5 / 4: "That is the efficiency.",
+        },
+    )
+    return "21.5 s / 27.5 s = 0.78, where the true speedup is 2."

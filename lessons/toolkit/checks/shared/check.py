@@ -1,0 +1,170 @@
+"""What a public check is: a function whose first line of documentation the student reads.
+
+It calls the student's function and raises CheckFailed, or returns a few words on what was right.
+`@exercise` makes of everything else that can happen (a gap, an error in the student's code, nothing
+returned) the same three lines.
+"""
+
+import functools
+import linecache
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong, written_lines
+
+ALL_CHECKS = str(Path(__file__).parents[1])
+
+
+class CheckFailed(Exception):  # noqa: N818 - students read this name
+    """What was expected, what was found, and what to try; a notebook shows just these lines."""
+
+    def __init__(self, expected: Any, found: Any, try_: str) -> None:
+        super().__init__(expected, found, try_)
+        self.exercise = ""
+
+    def lines(self) -> list[str]:
+        expected, found, try_ = self.args
+        named = f"Exercise {self.exercise}\n" if self.exercise else ""
+        return f"{named}expected  {expected}\nfound     {found}\ntry       {try_}".splitlines()
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _render_traceback_(self) -> list[str]:
+        return self.lines()
+
+
+class StillAGap(CheckFailed):
+    """The exercise has not been begun."""
+
+    def lines(self) -> list[str]:
+        expected, _, try_ = self.args
+        return [f"Exercise {self.exercise} is still a gap: {expected}. {try_}"]
+
+
+def exercise(number: str) -> Callable[[Callable[..., str]], Callable[..., None]]:
+    """Make a check of a function that returns what was right or raises CheckFailed."""
+
+    def decorate(function: Callable[..., str]) -> Callable[..., None]:
+        @functools.wraps(function)
+        def check(*students: Any, **options: Any) -> None:
+            # TensorFlow reads a lambda's source through this cache, which knows a reloaded program
+            # only as it was before, and would run its old lines.
+            linecache.checkcache()
+            try:
+                right = function(*students, **options)
+            except NotImplementedError as gap:
+                task = str(gap).partition(": ")[2] or "fill it in"
+                raise named(StillAGap(task, None, "Replace the line `raise …`."), number) from None
+            except CheckFailed as failed:
+                raise named(failed, number) from None
+            except Exception as error:
+                raise named(failure(error, function), number) from None
+            print(f"Exercise {number}: right. {right}")
+
+        check.number = number  # type: ignore[attr-defined]
+        return check
+
+    return decorate
+
+
+def named(failed: CheckFailed, number: str) -> CheckFailed:
+    failed.exercise = number
+    return failed
+
+
+def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
+    """An error in the student's code, with the line where it happened."""
+    frames = written_lines(error)
+    checks = check.__code__.co_filename
+    entered = max(i for i, frame in enumerate(frames) if frame.filename == checks)
+    not_theirs = ("site-packages", ALL_CHECKS, str(Path(checks).parent))
+    inside = [f for f in frames[entered + 1 :] if not any(n in f.filename for n in not_theirs)]
+    said = what_is_wrong(error)[:200]
+    if not inside:
+        return CheckFailed(
+            summary(check),
+            said,
+            "Your function could not be called as its first line (`def …`) says, or gave back "
+            "something that cannot be used. Compare both with the text above it.",
+        )
+    place = inside[-1]
+    return CheckFailed(
+        summary(check),
+        f"{said}, in line {place.lineno} of {place.name}"
+        + (f": {place.line}" if place.line else ""),
+        "Read the message, then this line. "
+        + {
+            "NameError": "A name is misspelt, or defined somewhere else.",
+            "UnboundLocalError": "A name is used before anything was assigned to it.",
+            "TypeError": "Something has another type, or another number of arguments, than meant.",
+            "ZeroDivisionError": "Which number can be 0 here?",
+            "KeyError": "This name is not always there.",
+            "ImportError": "Is the course's environment active?",
+        }.get(type(error).__name__, "Print the values just before it."),
+    )
+
+
+def summary(check: Callable[..., Any]) -> str:
+    return (check.__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
+def checks_of(module: Any) -> dict[str, Callable[..., None]]:
+    """The checks in a module by the numbers of their exercises."""
+    found = [v for v in vars(module).values() if isinstance(getattr(v, "number", None), str)]
+    return {check.number: check for check in found}
+
+
+def number(value: Any, name: str) -> float:
+    """The value as a finite number; a student's function may return anything."""
+    if value is None:
+        raise CheckFailed(f"{name} is a number", "None", "Is there a `return` in front of it?")
+    if not isinstance(value, bool | str | bytes):
+        try:
+            result = float(value)
+        except (TypeError, ValueError):
+            result = math.nan
+        if math.isfinite(result):
+            return result
+    raise CheckFailed(f"{name} is a number", shown(value), "Return one number, not text or a list.")
+
+
+def pair(value: Any, name: str, parts: tuple[str, str] = ("low", "high")) -> tuple[float, float]:
+    """The value as two numbers, which are called `parts`."""
+    if value is None:
+        raise CheckFailed(f"{name} are two numbers", "None", "Is there a `return` in front of it?")
+    try:
+        first, second = value
+    except (TypeError, ValueError):
+        advice = f"Return both: `return {', '.join(parts)}`."
+        wanted = f"{name} are two numbers, {' and '.join(parts)}"
+        raise CheckFailed(wanted, shown(value), advice) from None
+    return number(first, f"{parts[0]} of {name}"), number(second, f"{parts[1]} of {name}")
+
+
+def compare(
+    found: float,
+    right: float,
+    what: str,
+    mistakes: dict[float, str] | None = None,
+    otherwise: str = "Do the arithmetic by hand for these numbers and compare.",
+) -> None:
+    """found must be right to 0.1 %; a result that a known mistake gives gets that advice."""
+    if close(found, right):
+        return
+    for wrong, advice in (mistakes or {}).items():
+        if close(found, wrong):
+            otherwise = advice
+            break
+    raise CheckFailed(f"{what} = {right:.4g}", f"{found:.4g}", otherwise)
+
+
+def close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-3, abs_tol=1e-9)
+
+
+def shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:117] + "..."

@@ -1,0 +1,51 @@
+"""The lessons' pictures: functions of what was read from outputs, or of plain lists.
+
+They measure with autograder.measuring, so that a picture shows what is graded. Each returns a
+Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
+"""
+
+from lessons.toolkit.plots.exchange import allreduce_times, busiest_rank, tensor_timeline
+from lessons.toolkit.plots.input_pipeline import (
+    class_in_batches,
+    input_overlap,
+    input_rates,
+    median_of_measure,
+)
+from lessons.toolkit.plots.job import node_grid
+from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
+from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
+from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
+from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
+from lessons.toolkit.plots.shares import sample_map, shares_of
+from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
+from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
+
+__all__ = [
+    "accuracy_by_workers",
+    "accuracy_curves",
+    "allreduce_times",
+    "at_equal_loss",
+    "beside_published",
+    "busiest_rank",
+    "class_in_batches",
+    "epoch_bars",
+    "fitted_curves",
+    "four_curves",
+    "images",
+    "input_overlap",
+    "input_rates",
+    "losses",
+    "median_of_measure",
+    "node_grid",
+    "replica_scaling",
+    "sample_map",
+    "shares_of",
+    "speedup",
+    "steps_and_seconds",
+    "tensor_timeline",
+    "throughput_by_batch",
+    "time_and_accuracy",
+    "times_by_replicas",
+    "weight_images",
+    "whole_seconds",
+]

@@ -1,0 +1,57 @@
+"""What all pictures share: colours and style, the empty figure, a table of numbers."""
+
+import io
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = "osD^vP"
+GREY = "#595959"
+STYLE: Any = {
+    "font.size": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E0E0E0",
+    "hatch.linewidth": 0.8,
+    "legend.frameon": False,
+    "figure.dpi": 100,
+}
+
+
+def picture(draw: Callable[..., None]) -> Callable[..., Any]:
+    """Give a drawing function an empty figure in the course's style and return it drawn."""
+
+    @wraps(draw)
+    def drawn(*data: Any, **options: Any) -> Any:
+        import matplotlib
+        from matplotlib.figure import Figure
+
+        class Picture(Figure):  # without pyplot, which would show the figure a second time
+            def _repr_png_(self) -> bytes:
+                png = io.BytesIO()
+                self.savefig(png, format="png")
+                return png.getvalue()
+
+        with matplotlib.rc_context(STYLE):
+            figure = Picture(figsize=(7.2, 4), layout="constrained", facecolor="white")
+            draw(figure, *data, **options)
+        return figure
+
+    return drawn
+
+
+def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    axes.set_axis_off()
+    drawn = axes.table(rows, colLabels=head, cellLoc="center", loc="center", edges="horizontal")
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(11)
+    drawn.scale(1, 1.4)
+
+
+def digits(value: float) -> str:
+    """Three significant digits: 10.2, 3.00, 215."""
+    return f"{value:#.3g}".rstrip(".")

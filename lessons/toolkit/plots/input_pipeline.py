@@ -1,0 +1,132 @@
+"""Pictures of the input: samples a second of its sources, and what overlapping gains."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.records import Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture, table
+from lessons.toolkit.plots.training import seconds_of
+
+
+def rates_of(run: Run) -> list[float]:
+    """Different samples a second of each epoch after the first."""
+    later = list(zip(run.epochs, seconds_of(run), strict=True))[1:]
+    return [
+        epoch.unique_samples / seconds.value
+        for epoch, seconds in later
+        if epoch.unique_samples and seconds.value > 0
+    ]
+
+
+@picture
+def input_rates(
+    figure: Any,
+    runs: Mapping[str, Run],
+    net: Run | None = None,
+    published: Mapping[str, float] | None = None,
+) -> None:
+    """Images a second of each way to read: a bar at the median, each epoch a point.
+
+    A dashed line shows what a network consumes; what stands left of it lets the network wait.
+    `published`: other networks' rates, by name, as dotted lines.
+    """
+    known = {name: rates_of(run) for name, run in runs.items()}
+    known = {name: values for name, values in known.items() if values}
+    if not known:
+        raise ValueError("There is no run with two or more epochs to draw.")
+    figure.set_size_inches(7.2, 2.8 + 0.62 * len(known))
+    axes, below = figure.subplots(
+        2, 1, height_ratios=[1 + 0.4 * len(known), 0.5 + 0.3 * len(known)]
+    )
+    slowest = statistics.median(next(iter(known.values())))
+    rows = []
+    for place, (name, values) in enumerate(known.items()):
+        typical = statistics.median(values)
+        axes.barh(place, typical, color=COLOURS[place % len(COLOURS)], alpha=0.45)
+        axes.plot(values, [place] * len(values), "o", color=COLOURS[place % len(COLOURS)], ms=5)
+        spread = f"{round(min(values)):,} to {round(max(values)):,}"
+        rows.append([name, f"{round(typical):,}", spread, f"{typical / slowest:.1f}"])
+    lines: list[tuple[str, float, str]] = []
+    if net is not None and (values := rates_of(net)):
+        lines.append((f"{net.header.get('model')}, here", statistics.median(values), "--"))
+    lines += [(name, value, ":") for name, value in (published or {}).items()]
+    for name, value, style in lines:
+        label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} a second"
+        axes.axvline(value, color=GREY, ls=style, lw=1.8, label=label)
+    axes.set_yticks(range(len(known)), list(known))
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    low = min([value for _, value, _ in lines] + [min(values) for values in known.values()])
+    axes.set_xlim(left=low / 2)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.grid(False, axis="y")
+    axes.set_xlabel("images a second")
+    if lines:
+        figure.legend(loc="outside upper left", ncols=1, title="what a network consumes")
+    first = next(iter(known))
+    table(below, ["way", "images a second", "from … to", f"over “{first}”"], rows)
+
+
+@picture
+def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
+    """For each run: input and computing alone, and its epochs with both beside what was expected.
+
+    Input and computing differ from run to run, so each run has a mark of its own.
+    """
+    figure.set_size_inches(7.2, 4.4)
+    axes = figure.subplots()
+    places = []
+    for top, (name, run) in enumerate({"in turn": in_turn, "overlapped": ahead}.items()):
+        t_in, t_comp = (median_of_measure([run], measure) for measure in ("input_s", "compute_s"))
+        alone, place = 3 * top, 3 * top + 1
+        sum_of_both = run is in_turn
+        behind, height = (t_in, 0.8) if sum_of_both else (0.0, 0.4)
+        rows = (alone, alone) if sum_of_both else (alone - 0.2, alone + 0.2)
+        axes.barh(rows[0], t_in, height, color=COLOURS[0], label="input alone")
+        axes.barh(rows[1], t_comp, height, left=behind, color=COLOURS[4],
+                  label="computing alone (a wait)")  # fmt: skip
+        expected = t_in + t_comp if sum_of_both else max(t_in, t_comp)
+        style, what = ("--", "the sum of both") if sum_of_both else (":", "the longer of both")
+        axes.vlines(expected, alone - 0.5, place + 0.5, color=GREY, ls=style, lw=2,
+                    label=f"expected: {what}")  # fmt: skip
+        values = [number.value for number in seconds_of(run)[1:]]
+        measured = statistics.median(values)
+        axes.barh(place, measured, color=COLOURS[2], alpha=0.45, label="an epoch, measured")
+        axes.plot(values, [place] * len(values), "o", color=COLOURS[2], ms=5)
+        axes.text(0, place, f" {digits(measured)} s", va="center")
+        places += [(alone, f"{name}:\neach alone"), (place, f"{name}:\nan epoch")]
+    axes.set_yticks(*zip(*places, strict=True))
+    axes.invert_yaxis()
+    axes.grid(False, axis="y")
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds")
+    once = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    figure.legend(once.values(), once.keys(), loc="outside upper left", ncols=2)
+
+
+def median_of_measure(runs: Sequence[Run], name: str) -> float:
+    """The median of a record's measure over all epochs of these runs."""
+    values = [float(m["value"]) for run in runs for m in run.measures if m.get("name") == name]
+    if not values:
+        raise ValueError(f"The output measured no {name}: give train.py --compute-ms.")
+    return statistics.median(values)
+
+
+@picture
+def class_in_batches(figure: Any, orders: Mapping[str, Sequence[Any]], batch: int) -> None:
+    """For each way to shuffle: what share of each batch is of its most frequent class."""
+    import numpy as np
+
+    figure.set_size_inches(7.2, 4)
+    axes = figure.subplots()
+    for place, (name, read) in enumerate(orders.items()):
+        labels = np.asarray(read)
+        shares = [
+            np.bincount(labels[start : start + batch]).max() / len(labels[start : start + batch])
+            for start in range(0, len(labels), batch)
+        ]
+        axes.plot(shares, color=COLOURS[place % len(COLOURS)], lw=1.5, label=name)
+    axes.set(xlabel="batch of the epoch", ylabel="share of one class", ylim=(0, 1.03))
+    figure.legend(loc="outside upper left", ncols=1)

@@ -1,0 +1,102 @@
+"""Pictures of training with large batches: what they cost in accuracy, and when it is a gap."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
+
+
+@picture
+def accuracy_by_workers(
+    figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]], base: int = 1
+) -> None:
+    """Test accuracy against the number of workers, a line a rule, every seed a point."""
+    axes = figure.subplots()
+    counts = sorted({count for by_workers in results.values() for count in by_workers})
+    for place, (rule, by_workers) in enumerate(results.items()):
+        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        ordered = sorted(by_workers)
+        means = [sum(by_workers[n]) / len(by_workers[n]) for n in ordered]
+        axes.plot(ordered, means, **look, lw=1.6, label=rule)
+        lows, highs = ([pick(by_workers[n]) for n in ordered] for pick in (min, max))
+        axes.fill_between(ordered, lows, highs, color=look["color"], alpha=0.2, lw=0)
+        for count in ordered:
+            seeds = by_workers[count]
+            axes.plot([count] * len(seeds), seeds, ".", color=look["color"], ms=4)
+        if base in by_workers:
+            axes.axhline(means[ordered.index(base)], color=GREY, ls="--", lw=1)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel="workers (batch / 32)", ylabel="test accuracy", xticks=counts, ylim=(0, 1))
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+@picture
+def at_equal_loss(
+    figure: Any, runs: Mapping[str, Sequence[Sequence[tuple[float, float]]]], level: float
+) -> None:
+    """Training loss by epoch, and test accuracy by training loss; a line for every seed.
+
+    runs: name -> for each seed a list of (training loss, test accuracy) after each epoch. A gap can
+    be read off at the level, and only of runs that have reached it.
+    """
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    left, right = figure.subplots(1, 2)
+    figure.set_size_inches(7.6, 4.6)
+    for place, (name, seeds) in enumerate(runs.items()):
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        reached = []
+        for epochs in seeds:
+            trained, tested = zip(*epochs, strict=True)
+            left.plot(range(1, len(epochs) + 1), trained, color=colour, lw=1.4)
+            right.plot(trained, tested, color=colour, lw=1.0, alpha=0.7)
+            reached += [point for point in epochs if point[0] <= level][:1]
+        for point in reached:
+            right.plot(*point, marker, color=colour, ms=7)
+        told = "has not reached it: no claim"
+        if len(reached) == len(seeds):
+            found = sorted(accuracy for _, accuracy in reached)
+            told = f"test accuracy {found[0]:.3f} to {found[-1]:.3f} there"
+        left.plot([], [], marker, ls="-", color=colour, label=f"{name}: {told}")
+    left.axhline(level, color=GREY, ls="--", lw=1, label=f"equal training loss, {level:g}")
+    right.axvline(level, color=GREY, ls="--", lw=1)
+    left.set(xlabel="epoch", ylabel="training loss", yscale="log")
+    right.set(xlabel="training loss (falls to the right)", ylabel="test accuracy", xscale="log")
+    right.invert_xaxis()
+    ends = [accuracy for seeds in runs.values() for epochs in seeds for _, accuracy in epochs]
+    right.set_ylim(max(0.0, max(ends) - 0.1), max(ends) + 0.005)
+    for axis in (left.yaxis, right.xaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_locator(NullLocator())
+    figure.legend(loc="outside upper left", ncols=1)
+
+
+@picture
+def four_curves(figure: Any) -> None:
+    """Four kinds of training, drawn by formula: to be told apart by their losses."""
+    figure.set_size_inches(7.2, 5.2)
+    epochs = range(1, 21)
+    small = [2.3 * math.exp(-0.9 * n) + 0.5 / n + 0.02 for n in epochs]
+    cases = {
+        "curve 1": [2.3 - 0.07 * n for n in epochs],
+        "curve 2": [1.6 if n == 1 else 2.35 - 0.04 * math.sin(2.0 * n) for n in epochs],
+        "curve 3": small,
+        "curve 4": small,
+    }
+    above = {"curve 3": 0.45}  # how much the test lies above the training in the end
+    panels = figure.subplots(2, 2, sharex=True, sharey=True).flat
+    for axes, (name, trained) in zip(panels, cases.items(), strict=True):
+        rise = above.get(name, 0.03)
+        tested = [loss + rise * (1 - math.exp(-n / 4)) for n, loss in enumerate(trained, start=1)]
+        axes.plot(epochs, trained, color=COLOURS[0], lw=1.8, label="large batch, training")
+        axes.plot(epochs, tested, "--", color=COLOURS[1], lw=1.8, label="large batch, test")
+        axes.plot(epochs, small, color=GREY, lw=1.6, ls=":", label="small batch, training and test")
+        axes.set_title(name, loc="left")
+        axes.set(ylim=(0, 2.6), xticks=(1, 5, 10, 15, 20))
+    figure.supxlabel("epoch")
+    figure.supylabel("loss")
+    handles = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper left", ncols=3)

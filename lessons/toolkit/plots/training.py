@@ -1,0 +1,106 @@
+"""Pictures of trainings: the images, seconds and accuracy of each epoch."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.measuring import measure
+from autograder.records import Epoch, Number, Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
+
+Seconds = Run | Sequence[float]
+
+
+@picture
+def images(figure: Any, pixels: Any, labels: Sequence[Any]) -> None:
+    """A row of pictures with their labels, eight a row."""
+    rows = math.ceil(len(pixels) / 8)
+    figure.set_size_inches(7.2, 1.15 * rows)
+    for number, (image, label) in enumerate(zip(pixels, labels, strict=True), start=1):
+        axes = figure.add_subplot(rows, 8, number)
+        axes.imshow(image, cmap="gray_r" if image.ndim == 2 else None)
+        axes.set_title(str(label), fontsize=11, pad=2)
+        axes.set_axis_off()
+
+
+@picture
+def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
+    """Seconds of each epoch, the first hatched; a line at the time of an epoch that counts."""
+    axes = figure.subplots()
+    width = 0.8 / max(len(runs), 1)
+    most = 1
+    for place, (name, run) in enumerate(runs.items()):
+        colour = COLOURS[place % len(COLOURS)]
+        seconds = seconds_of(run)
+        most = max(most, len(seconds))
+        centres = [n + (place + 0.5) * width - 0.4 for n in range(1, len(seconds) + 1)]
+        bars = axes.bar(
+            centres,
+            [number.value for number in seconds],
+            width * 0.92,
+            color=colour,
+            yerr=rounding(seconds),
+            error_kw={"ecolor": "black", "capsize": 3},
+        )
+        for bar in bars[:1]:
+            bar.set(facecolor="white", edgecolor=colour, hatch="////")
+        time = measure.measured_or_none(measure.epoch_time, as_run(run))
+        if time:
+            axes.hlines(
+                time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2
+            )
+            name = f"{name}: {digits(time.value)} s an epoch ({time.basis})"
+        axes.bar(0, 0, color=colour, label=name)
+    axes.bar(
+        0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"
+    )
+    axes.set(xlabel="epoch", ylabel="training time in s", xticks=range(1, most + 1))
+    axes.set_xlim(0.5, most + 0.5)
+    axes.grid(False, axis="x")
+    figure.legend(loc="outside upper left", ncols=1)
+
+
+@picture
+def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
+    """Training accuracy after each epoch, and the test accuracy at the end."""
+    axes = figure.subplots()
+    last = 1
+    for place, (name, run) in enumerate(runs.items()):
+        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        for which, line in (("train_accuracy", "-"), ("val_accuracy", ":")):
+            known = [(e.number, getattr(e, which).value) for e in run.epochs if getattr(e, which)]
+            if known:
+                what = "training" if which == "train_accuracy" else "validation"
+                axes.plot(*zip(*known, strict=True), line, **look, label=f"{name}, {what}")
+                last = max(last, known[-1][0])
+        if run.test_accuracy is not None:
+            end = run.epochs[-1].number if run.epochs else 1
+            value = run.test_accuracy.value
+            axes.plot(
+                end + 0.15, value, ls="", **look, mfc="white", ms=10, mew=2,
+                label=f"{name}, test: {value:.4f}",
+            )  # fmt: skip
+    axes.set(xlabel="epoch", ylabel="accuracy", xticks=range(1, last + 1))
+    axes.set_xlim(0.8, last + 0.4)
+    if axes.lines:
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+
+
+def seconds_of(run: Seconds) -> list[Number]:
+    if isinstance(run, Run):
+        return [epoch.seconds or Number(0.0) for epoch in run.epochs]
+    return [Number(float(value)) for value in run]
+
+
+def as_run(run: Seconds) -> Run:
+    if isinstance(run, Run):
+        return run
+    epochs = (Epoch(n, seconds) for n, seconds in enumerate(seconds_of(run), start=1))
+    return Run(files=(), format="list", outcome="completed", epochs=tuple(epochs))
+
+
+def rounding(seconds: Sequence[Number]) -> list[float] | None:
+    """Whiskers of what the log rounded away; none if it rounded nothing."""
+    halves = [number.half_width for number in seconds]
+    coarse = any(number.half_width > 0.01 * number.value for number in seconds)
+    return halves if coarse else None

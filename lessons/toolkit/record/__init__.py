@@ -1,0 +1,13 @@
+"""The run record: one tagged JSON line for each event of a training run (docs/run-record.md).
+
+    record = Record("02", args, source="keras", params=…, dataset=mnist.facts)
+    model.fit(…, callbacks=[record.keras_callback()])
+    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+
+A plain loop says `with record.epoch(steps=…) as epoch: … epoch.log(loss=…, accuracy=…)` instead of
+the callback. With several ranks every rank makes a Record and ends it.
+"""
+
+from lessons.toolkit.record.record import Record
+
+__all__ = ["Record"]

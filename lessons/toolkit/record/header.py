@@ -1,0 +1,70 @@
+"""What a run's record says first: what is run, and who takes part."""
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from lessons.toolkit.record import facts
+from lessons.toolkit.record.mllog import short
+
+RECORD_VERSION = 1
+
+
+def settings(args: Any) -> dict[str, Any]:
+    """A program's argparse namespace, or a dictionary of the same names."""
+    if isinstance(args, Mapping):
+        return dict(args)
+    return dict(vars(args)) if args else {}
+
+
+def header(
+    lesson: str,
+    source: str,
+    asked: Mapping[str, Any],
+    size: int,
+    params: int | None,
+    dataset: Mapping[str, Any] | None,
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
+    """What is run, as the program's settings tell it; `more` adds to them or says it better."""
+    told: dict[str, Any] = {
+        "lesson": lesson,
+        "program": os.path.basename(sys.argv[0]),
+        "source": source,
+        "record_version": RECORD_VERSION,
+        "framework": facts.framework(source),
+        "model": asked.get("model"),
+        "params": params,
+        "precision": asked.get("precision", "float32"),
+        "world_size": size,
+        "ranks_asked": facts.ranks_asked(os.environ),
+        "scaling": asked.get("scaling", "serial" if size == 1 else "epoch"),
+        "local_batch": asked.get("batch_size"),
+        "optimizer": asked.get("optimizer"),
+        "lr": asked.get("lr"),
+        "lr_base": asked.get("lr"),
+        "seed": asked.get("seed"),
+        "epochs_asked": asked.get("epochs"),
+        "dataset": dataset,
+        **more,
+    }
+    local_batch = told["local_batch"]
+    told.setdefault("global_batch", local_batch and local_batch * size)
+    told["lr"] = short(told["lr"])
+    return told
+
+
+def participant(
+    rank: int, local_rank: int, framework: str, share: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a rank says of itself: that it is there, on which device, and what it reads."""
+    name, number = facts.device(framework), facts.device_number(framework, os.environ)
+    return {
+        "rank": rank,
+        "local_rank": local_rank,
+        "host": socket.gethostname(),
+        "device": f"{name} #{number}" if number else name,
+        **share,
+    }

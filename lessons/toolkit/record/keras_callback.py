@@ -1,0 +1,78 @@
+"""The run record as a Keras callback, for Keras 3 and for tf_keras."""
+
+import sys
+from typing import Any
+
+
+def make_callback(record: Any) -> Any:
+    # A class can only be derived once Keras is loaded, and from the Keras that the program uses.
+    keras = sys.modules.get("tf_keras") or sys.modules.get("keras")
+    if keras is None:
+        raise RuntimeError("record.keras_callback() needs Keras: import it before.")
+    return type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})(record)
+
+
+class CallbackMethods:
+    model: Any
+    params: Any
+
+    def __init__(self, record: Any) -> None:
+        super().__init__()
+        self.record = record
+        self.epoch: Any = None
+        self.updates_before = 0
+
+    # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
+    # (its progress bar then goes through all layers at every step). The optimizer counts.
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.updates_before = updates(self.model)
+        self.epoch = self.record.start_epoch()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        if self.epoch:  # validation inside fit
+            self.epoch.pause()
+
+    def on_test_end(self, logs: Any = None) -> None:
+        if self.epoch:
+            self.epoch.resume()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        logs = dict(logs or {})
+        made = updates(self.model) - self.updates_before
+        self.epoch.log(
+            # Without anything to train the optimizer makes no step; Keras knows how many it went.
+            steps=made or self.params.get("steps"),
+            loss=logs.get("loss"),
+            accuracy=accuracy(logs),
+            lr=learning_rate(self.model),
+        )
+        self.epoch.stop()
+        validation = {k.removeprefix("val_"): v for k, v in logs.items() if k.startswith("val_")}
+        if (value := accuracy(validation)) is not None:
+            number = self.epoch.number
+            self.record.evaluated(value, loss=validation.get("loss"), epoch=number)
+        self.epoch = None
+
+
+def accuracy(logs: dict[str, Any]) -> Any:
+    """Keras names the accuracy after the metric that was asked for."""
+    for name in ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy"):
+        if name in logs:
+            return logs[name]
+    return None
+
+
+def updates(model: Any) -> int:
+    """How many steps its optimizer has made; 0 if the model trains without one."""
+    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
+    return 0 if iterations is None else int(iterations.numpy())
+
+
+def learning_rate(model: Any) -> float | None:
+    rate = getattr(getattr(model, "optimizer", None), "learning_rate", None)
+    if rate is None:
+        return None
+    if callable(rate) and not hasattr(rate, "numpy"):  # a schedule
+        rate = rate(model.optimizer.iterations)
+    # tf.distribute's variables have a numpy() and no float()
+    return float(rate.numpy() if hasattr(rate, "numpy") else rate)

@@ -1,0 +1,168 @@
+"""The class that writes a run's events."""
+
+import atexit
+import hashlib
+import itertools
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from lessons.toolkit.record import facts, mllog
+from lessons.toolkit.record.epoch_clock import EpochClock
+from lessons.toolkit.record.header import header, participant, settings
+from lessons.toolkit.record.keras_callback import make_callback
+from lessons.toolkit.record.parameters import param_hash
+from lessons.toolkit.record.shares import share
+
+RECORDS = itertools.count()  # of this process
+
+
+class Record:
+    """Writes a run's events; rank 0 most of them, every rank that it took part and that it ended.
+
+    args: the program's argparse namespace, from which epochs, batch_size, lr, seed and model come.
+    samples: distinct training samples an epoch of all ranks together; default: the data set's.
+    shard: this rank's share, as (start, stop, step) or as indices or names; default: everything.
+    more: any other fact of the header, or one that args does not tell right.
+    """
+
+    def __init__(
+        self,
+        lesson: str,
+        args: Any = None,
+        *,
+        source: str,
+        params: int | None = None,
+        dataset: Mapping[str, Any] | None = None,
+        rank: int = 0,
+        size: int = 1,
+        local_rank: int = 0,
+        samples: int | None = None,
+        shard: Iterable[Any] | None = None,
+        **more: Any,
+    ) -> None:
+        asked = settings(args)
+        self.rank, self.size = int(rank), int(size)
+        self.started = time.monotonic()
+        self.samples = samples if samples is not None else (dataset or {}).get("train_samples")
+        self.test_samples = (dataset or {}).get("test_samples")
+        self.epochs = 0
+        self.ended = False
+        known = header(lesson, source, asked, self.size, params, dataset, more)
+        self.global_batch, self.lr = known["global_batch"], known["lr"]
+        self.share = share(shard, self.samples)
+        self.chain = mllog.Chain(run_id(self.size), self.rank)
+        mllog.write(self.first_lines(known, int(local_rank)))
+        atexit.register(self.abort)
+
+    def first_lines(self, known: Mapping[str, Any], local_rank: int) -> list[str]:
+        framework = known["framework"]
+        lines = []
+        if self.rank == 0:
+            machine = facts.machine(framework, os.environ)
+            machine["started"] = datetime.now(UTC).isoformat(timespec="seconds")
+            lines += [self.point("header", known), self.point("machine", machine)]
+        present = participant(self.rank, local_rank, framework, self.share)
+        return [*lines, self.point("rank", present)]
+
+    def point(self, key: str, value: Any, **metadata: Any) -> str:
+        return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+
+    @contextmanager
+    def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
+        """Times the training of one epoch; evaluation and checkpoints belong outside of it."""
+        clock = self.start_epoch(steps, samples)
+        yield clock
+        clock.stop()
+
+    def start_epoch(self, steps: int | None = None, samples: int | None = None) -> EpochClock:
+        """For who cannot use `with`: the clock has to be stopped."""
+        self.epochs += 1
+        return EpochClock(
+            self.epochs,
+            self.chain if self.rank == 0 else None,
+            steps=steps,
+            samples=samples if samples is not None else self.samples,
+            global_batch=self.global_batch,
+            lr=self.lr,
+        )
+
+    def keras_callback(self) -> Any:
+        """The same as a Keras callback; put callbacks that write checkpoints after it."""
+        return make_callback(self)
+
+    def evaluated(
+        self,
+        accuracy: float,
+        *,
+        loss: float | None = None,
+        split: str = "validation",
+        samples: int | None = None,
+        epoch: int | None = None,
+    ) -> None:
+        """Accuracy on samples that were not trained on."""
+        if self.rank == 0:
+            metadata: dict[str, Any] = {} if epoch is None else {"epoch_num": epoch}
+            metadata |= {"split": split, "loss": mllog.short(loss), "samples": samples}
+            mllog.write([self.point("eval_accuracy", mllog.short(accuracy), **metadata)])
+
+    def measure(self, name: str, value: Any, unit: str, **point: Any) -> None:
+        """Any other measured number, with what names the point: measure(…, bytes=4096)."""
+        if self.rank == 0:
+            value = {"name": name, "value": value, "unit": unit, **point}
+            mllog.write([self.point("measure", value)])
+
+    def end(
+        self,
+        *,
+        test_accuracy: float | None = None,
+        test_loss: float | None = None,
+        params: Any = None,
+        param_spread: float | None = None,
+        files_written: int | None = None,
+        **more: Any,
+    ) -> None:
+        """Last of all, on every rank. params: the trained parameters, to be hashed."""
+        if self.ended:
+            return
+        self.ended = True
+        atexit.unregister(self.abort)
+        if test_accuracy is not None:
+            self.evaluated(test_accuracy, loss=test_loss, split="test", samples=self.test_samples)
+        last = {
+            "rank": self.rank,
+            "param_hash": None if params is None else param_hash(params),
+            "samples": self.share["samples"],
+            "files_written": files_written,
+        }
+        lines = [self.point("rank_end", last)]
+        if self.rank == 0:
+            summary = {
+                "test_accuracy": mllog.short(test_accuracy),
+                "test_loss": mllog.short(test_loss),
+                "param_spread": param_spread,
+                "files_written": files_written,
+                **more,
+            }
+            lines.append(self.stop_line("success", summary))
+        mllog.write(lines)
+
+    def stop_line(self, status: str, summary: Mapping[str, Any]) -> str:
+        value = {"seconds": round(time.monotonic() - self.started, 6), **summary}
+        return self.chain.line("INTERVAL_END", "run_stop", value, status=status)
+
+    def abort(self) -> None:
+        """At the program's end: if an exception ended it, rank 0 says so."""
+        if self.rank == 0 and not self.ended and getattr(sys, "last_value", None) is not None:
+            reason = type(sys.last_value).__name__
+            mllog.write([self.stop_line("aborted", {"reason": reason})])
+
+
+def run_id(size: int) -> str:
+    """The launch's; a second record of the same process is another run."""
+    launch, number = facts.launch_id(os.environ, size), next(RECORDS)
+    return hashlib.blake2b(f"{launch} {number}".encode()).hexdigest()[:8] if number else launch

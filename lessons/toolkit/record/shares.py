@@ -1,0 +1,53 @@
+"""Which samples a rank reads, in a few words: how many, a hash, and the slices if there are few."""
+
+import hashlib
+from array import array
+from collections.abc import Iterable
+from typing import Any
+
+from lessons.toolkit.record.mllog import plain
+
+
+def share(shard: Iterable[Any] | None, samples: int | None) -> dict[str, Any]:
+    """How much a rank reads, and a hash of which; the shard itself too if it is a slice."""
+    if shard is None:
+        return {"samples": samples, "shard_ids_hash": None if samples is None else "all"}
+    if isinstance(shard, tuple | slice):
+        start, stop, step = (
+            (shard.start, shard.stop, shard.step) if isinstance(shard, slice) else shard
+        )
+        stop = samples if stop is None else stop
+        if stop is None:
+            raise ValueError("Record(shard=(start, None, step)) needs a dataset or samples=.")
+        slice_ = [int(start or 0), int(stop), int(step or 1)]
+        return {**ids_hash(list(range(*slice_)), samples), "shard": slice_}
+    ids = sorted(set(plain(shard if hasattr(shard, "tolist") else list(shard))))
+    found = ids_hash(ids, samples)
+    if found["shard_ids_hash"] != "all" and (slices := blocks(ids)):
+        found["slices"] = slices
+    return found
+
+
+def ids_hash(ids: list[Any], samples: int | None) -> dict[str, Any]:
+    if ids == list(range(samples or 0)):
+        return {"samples": len(ids), "shard_ids_hash": "all"}
+    if all(isinstance(item, int) for item in ids):
+        data = array("q", ids).tobytes()
+    else:
+        data = "\n".join(map(str, ids)).encode()
+    return {"samples": len(ids), "shard_ids_hash": hashlib.blake2b(data).hexdigest()[:16]}
+
+
+def blocks(ids: list[Any], most: int = 32) -> list[list[int]] | None:
+    """Sorted indices as [start, stop, 1] of each block of neighbours; None if they are too many."""
+    found: list[list[int]] = []
+    for number in ids:
+        if not isinstance(number, int):
+            return None
+        if found and number == found[-1][1]:
+            found[-1][1] += 1
+        elif len(found) == most:
+            return None
+        else:
+            found.append([number, number + 1, 1])
+    return found

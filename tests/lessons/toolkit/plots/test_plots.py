@@ -1,0 +1,153 @@
+"""The pictures: what is drawn, from runs as the autograder reads them and from plain lists."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pictures import is_png, words
+
+from autograder.records import Epoch, Number, Rank, Run
+from lessons.toolkit import plots
+
+HEADER = {"device": "CPU of a test", "started": "2025-01-02T03:04:05+00:00", "model": "mlp512"}
+
+
+def run_of(seconds, *, half_width=0.0, workers=1, accuracies=(), **more):
+    accuracies = accuracies or [None] * len(seconds)
+    epochs = tuple(
+        Epoch(
+            number,
+            seconds=Number(value, half_width),
+            unique_samples=60000,
+            train_accuracy=None if accuracy is None else Number(accuracy),
+        )
+        for number, (value, accuracy) in enumerate(zip(seconds, accuracies, strict=True), start=1)
+    )
+    more = {"header": HEADER, "files": (f"/somewhere/out_{workers}.out",)} | more
+    return Run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
+
+
+def bars(figure):
+    """(height, hatched) of each bar that stands for an epoch."""
+    patches = figure.axes[0].patches
+    return [(bar.get_height(), bool(bar.get_hatch())) for bar in patches if bar.get_height()]
+
+
+def test_the_first_epoch_is_hatched_and_not_in_the_time():
+    runs = {"Keras": run_of([9.0, 2.0, 4.0, 3.0]), "PyTorch": [8.0, 1.0, 1.0, 1.5]}
+    figure = plots.epoch_bars(runs)
+    assert bars(figure) == [
+        (9.0, True), (2.0, False), (4.0, False), (3.0, False),
+        (8.0, True), (1.0, False), (1.0, False), (1.5, False),
+    ]  # fmt: skip
+    assert "Keras: 3.00 s an epoch (median of epochs 2 to 4)" in words(figure)
+    assert "PyTorch: 1.00 s an epoch (median of epochs 2 to 4)" in words(figure)
+    assert is_png(figure)
+
+
+def test_whole_seconds_get_whiskers_of_half_a_second():
+    exact, whole = run_of([8.0, 7.0, 7.0]), run_of([8.0, 7.0, 7.0], half_width=0.5)
+    assert not figure_whiskers(plots.epoch_bars({"a": exact}))
+    assert figure_whiskers(plots.epoch_bars({"a": whole})) == [(7.5, 8.5), (6.5, 7.5), (6.5, 7.5)]
+
+
+def figure_whiskers(figure):
+    from matplotlib.container import ErrorbarContainer
+
+    found = [c for c in figure.axes[0].containers if isinstance(c, ErrorbarContainer)]
+    return [tuple(s[:, 1]) for c in found for line in c.lines[2] for s in line.get_segments()]
+
+
+def test_one_epoch_has_no_time_to_state():
+    figure = plots.epoch_bars({"Keras": run_of([9.0])})
+    assert bars(figure) == [(9.0, True)]
+    assert "Keras" in words(figure)
+
+
+def test_a_run_of_which_nothing_is_known_is_an_empty_picture():
+    assert is_png(plots.epoch_bars({"Keras": run_of([])}))
+    assert is_png(plots.accuracy_curves({"Keras": run_of([])}))
+    assert is_png(plots.node_grid(run_of([], header={})))
+
+
+def test_accuracy_curves_with_the_test_accuracy():
+    run = run_of([3.0, 2.0], accuracies=[0.9, 0.95], test_accuracy=Number(0.9321))
+    figure = plots.accuracy_curves({"Keras": run, "other": run_of([1.0], accuracies=[0.8])})
+    lines = [list(line.get_ydata()) for line in figure.axes[0].lines]
+    assert lines == [[0.9, 0.95], [0.9321], [0.8]]
+    assert "Keras, test: 0.9321" in words(figure)
+    assert is_png(figure)
+
+
+def test_every_repeat_is_a_point_against_a_dashed_ideal_on_log2_axes():
+    figure = plots.speedup({1: [10.0, 10.0, 10.5], 2: [5.0, 6.0, 5.5], 4: [4.0, 3.0, 2.5]})
+    axes = figure.axes[0]
+    assert axes.get_xscale() == "log"
+    assert list(axes.get_xticks()) == [1, 2, 4]
+    [ideal] = [line for line in axes.lines if line.get_linestyle() == "--"]
+    assert list(ideal.get_ydata()) == [1, 2, 4]
+    points = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [len(line.get_ydata()) for line in points] == [3, 3, 3]
+    assert points[1].get_ydata() == pytest.approx([2.0, 10 / 6, 10 / 5.5])
+    written = words(figure)
+    for cell in ("5.50", "5.00 to 6.00", "1.82", "91 %", "3.33", "83 %"):
+        assert cell in written
+    assert is_png(figure)
+
+
+def test_runs_on_other_hardware_are_left_out_and_named():
+    gpu = run_of([3.0, 1.0, 1.0], workers=4, header={**HEADER, "device": "a GPU"})
+    same = run_of([9.0, 5.0, 5.0], workers=2)
+    figure = plots.speedup([gpu, run_of([12.0, 10.0, 10.0]), same])
+    [note] = [text for text in words(figure) if text.startswith("left out: out_4.out: ")]
+    assert "device" in note
+    assert "2.00" in words(figure)
+    with pytest.raises(ValueError, match="no epoch time to draw"):
+        plots.speedup([run_of([9.0])])
+
+
+def test_squares_for_tasks_in_the_rows_of_their_nodes():
+    ranks = tuple(Rank(n, host=f"node0{1 + n // 2}", local_rank=n % 2) for n in range(4))
+    run = run_of([], ranks=ranks, workers=4, total_seconds=Number(20.0))
+    submitted = 1735787045.0 - 10  # ten seconds before the header's time
+    figure = plots.node_grid(run, submitted=submitted)
+    places = {b.get_y() + b.get_height() / 2 for b in figure.axes[0].patches}
+    assert places == {0, 1}
+    written = words(figure)
+    assert "4 of 4 tasks on 2 nodes" in written
+    assert "rank 3\nlocal 1" in written
+    assert {"node01", "node02", "submitted", "started after 10 s", "ended after 30 s"} <= set(
+        written
+    )
+    assert is_png(figure)
+
+
+def test_a_job_that_was_not_submitted_from_here(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run = run_of([], ranks=(Rank(0, host="here", local_rank=0),), job_id="7")
+    written = words(plots.node_grid(run))
+    assert {"1 of 1 tasks on 1 node", "started", "did not end"} <= set(written)
+
+
+def test_images_with_labels():
+    import numpy as np
+
+    figure = plots.images(np.zeros((10, 28, 28)), range(10))
+    assert words(figure)[:10] == [str(n) for n in range(10)]
+    assert is_png(figure)
+
+
+def test_importing_draws_nothing_and_needs_no_matplotlib():
+    text = "import sys, lessons.toolkit.plots; sys.exit('matplotlib' in sys.modules)"
+    root = Path(__file__).parents[4]
+    assert subprocess.run([sys.executable, "-c", text], cwd=root).returncode == 0
+
+
+def test_a_notebook_shows_a_picture_once():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shown, _ = shell.display_formatter.format(plots.speedup({1: [2.0], 2: [1.0]}))
+    assert shown["image/png"].startswith(b"\x89PNG")
+    assert "matplotlib.pyplot" not in shell.user_ns

@@ -1,0 +1,80 @@
+"""Pictures of several ranks: what they say, from runs as the autograder reads them."""
+
+import pytest
+from pictures import is_png, words
+
+from autograder.records import Epoch, Number, Rank, Run
+from lessons.toolkit import plots
+
+
+def run_of(*ranks, seconds=(3.0, 1.0, 1.2), total=8.0, accuracy=0.95):
+    return Run(
+        files=("a.out",),
+        format="record",
+        outcome="completed",
+        workers=len(ranks),
+        ranks=ranks,
+        epochs=tuple(
+            Epoch(n, seconds=Number(value), steps=25, unique_samples=100)
+            for n, value in enumerate(seconds, start=1)
+        ),
+        total_seconds=Number(total),
+        test_accuracy=Number(accuracy),
+        header={"dataset": {"train_samples": 100}},
+    )
+
+
+HALVES = (Rank(0, slices=((0, 25, 1), (50, 75, 1))), Rank(1, slices=((25, 50, 1), (75, 100, 1))))
+
+
+@pytest.mark.parametrize(
+    ("ranks", "never", "twice"),
+    [
+        (HALVES, 0, 0),
+        ((Rank(0, shard=(0, 100, 2)), Rank(1, shard=(1, 100, 2))), 0, 0),
+        ((Rank(0, shard_ids_hash="all"), Rank(1, shard_ids_hash="all")), 0, 100),
+        ((HALVES[0], HALVES[0]), 50, 50),
+        ((HALVES[0], Rank(1, shard_ids_hash="all")), 0, 50),
+    ],
+)
+def test_the_map_counts_what_is_unread_and_what_is_read_twice(ranks, never, twice):
+    shares = plots.shares_of(run_of(*ranks))
+    figure = plots.sample_map({"a run": shares}, 100)
+    assert f"a run: {never} never read, {twice} more than once" in words(figure)
+    assert {"rank 0", "rank 1", "together"} <= set(words(figure))
+    assert is_png(figure)
+
+
+def test_the_map_says_what_its_colours_mean():
+    figure = plots.sample_map({"half of it": [range(25), range(25)]}, 50)
+    [shown] = figure.axes[0].images
+    colour = {patch.get_label(): patch.get_facecolor() for patch in figure.legends[0].get_patches()}
+    assert list(colour) == ["not read", "read once", "read more than once"]
+    rank_0, _, together = shown.cmap(shown.norm(shown.get_array()))
+    assert tuple(rank_0[0]) == colour["read once"]
+    assert tuple(together[0]) == colour["read more than once"]
+    assert tuple(rank_0[-1]) == tuple(together[-1]) == colour["not read"]
+
+
+def test_many_ranks_are_drawn_by_the_first_ones():
+    shares = [range(rank, 64, 16) for rank in range(16)]
+    figure = plots.sample_map({"sixteen": shares}, 64)
+    assert "rank 3" in words(figure)
+    assert "rank 4" not in words(figure)
+    assert "sixteen: 0 never read, 0 more than once" in words(figure)
+
+
+def test_time_and_accuracy_of_one_and_two_ranks():
+    one, two = run_of(Rank(0)), run_of(*HALVES, total=5.0, accuracy=0.94)
+    figure = plots.time_and_accuracy({"Keras": [one, two]}, published={1: 0.98, 4: 0.97})
+    assert {"Keras", "start to end in s", "test accuracy", "ranks"} <= set(words(figure))
+    [points, *_] = figure.axes[0].lines
+    assert list(points.get_xydata().ravel()) == [1, 8.0, 2, 5.0]
+    assert is_png(figure)
+
+
+def test_epoch_times_leave_the_first_out():
+    figure = plots.steps_and_seconds({"one": run_of(Rank(0)), "two": run_of(*HALVES)})
+    assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([1.1, 1.1])
+    assert "1.10" in words(figure)
+    assert is_png(figure)

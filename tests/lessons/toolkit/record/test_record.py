@@ -1,0 +1,292 @@
+"""The run record of one process: what is on the lines, and that they survive what programs do."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from record_lines import chain_breaks, events, facts, of, run_program, tagged
+
+from lessons.toolkit.record import facts as machine
+from lessons.toolkit.record import mllog
+from lessons.toolkit.record.parameters import param_hash
+from lessons.toolkit.record.shares import share
+
+SERIAL = """
+import argparse
+from lessons.toolkit.record import Record
+args = argparse.Namespace(model="mlp512", epochs=2, batch_size=32, lr=0.001, seed=1)
+mnist = dict(name="mnist", sha256="ab", synthetic=False, train_samples=100, test_samples=10)
+record = Record("02", args, source="torch", params=407050, dataset=mnist)
+for number in (1, 2):
+    with record.epoch(steps=4) as epoch:
+        epoch.log(loss=2.3 / number, accuracy=0.5)
+    record.evaluated(0.4, epoch=number)
+record.measure("allreduce", 1.5, "ms", bytes=4096)
+record.end(test_loss=0.2, test_accuracy=0.95, files_written=1)
+"""
+
+
+def test_a_serial_run(tmp_path):
+    found = events(run_program(SERIAL, folder=tmp_path, SLURM_JOB_ID="77"))
+    epoch = ["epoch_start", "epoch_stop", "eval_accuracy"]
+    start = ["header", "machine", "rank"]
+    end = ["measure", "eval_accuracy", "rank_end", "run_stop"]
+    assert [event["key"] for event in found] == [*start, *epoch, *epoch, *end]
+    header = facts(found)
+    assert header["lesson"] == "02"
+    assert header["program"] == "train.py"
+    assert (header["epochs_asked"], header["local_batch"], header["global_batch"]) == (2, 32, 32)
+    assert (header["world_size"], header["scaling"], header["job_id"]) == (1, "serial", "77")
+    assert header["device"].startswith("CPU ")
+    assert header["versions"]["python"] == sys.version.split()[0]
+    assert of(found, "rank")[0]["value"]["shard_ids_hash"] == "all"
+    first, second = (event["value"] for event in of(found, "epoch_stop"))
+    assert (first["steps"], first["unique_samples"]) == (4, 100)
+    assert (first["loss"], second["loss"], second["lr"]) == (2.3, 1.15, 0.001)
+    assert [event["metadata"]["epoch_num"] for event in of(found, "epoch_stop")] == [1, 2]
+    stop = found[-1]
+    assert stop["metadata"]["status"] == "success"
+    assert stop["value"]["test_accuracy"] == 0.95
+    assert {event["metadata"]["file"] for event in found} == {"train.py"}
+    assert of(found, "measure")[0]["metadata"]["lineno"] == 11
+
+
+def test_the_outputs_of_two_launches_can_be_told_apart(tmp_path):
+    runs = [events(run_program(SERIAL, folder=tmp_path, SLURM_JOB_ID="77")) for _ in range(2)]
+    assert len({event["metadata"]["run"] for found in runs for event in found}) == 2
+
+
+def test_two_records_of_one_program_are_two_runs(tmp_path):
+    found = events(run_program(SERIAL + SERIAL, folder=tmp_path))
+    assert len({event["metadata"]["run"] for event in of(found, "run_stop")}) == 2
+
+
+def test_a_diverged_training_is_still_a_record(tmp_path):
+    text = SERIAL.replace("loss=2.3 / number", "loss=float('nan')")
+    found = events(run_program(text.replace("test_loss=0.2", "test_loss=1e400"), folder=tmp_path))
+    assert of(found, "epoch_stop")[0]["value"]["loss"] == "nan"
+    assert of(found, "run_stop")[0]["value"]["test_loss"] == "inf"
+
+
+PRINTS = """
+from lessons.toolkit.record import Record
+print("loading", end="")
+record = Record("00", source="facts")
+print("\\r3/4 [====>  ]", end="")
+record.measure("x", 1, "s")
+print("done")
+record.end()
+"""
+
+
+def test_a_line_begins_a_line_whatever_was_printed_before(tmp_path):
+    for line in run_program(PRINTS, folder=tmp_path).splitlines():
+        assert ":::MLLOG" not in line[1:]
+
+
+def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
+    program = tmp_path / "train.py"
+    program.write_text(PRINTS)
+    with open(tmp_path / "out.txt", "w") as out:
+        subprocess.run([sys.executable, program], stdout=out, check=True)
+    starts = [line[:4] for line in (tmp_path / "out.txt").read_bytes().split(b"\n")]
+    line = b":::M"
+    assert starts == [b"load", line, line, line, b"\r3/4", line, b"done", line, line, b""]
+
+
+def test_output_that_is_no_file_gets_whole_lines_too(capsys):
+    with_stream = mllog.Chain("00000000", 0)
+    mllog.write([with_stream.line("POINT_IN_TIME", "measure", {"name": "x"})])
+    assert capsys.readouterr().out.strip().startswith(':::MLLOG {"namespace":"course"')
+
+
+ENDS = {
+    "sys.exit()": None,
+    "1 / 0": ("aborted", "ZeroDivisionError"),
+    "raise KeyboardInterrupt": ("aborted", "KeyboardInterrupt"),
+    "record.end(); 1 / 0": ("success", None),
+    "os.kill(os.getpid(), signal.SIGTERM)": None,
+    "os._exit(3)": None,
+}
+
+
+@pytest.mark.parametrize("last_line", ENDS)
+def test_how_a_run_ended(last_line, tmp_path):
+    text = f"""
+import os, signal, sys
+from lessons.toolkit.record import Record
+record = Record("00", source="facts")
+{last_line}
+"""
+    program = tmp_path / "train.py"
+    program.write_text(text)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True)
+    found = events(done.stdout)
+    assert found[0]["key"] == "header"
+    stops = [(e["metadata"]["status"], e["value"].get("reason")) for e in of(found, "run_stop")]
+    assert stops == ([ENDS[last_line]] if ENDS[last_line] else [])
+
+
+def test_what_was_written_before_a_kill_is_whole(tmp_path):
+    text = """
+from lessons.toolkit.record import Record
+record = Record("06", source="mpi")
+while True:
+    record.measure("x", 1, "s", padding="p" * 500)
+    print("noise", end="")
+"""
+    program = tmp_path / "train.py"
+    program.write_text(text)
+    with open(tmp_path / "out.txt", "w") as out:
+        process = subprocess.Popen([sys.executable, program], stdout=out)
+        while (tmp_path / "out.txt").stat().st_size < 100_000:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert len(events((tmp_path / "out.txt").read_text())) > 100
+
+
+TAMPERED = {
+    "a number changed": lambda lines: [*lines[:3], lines[3].replace("1.5", "0.5"), *lines[4:]],
+    "a line cut out": lambda lines: [*lines[:3], *lines[4:]],
+    "two lines exchanged": lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+}
+
+
+@pytest.mark.parametrize("how", TAMPERED)
+def test_the_chain_shows(how, tmp_path):
+    text = "from lessons.toolkit.record import Record\nrecord = Record('00', source='facts')\n"
+    text += "record.measure('x', 1.5, 's')\nrecord.measure('x', 2.5, 's')\nrecord.end()\n"
+    lines = tagged(run_program(text, folder=tmp_path))
+    assert chain_breaks(lines) == []
+    assert chain_breaks(TAMPERED[how](lines)) != []
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=600),
+    lambda part: st.lists(part, max_size=40) | st.dictionaries(st.text(max_size=40), part),
+    max_leaves=60,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANYTHING, st.text(max_size=300))
+def test_any_value_makes_one_short_ascii_line(value, text):
+    event = {"name": text, "value": value, "unit": ":::MLLOG "}
+    line = mllog.Chain("00000000", 0).line("POINT_IN_TIME", "measure", event, note=text)
+    assert "\n" not in line
+    assert line.isascii()
+    assert len(line) <= 1000
+    assert line.count(":::MLLOG") == 1
+    assert chain_breaks([line]) == []
+    said = json.loads(line.removeprefix(":::MLLOG "))["value"]
+    if len(mllog.encode(mllog.plain([event, text]))) < 600:
+        assert said == json.loads(mllog.encode(mllog.plain(event)))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (float("nan"), '"nan"'),
+        (float("-inf"), '"-inf"'),
+        (np.float32(0.1), "0.10000000149011612"),
+        (np.int64(3), "3"),
+        (np.bool_(True), "true"),
+        (np.array([[1, 2]]), "[[1,2]]"),
+        ({1: (2, None)}, '{"1":[2,null]}'),
+        (10**30, '"1000000000000000000000000000000"'),
+    ],
+)
+def test_values_in_jsons_types(value, written):
+    assert mllog.encode(mllog.plain(value)) == written
+
+
+def test_a_share_of_the_samples():
+    assert share(None, 10) == {"samples": 10, "shard_ids_hash": "all"}
+    assert share((0, None, 1), 10)["shard_ids_hash"] == "all"
+    odd = share((1, None, 2), 10)
+    assert (odd["samples"], odd["shard"]) == (5, [1, 10, 2])
+    assert share(np.array([9, 7, 5, 3, 1]), 10)["shard_ids_hash"] == odd["shard_ids_hash"]
+    assert share((0, None, 2), 10)["shard_ids_hash"] != odd["shard_ids_hash"]
+    assert "slices" not in share((1, None, 2), 10)
+    assert share([0, 1, 2, 5, 6, 9], 10)["slices"] == [[0, 3, 1], [5, 7, 1], [9, 10, 1]]
+    assert "slices" not in share(range(0, 200, 2), 200), "too many blocks for a line"
+    assert "slices" not in share(range(10), 10)
+    names = share(["b.npy", "a.npy"], None)
+    assert names["samples"] == 2
+    assert names == share(["a.npy", "b.npy", "a.npy"], None)
+
+
+def test_the_parameters_hash_tells_equal_from_different():
+    import torch
+
+    weights = [np.ones((3, 2), np.float32), np.zeros(2, np.float32)]
+    same = {"w": torch.ones(3, 2), "b": torch.zeros(2)}
+    assert param_hash(weights) == param_hash(same) == param_hash(list(same.values()))
+    weights[1][1] = 1e-7
+    assert param_hash(weights) != param_hash(same)
+    assert param_hash([torch.ones(3, dtype=torch.bfloat16), torch.tensor(1.0)])
+
+
+SLURM = {"SLURM_JOB_ID": "5", "SLURM_NTASKS": "4", "SLURM_PROCID": "0"}
+STEP = SLURM | {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4"}
+MPI = {"OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": "prterun-vm-1@1"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "launcher", "scheduler", "asked"),
+    [
+        ({}, "none", "none", None),
+        (SLURM, "none", "slurm", 4),
+        (SLURM | {"SLURM_STEP_ID": "4294967290"}, "none", "slurm", 4),
+        (STEP, "srun", "slurm", 4),
+        (SLURM | MPI, "mpirun", "slurm", 2),
+        (SLURM | MPI | {"COURSE_SCHEDULER": "laptop"}, "mpirun", "laptop", 2),
+        (STEP | {"TORCHELASTIC_RUN_ID": "5", "WORLD_SIZE": "8"}, "torchrun", "slurm", 8),
+        ({"PBS_JOBID": "9.polaris", "PMI_SIZE": "8"}, "mpiexec", "pbs", 8),
+    ],
+)
+def test_who_started_the_program(environ, launcher, scheduler, asked):
+    assert machine.launcher(environ) == launcher
+    assert machine.scheduler(environ) == scheduler
+    assert machine.ranks_asked(environ) == asked
+
+
+def test_the_run_id_is_common_to_a_launch_and_to_nothing_else():
+    ranks = [STEP | {"SLURM_PROCID": str(rank)} for rank in range(4)]
+    assert len({machine.launch_id(environ, 4) for environ in ranks}) == 1
+    others = [
+        STEP | {"SLURM_STEP_ID": "1"},
+        STEP | {"SLURM_JOB_ID": "6"},
+        STEP | {"SLURM_RESTART_COUNT": "1"},
+        SLURM | MPI,
+        SLURM | MPI | {"PMIX_NAMESPACE": "prterun-vm-2@1"},
+    ]
+    assert len({machine.launch_id(environ, 4) for environ in [*ranks, *others]}) == 6
+    alone = {machine.launch_id(STEP, 1) for _ in range(3)}
+    assert len(alone) == 3, "a program that believes to be alone is a run of its own"
+
+
+def test_many_hosts_still_fit_on_the_line(tmp_path):
+    nodes = {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_JOB_ID": "5"}
+    header = facts(events(run_program(SERIAL, folder=tmp_path, **nodes)))
+    assert header["hosts"][:2] == ["jwb0001", "jwb0002"]
+    assert header["job_id"] == "5"
+
+
+def test_nothing_heavy_is_imported(tmp_path):
+    text = SERIAL + "\nimport sys\nassert not {'numpy', 'torch', 'tensorflow'} & set(sys.modules)\n"
+    assert events(run_program(text, folder=tmp_path))
+
+
+def test_without_git_there_is_no_revision(tmp_path):
+    text = "import os; os.environ['PATH'] = '/nowhere'\n" + SERIAL
+    assert facts(events(run_program(text, folder=tmp_path)))["git"] is None
+    assert os.environ.get("COURSE_GIT") is None
