@@ -13,7 +13,8 @@ import click
 from autograder.reading.formats import record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.one_job import read_job
-from autograder.reading.scan import Scanned, scan
+from autograder.reading.scan import scan
+from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Epoch, Number, Problem, Run, Where
 from autograder.safe_text import printable
 from autograder.submissions import output_names
@@ -50,12 +51,12 @@ def not_read(name: str, reason: str) -> Run:
 
 def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()) -> list[Run]:
     launches = record.Launches()
-    scanned: dict[str, Scanned] = {}
+    scanned: dict[str, ScannedFile] = {}
     for name, stream in streams.items():
         try:
             scanned[name] = scan(name, stream, launches, formats)
         except OSError as error:
-            scanned[name] = broken = Scanned(name)
+            scanned[name] = broken = ScannedFile(name)
             broken.complain(0, "", f"the file cannot be read to its end: {error.strerror}")
     runs = []
     for names in output_names.group(scanned):

@@ -15,15 +15,23 @@ import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autograder.reading.formats.reader import ACCURACIES, EPOCH_NUMBERS, Reader, Said
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import (
+    ACCURACIES,
+    EPOCH_NUMBERS,
+    RUN_NUMBERS,
+    LineFacts,
+    RunFacts,
+)
 from autograder.reading.printed_numbers import fraction, printed
+from autograder.records import Number
 from autograder.safe_text import printable
 
 LONGEST_PATTERN = 1000
 MOST_PATTERNS = 20
 COUNTS = ("epoch", "of", "step", "steps", "workers")
-NUMBERS = (*EPOCH_NUMBERS, "test_accuracy", "test_loss", "total_seconds", "run_throughput")
-NAMES = (*COUNTS, *NUMBERS, "job_id", "done")
+OF_RUN = (*RUN_NUMBERS, "workers", "job_id", "done")
+NAMES = (*COUNTS, *EPOCH_NUMBERS, *RUN_NUMBERS, "job_id", "done")
 SHORTEST_TAG = 3
 
 
@@ -38,33 +46,48 @@ def load(name: str, patterns: Iterable[str]) -> Reader:
         raise BadFormatError(f"format {name}: give 1 to {MOST_PATTERNS} patterns")
     compiled = [(check(name, source), re.compile(source)) for source in sources]
 
-    def read(line: str) -> Said | None:
+    def read(line: str) -> LineFacts | None:
         line = line[:LONGEST_LINE]
         for tag, pattern in compiled:
-            found = pattern.search(line) if tag in line else None
-            if found:
-                return says(found.groupdict())
+            match = pattern.search(line) if tag in line else None
+            if match:
+                return facts_of(match.groupdict())
         return None
 
     return Reader(name, tuple(tag for tag, _ in compiled), read)
 
 
-def says(groups: Mapping[str, str | None]) -> Said | None:
-    said: Said = {}
-    for name, text in groups.items():
-        if text is None:
-            continue
-        value: Any = True if name == "done" else text
-        if name in COUNTS:
-            value = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
-            if value is None:
-                return None
-        elif name in ACCURACIES:
-            value = fraction(text)
-        elif name in NUMBERS:
-            value = printed(text)
-        said[name] = value
-    return said or None
+def facts_of(groups: Mapping[str, str | None]) -> LineFacts | None:
+    """What a match says; nothing, if a count is none or no group took part in it."""
+    texts = {name: text for name, text in groups.items() if text is not None}
+    counts = {name: count_of(texts[name]) for name in COUNTS if name in texts}
+    if not texts or None in counts.values():
+        return None
+    numbers = {name: number_of(name, texts[name]) for name in EPOCH_NUMBERS if name in texts}
+    run = None
+    if not texts.keys().isdisjoint(OF_RUN):
+        run = RunFacts(
+            {name: number_of(name, texts[name]) for name in RUN_NUMBERS if name in texts},
+            workers=counts.get("workers"),
+            job_id=texts.get("job_id"),
+            done="done" in texts,
+        )
+    return LineFacts(
+        counts.get("epoch"),
+        of=counts.get("of"),
+        step=counts.get("step"),
+        steps=counts.get("steps"),
+        numbers=numbers,
+        run=run,
+    )
+
+
+def count_of(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
+
+
+def number_of(name: str, text: str) -> Number | None:
+    return fraction(text) if name in ACCURACIES else printed(text)
 
 
 def check(name: str, source: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from autograder.reading import outcome
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import run_facts
-from autograder.reading.scan import ANCHORS, FORMAT, READERS
+from autograder.reading.printed_lines import ANCHORS, FORMAT, READERS
 from tests.autograder.fuzz.invariants import read_and_check
 from tests.autograder.make_record import make_record
 

@@ -213,7 +213,7 @@ def test_floods_are_cut(data):
 
 
 def test_what_is_left_out_is_said(monkeypatch):
-    monkeypatch.setattr("autograder.reading.assemble.MOST_LANES", 2)
+    monkeypatch.setattr("autograder.reading.lanes.MOST_LANES", 2)
     runs = read_bytes({"job.out": KERAS.encode() * 4})
     assert len(runs) == 2
     assert "left out" in runs[-1].problems[-1].reason
