@@ -16,10 +16,11 @@ from autograder.judging.values import condition_value
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
+from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
-from autograder.settings.rubric_schema import Condition, Rubric
+from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions import collect
 from autograder.writing import write_if_new
 
@@ -70,10 +71,8 @@ def lessons_in(
     folders: Sequence[collect.Folder], rubrics: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
-    from autograder.classroom.one_student import lesson_said, one_for_each_lesson, read_runs
-
-    for folder in one_for_each_lesson(folders):
-        lesson = folder.lesson or collect.lesson_of(lesson_said(read_runs(folder, None)) or "")
+    for folder in one_folder_a_lesson(folders):
+        lesson = folder.lesson or collect.lesson_of(lesson_named(read_runs(folder)) or "")
         path = rubrics / f"{lesson}.yaml"
         if lesson is None:
             click.echo("outputs in no lesson's folder, which name none: left out", err=True)
@@ -81,7 +80,7 @@ def lessons_in(
             click.echo(f"{lesson}: no rubric, left out", err=True)
         else:
             asked = rubric.load_rubric(path)
-            found = of_lesson(asked, read_runs(folder, asked))
+            found = of_lesson(asked, read_runs(folder, own_readers(asked)))
             if not found["values"]:
                 click.echo(f"{lesson}: no finished run of this lesson", err=True)
             yield lesson, found

@@ -5,7 +5,8 @@ import json
 import math
 from typing import Any
 
-from autograder.reading.files import read_bytes, summary
+from autograder.reading.files import read_bytes
+from autograder.reading.plain_summary import summary
 from autograder.records import Number, Problem, Run
 
 OUTCOMES = {

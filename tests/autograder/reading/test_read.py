@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from autograder.reading.files import read_bytes, read_files, summary
+from autograder.reading.files import read_bytes, read_files
+from autograder.reading.plain_summary import summary
 from autograder.records import Run
 from tests.autograder.make_record import make_record
 
