@@ -14,9 +14,9 @@ from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, re
 from autograder.records import Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import own_readers
-from autograder.submissions import collect
-from autograder.submissions.collect import Folder, Student
-from autograder.submissions.one_lesson import answers_of, settle
+from autograder.submissions.folders import Folder, opened
+from autograder.submissions.one_lesson import answers_of, join_places
+from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
@@ -30,7 +30,7 @@ from autograder.verdict import (
 def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = []
-    with collect.opened(student) as folders:
+    with opened(student) as folders:
         for folder in one_folder_a_lesson(folders):
             try:
                 grade = mark_folder(student.name, folder, settings)
@@ -75,7 +75,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exce
 
 
 def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
-    settle(folder)
+    join_places(folder)
     if not folder.outputs and not folder.answers:
         return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")

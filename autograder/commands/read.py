@@ -62,12 +62,12 @@ def unread_error_output(run: dict[str, Any], read: Sequence[Path]) -> str:
     if run["outcome"] == "completed":
         return ""
     known = {path.absolute() for path in read}
-    jobs = {output_names.stem(name)[0] for name in run["files"]}
+    jobs = {output_names.read(name).shared for name in run["files"]}
     folders = dict.fromkeys(Path(name).parent for name in run["files"])
     for path in (path for folder in folders for path in sorted(folder.glob("*"))):
-        job, is_error, _ = output_names.stem(str(path))
+        name = output_names.read(str(path))
         unread = path.absolute() not in known and path.is_file() and path.stat().st_size > 0
-        if job in jobs and is_error and unread:
+        if name.shared in jobs and name.is_error and unread:
             files = " ".join([*run["files"], str(path)])
             return f"\n  {path} was not read and may say why: autograder read {files}"
     return ""

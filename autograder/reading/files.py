@@ -54,6 +54,6 @@ def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()
             scanned[name] = broken = ScannedFile(name)
             broken.complain(0, "", f"the file cannot be read to its end: {error.strerror}")
     runs = []
-    for names in output_names.group(scanned):
+    for names in output_names.by_job(scanned):
         runs += read_job([scanned[name] for name in names], launches, formats)
     return runs

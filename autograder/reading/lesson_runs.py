@@ -12,7 +12,7 @@ from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EPOCH_NUMBERS
 from autograder.records import Epoch, Number, Run, Where
-from autograder.submissions.collect import Folder
+from autograder.submissions.folders import Folder
 
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:

@@ -91,7 +91,7 @@ def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 def job_of(files: list[ScannedFile]) -> str | None:
     """The job's id as the output says it, else as the names do; None if they do not agree."""
     printed = [facts.job_id for file in files for _, facts in file.facts if facts.job_id]
-    named = [job for file in files if (job := output_names.stem(file.name)[2])]
+    named = [job for file in files if (job := output_names.read(file.name).job_id)]
     ids = dict.fromkeys(printed or named)
     return next(iter(ids)) if len(ids) == 1 else None
 

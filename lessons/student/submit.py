@@ -77,7 +77,7 @@ def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
 
 def kind_of(path: Path) -> str | None:
     """The grader's own rule says what an output is."""
-    from autograder.submissions.collect import ANSWERS, is_wanted
+    from autograder.submissions.file_kinds import ANSWERS, is_wanted
 
     if path.name == ANSWERS:
         return "answers"

@@ -31,9 +31,9 @@ def of_another_kind(
     """Which of these answers the lesson's public rubric asks in another form, and in which."""
     from autograder.judging import judge_answers
     from autograder.settings import rubric
-    from autograder.submissions import collect
+    from autograder.submissions.lesson_names import lesson_of
 
-    file = rubric.FOLDER / f"{collect.lesson_of(folder)}.yaml"
+    file = rubric.FOLDER / f"{lesson_of(folder)}.yaml"
     if file.exists():
         questions = rubric.load_rubric(file).answers
         for name in names:
