@@ -174,14 +174,14 @@ def add_numbers(
                 lane.problems.append(Problem(where, name, reason))
 
 
-def add_to_run(run: RunFacts, said: RunFacts, where: Where) -> None:
+def add_to_run(known: RunFacts, more: RunFacts, where: Where) -> None:
     """Add to what is known of a run what one more line says of it; the last line counts. Of how
     many workers it speaks is for the caller to judge."""
-    for name, number in said.numbers.items():
+    for name, number in more.numbers.items():
         if number is not None:
-            run.numbers[name] = placed(number, where)
-    run.done = run.done or said.done
-    run.early = run.early or said.early
+            known.numbers[name] = placed(number, where)
+    known.done = known.done or more.done
+    known.early = known.early or more.early
 
 
 def placed(number: Number, where: Where) -> Number:

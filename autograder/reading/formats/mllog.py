@@ -149,7 +149,7 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
     run.last = line
     if key in OF_EPOCHS:
         number = about.get("epoch_num")
-        if type(number) is not int or not 0 <= number <= 10**15:  # `whole`, without a call a line
+        if type(number) is not int or not 0 <= number <= 10**15:  # `count`, without a call a line
             number = max(run.epochs, default=None) if key == "eval_accuracy" else None
         if number is not None:
             epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
