@@ -12,7 +12,8 @@ could keep busy for ever is refused when it is loaded.
 import re
 import re._constants as op  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from autograder.reading.formats.reader import Reader
@@ -21,8 +22,10 @@ from autograder.reading.line_facts import (
     ACCURACIES,
     EPOCH_NUMBERS,
     RUN_NUMBERS,
+    EpochNumber,
     LineFacts,
     RunFacts,
+    RunNumber,
 )
 from autograder.reading.printed_numbers import fraction, printed
 from autograder.records import Number
@@ -31,8 +34,8 @@ from autograder.safe_text import printable
 LONGEST_PATTERN = 1000
 MOST_PATTERNS = 20
 COUNTS = ("epoch", "of", "step", "steps", "workers")
-OF_RUN = (*RUN_NUMBERS, "workers", "job_id", "done")
-NAMES = (*COUNTS, *EPOCH_NUMBERS, *RUN_NUMBERS, "job_id", "done")
+WORDS = ("job_id", "done")
+NAMES = (*COUNTS, *EPOCH_NUMBERS, *RUN_NUMBERS, *WORDS)
 SHORTEST_TAG = 3
 
 
@@ -45,33 +48,67 @@ def load(name: str, patterns: Iterable[str]) -> Reader:
     sources = list(patterns)
     if not sources or len(sources) > MOST_PATTERNS:
         raise BadFormatError(f"format {name}: give 1 to {MOST_PATTERNS} patterns")
-    compiled = [(check(name, source), re.compile(source)) for source in sources]
+    own = [own_pattern(check(name, source), source) for source in sources]
 
     def read(line: str) -> LineFacts | None:
         line = line[:LONGEST_LINE]
-        for tag, pattern in compiled:
-            match = pattern.search(line) if tag in line else None
+        for pattern in own:
+            match = pattern.regex.search(line) if pattern.tag in line else None
             if match:
-                return facts_of(match.groupdict())
+                return facts_of(pattern, match)
         return None
 
-    return Reader(name, tuple(tag for tag, _ in compiled), read)
+    return Reader(name, tuple(pattern.tag for pattern in own), read)
 
 
-def facts_of(groups: Mapping[str, str | None]) -> LineFacts | None:
+@dataclass(frozen=True, slots=True)
+class OwnPattern:
+    """A pattern, and what its named groups are."""
+
+    tag: str  # words that stand in every line it matches
+    regex: re.Pattern[str]
+    counts: tuple[str, ...]
+    of_epoch: tuple[EpochNumber, ...]
+    of_run: tuple[RunNumber, ...]
+    words: tuple[str, ...]
+
+
+def own_pattern(tag: str, source: str) -> OwnPattern:
+    regex = re.compile(source)
+    groups = regex.groupindex
+    return OwnPattern(
+        tag,
+        regex,
+        tuple(name for name in COUNTS if name in groups),
+        tuple(name for name in EPOCH_NUMBERS if name in groups),
+        tuple(name for name in RUN_NUMBERS if name in groups),
+        tuple(name for name in WORDS if name in groups),
+    )
+
+
+def facts_of(pattern: OwnPattern, match: re.Match[str]) -> LineFacts | None:
     """What a match says; nothing, if a count is none or no group took part in it."""
-    texts = {name: text for name, text in groups.items() if text is not None}
-    counts = {name: count_of(texts[name]) for name in COUNTS if name in texts}
-    if not texts or None in counts.values():
+    counts = {name: count_of(text) for name in pattern.counts if (text := match[name]) is not None}
+    if None in counts.values():
         return None
-    numbers = {name: number_of(name, texts[name]) for name in EPOCH_NUMBERS if name in texts}
+    numbers = {
+        name: number_of(name, text)
+        for name in pattern.of_epoch
+        if (text := match[name]) is not None
+    }
+    of_run = {
+        name: number_of(name, text) for name in pattern.of_run if (text := match[name]) is not None
+    }
+    words = {name: text for name in pattern.words if (text := match[name]) is not None}
+    if not (counts or numbers or of_run or words):
+        return None
     run = None
-    if not texts.keys().isdisjoint(OF_RUN):
+    if of_run or words or "workers" in counts:
         run = RunFacts(
-            {name: number_of(name, texts[name]) for name in RUN_NUMBERS if name in texts},
+            of_run,
             workers=counts.get("workers"),
-            job_id=texts.get("job_id"),
-            done="done" in texts,
+            job_id=words.get("job_id"),
+            done="done" in words,
         )
     return LineFacts(
         counts.get("epoch"),
