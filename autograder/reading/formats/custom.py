@@ -23,12 +23,13 @@ from autograder.reading.line_facts import (
     EPOCH_NUMBERS,
     RUN_NUMBERS,
     EpochNumber,
+    EpochNumbers,
     LineFacts,
     RunFacts,
     RunNumber,
+    RunNumbers,
 )
 from autograder.reading.printed_numbers import fraction, printed
-from autograder.records import Number
 from autograder.safe_text import printable
 
 LONGEST_PATTERN = 1000
@@ -87,19 +88,23 @@ def own_pattern(tag: str, source: str) -> OwnPattern:
 
 
 def facts_of(pattern: OwnPattern, match: re.Match[str]) -> LineFacts | None:
-    """What a match says; nothing, if a count is none or no group took part in it."""
-    counts = {name: count_of(text) for name in pattern.counts if (text := match[name]) is not None}
-    if None in counts.values():
-        return None
-    numbers = {
-        name: number_of(name, text)
-        for name in pattern.of_epoch
-        if (text := match[name]) is not None
-    }
-    of_run = {
-        name: number_of(name, text) for name in pattern.of_run if (text := match[name]) is not None
-    }
-    words = {name: text for name in pattern.words if (text := match[name]) is not None}
+    """What a match says; nothing, if a count is no count or no group took part in it."""
+    counts: dict[str, int] = {}
+    for group in pattern.counts:
+        if (text := match[group]) is not None:
+            number = count_of(text)
+            if number is None:
+                return None
+            counts[group] = number
+    numbers: EpochNumbers = {}
+    for name in pattern.of_epoch:
+        if (text := match[name]) is not None:
+            numbers[name] = fraction(text) if name in ACCURACIES else printed(text)
+    of_run: RunNumbers = {}
+    for run_name in pattern.of_run:
+        if (text := match[run_name]) is not None:
+            of_run[run_name] = fraction(text) if run_name in ACCURACIES else printed(text)
+    words = [word for word in pattern.words if match[word] is not None] if pattern.words else []
     if not (counts or numbers or of_run or words):
         return None
     run = None
@@ -107,7 +112,7 @@ def facts_of(pattern: OwnPattern, match: re.Match[str]) -> LineFacts | None:
         run = RunFacts(
             of_run,
             workers=counts.get("workers"),
-            job_id=words.get("job_id"),
+            job_id=match["job_id"] if "job_id" in words else None,
             done="done" in words,
         )
     return LineFacts(
@@ -122,10 +127,6 @@ def facts_of(pattern: OwnPattern, match: re.Match[str]) -> LineFacts | None:
 
 def count_of(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 12 else None
-
-
-def number_of(name: str, text: str) -> Number | None:
-    return fraction(text) if name in ACCURACIES else printed(text)
 
 
 def check(name: str, source: str) -> str:
