@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from tests.lessons.planted import kept
+
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
@@ -23,3 +25,9 @@ def pytest_xdist_make_scheduler(config, log):
             return "box" if nodeid.startswith(ON_THE_BOX) else nodeid.partition("::")[0]
 
     return ByFileAndOneBox(config, log)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Fast tests go without the planted mistakes of a program that changed: say which."""
+    if told := kept.told():
+        terminalreporter.write_line(told, yellow=True)

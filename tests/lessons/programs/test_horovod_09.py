@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from real_runs import ROOT, changed, run
-from test_checks_09 import rates
+from real_runs import ROOT, changed, load, run
 
 LESSON = ROOT / "solutions" / "09_learning_rate"
+rates = load(LESSON / "rates.py")
 STEPS = Path(__file__).parents[1] / "ranks" / "lars_steps.py"
 sys.path.insert(0, str(STEPS.parent))
 import lars_steps  # noqa: E402

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_checks_01 import PROGRAM, train
+from real_runs import ROOT, load
 
 from autograder.reading.files import read_files
 from lessons.toolkit.checks.lesson_01 import differences
+
+PROGRAM = ROOT / "solutions" / "01_learning" / "train.py"
+train = load(PROGRAM)
 
 
 @pytest.mark.parametrize("seed", range(5))
