@@ -94,9 +94,9 @@ def without_places(text: str, folder: Path) -> str:
     """Folders of this machine are left out; the run record names none, and stays as it is."""
     lines = []
     for line in text.splitlines(keepends=True):
-        for place in map(str, (folder, sys.prefix, sys.base_prefix, ROOT)):
-            assert place not in line or ":::MLLOG" not in line, line
-            line = line.replace(place, "…")
+        for place in (folder, sys.prefix, sys.base_prefix, ROOT, Path.home()):
+            assert f"{place}/" not in line or ":::MLLOG" not in line, line
+            line = line.replace(f"{place}/", "…/")
         lines.append(line)
     return "".join(lines)
 

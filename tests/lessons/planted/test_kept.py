@@ -113,6 +113,6 @@ def test_a_change_that_no_longer_fits_is_named_and_passes_nothing(lesson):
 
 
 def test_no_folder_of_this_machine_is_kept(lesson):
-    changed(lesson, "train.py", "helper.NUMBER", '__import__("os").getcwd()')
+    changed(lesson, "train.py", "helper.NUMBER", '__import__("sys").path[0] + "/x"')
     keep_all(lesson)
-    assert kept.output(lesson, "right")["out"] == "WORD …\n"
+    assert kept.output(lesson, "right")["out"] == "WORD …/x\n"
