@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.reading.files import read_files
 from tests.lessons.planted import kept
 from tests.lessons.planted.lessons import LESSONS
 
@@ -33,6 +34,14 @@ def cases(number: str, *mistakes: str) -> list[Any]:
 def job_cases(number: str, *jobs: str) -> list[Any]:
     """(lesson, job) of these jobs."""
     return [case(number, job, [job]) for job in jobs]
+
+
+def runs_of(number: str, job: str) -> list[Any]:
+    """What the grader reads in the job's output."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".out") as file:
+        file.write(kept.output(LESSONS[number], job)["out"])
+        file.flush()
+        return read_files([Path(file.name)])
 
 
 @cache

@@ -2,9 +2,8 @@
 
 import pytest
 
-from autograder.reading.files import read_files
 from tests.lessons.planted import kept
-from tests.lessons.planted.judged import cases, grade_of, graded, job_cases, reasons
+from tests.lessons.planted.judged import cases, grade_of, graded, job_cases, reasons, runs_of
 from tests.lessons.planted.lessons import LESSONS
 from tests.lessons.planted.lessons.lesson_06 import SHOWS_IN_SPREAD
 
@@ -66,11 +65,8 @@ def test_a_network_built_outside_the_scope_ends_the_job(number, job):
 
 
 @pytest.mark.parametrize(("number", "mistake"), cases("06"))
-def test_a_mistake_shows_in_the_parameters(number, mistake, tmp_path):
-    lesson = LESSONS[number]
-    printed = kept.output(lesson, lesson.mistakes[mistake].job)["out"]
-    (tmp_path / "job.out").write_text(printed, encoding="utf-8")
-    [run] = read_files([tmp_path / "job.out"])
+def test_a_mistake_shows_in_the_parameters(number, mistake):
+    [run] = runs_of(number, LESSONS[number].mistakes[mistake].job)
     [away] = [m["value"] for m in run.measures if m["name"] == "difference_to_serial"]
     assert (run.end["param_spread"] > 1e-6) == (mistake in SHOWS_IN_SPREAD)
     assert away < 1e-12 if mistake == "none" else away > 1e-4

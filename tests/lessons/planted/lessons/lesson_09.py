@@ -40,6 +40,8 @@ PLANTED = {
     ),
 }  # fmt: skip
 LONGER = "a warm-up longer than the run"
+# What the lesson says of its sweep, and of sixteen workers with a warm-up: the accuracies.
+SWEEP, WARMED = "the sweep", "sixteen workers with a warm-up"
 
 # Each of these outputs is a part of what the lesson asks for; the other parts are not there.
 PARTS = {EIGHT: {"sweep": "", "schedule": ""}, WARM: {"sweep": "", "linear": ""}}
@@ -51,6 +53,8 @@ LESSON = Lesson(
         "right, two seeds": Job(words=(*ALL, "1", "2")),
         "one seed": Job(words=(*ALL, "1")),
         LONGER: Job(words=(*SIXTEEN, "--warmup", "9")),
+        SWEEP: Job(words=FEW),
+        WARMED: Job(words=(*WARM, "--seeds", "1", "2")),
     }
     | {name: Job((change,), words) for name, (change, words, _) in PLANTED.items()},
     handed_in={"09_sweep_1.out": "right, two seeds"},
