@@ -10,10 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.lessons.planted.table import Lesson
-from tests.lessons.real_runs import environment
+from tests.lessons.real_runs import ONE_BY_ONE, environment
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np")
-TOGETHER = Path(__file__).parents[1] / "ranks" / "one_by_one.py"
 STALLED = "waiting for remainder of ranks"  # what Horovod says of ranks that do not come
 FAILURES = (AssertionError, OSError, subprocess.SubprocessError)
 
@@ -82,7 +81,7 @@ def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) 
     """Frameworks are loaded, and ranks meet, once for all of them."""
     jobs = json.dumps([(str(folder), words) for folder, words in starts])
     done = subprocess.run(
-        [*launcher, sys.executable, "-u", str(TOGETHER)],
+        [*launcher, sys.executable, "-u", str(ONE_BY_ONE)],
         env=environ | {"ONE_BY_ONE": jobs},
         capture_output=True,
         text=True,

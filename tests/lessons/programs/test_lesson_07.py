@@ -2,11 +2,9 @@
 
 import subprocess
 
-import h5py
 import numpy as np
 import pytest
-import torch
-from real_runs import ROOT, changed, environment, run
+from real_runs import ROOT, changed, environment, run, run_together
 
 LESSON = ROOT / "solutions" / "07_horovod"
 BEFORE = ROOT / "solutions" / "02_serial"
@@ -18,6 +16,25 @@ SMALL = ("--train-samples", "1601", "--epochs", "3", "--batch_size", "32")
 )  # the rest of a program is lesson 02's
 def test_the_lesson_is_a_small_diff(name, most):
     assert 20 < changed(BEFORE / name, LESSON / name) <= most
+
+
+FEW = ("--train-samples", "640")
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory):
+    """What each program leaves on two ranks: program -> start -> (folder, record)."""
+    found = {}
+    for program in ("train.py", "train_torch.py"):
+        starts = {
+            tmp_path_factory.mktemp("small"): SMALL,
+            tmp_path_factory.mktemp("whole"): (*FEW, "--epochs", "8"),
+            tmp_path_factory.mktemp("half"): (*FEW, "--epochs", "4"),
+        }
+        records = run_together(LESSON / program, 2, starts)
+        names = ("small", "whole", "half")
+        found[program] = dict(zip(names, zip(starts, records, strict=True), strict=True))
+    return found
 
 
 @pytest.mark.slow
@@ -32,8 +49,12 @@ def test_the_lesson_is_a_small_diff(name, most):
         ("train_torch.py", 3, "mpirun", 1, "mlp512.pt"),
     ],
 )
-def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, tmp_path):
-    found = run(LESSON / program, ranks, *SMALL, out=tmp_path, launcher=launcher)
+def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, tmp_path, two_ranks):
+    if (ranks, launcher) == (2, "mpirun"):
+        folder, found = two_ranks[program]["small"]
+    else:
+        folder = tmp_path
+        found = run(LESSON / program, ranks, *SMALL, out=folder, launcher=launcher)
     assert found.outcome == "completed"
     assert len(found.ranks) == found.workers == ranks
     assert [epoch.steps for epoch in found.epochs] == [51] * epochs
@@ -41,7 +62,7 @@ def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, t
     assert len({rank.param_hash for rank in found.ranks}) == 1
     assert found.header["lr"] == pytest.approx(ranks * found.header["lr_base"])
     assert sorted(rank.files_written for rank in found.ranks) == [0] * (ranks - 1) + [1]
-    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [checkpoint]
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == [checkpoint]
     # The trap of this lesson, in the record: every rank reads everything.
     assert {rank.samples for rank in found.ranks} == {1601}
 
@@ -55,30 +76,24 @@ def test_keras_3_trains_without_averaging(tmp_path):
     assert spread["AveragingAdam"] == 0.0
 
 
-FEW = ("--train-samples", "640")
-
-
 @pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory):
+def checkpoints(two_ranks):
     """For both programs the checkpoint that a run of four epochs on two ranks leaves."""
     found = {}
-    for program in ("train.py", "train_torch.py"):
-        folder = tmp_path_factory.mktemp("whole")
-        run(LESSON / program, 2, *FEW, "--epochs", "8", out=folder)
-        [found[program]] = (folder / "checkpoints").iterdir()
+    for program, starts in two_ranks.items():
+        [found[program]] = (starts["whole"][0] / "checkpoints").iterdir()
     return found
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("program", ["train.py", "train_torch.py"])
-def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints, tmp_path):
-    checkpoint = checkpoints[program]
-    half = run(LESSON / program, 2, *FEW, "--epochs", "4", out=tmp_path)
-    rest = run(LESSON / program, 2, *FEW, "--epochs", "8", "--resume", out=tmp_path)
+def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints, two_ranks):
+    checkpoint, (folder, half) = checkpoints[program], two_ranks[program]["half"]
+    rest = run(LESSON / program, 2, *FEW, "--epochs", "8", "--resume", out=folder)
     assert [epoch.number for epoch in (*half.epochs, *rest.epochs)] == [1, 2, 3, 4]
     assert rest.end["param_spread"] == 0.0
-    right, found = numbers_in(checkpoint), numbers_in(tmp_path / "checkpoints" / checkpoint.name)
+    right, found = numbers_in(checkpoint), numbers_in(folder / "checkpoints" / checkpoint.name)
     assert found.keys() == right.keys()
     assert len(found) >= 4 + 8 + 3  # parameters, Adam's two moments of each, three facts
     for name in right:
@@ -87,6 +102,9 @@ def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints,
 
 def numbers_in(checkpoint):
     """Every number that the file holds, by name."""
+    import h5py
+    import torch
+
     if checkpoint.suffix == ".h5":
         found = {}
         with h5py.File(checkpoint) as file:

@@ -2,7 +2,7 @@
 
     ONE_BY_ONE='[["FOLDER", ["PROGRAM", "WORD", …]], …]' mpirun -np N python one_by_one.py
 
-Each program runs in its folder, with the modules of that folder, and prints to FOLDER/job.out.
+Each program runs in its folder, with the modules beside the program, and prints to FOLDER/job.out.
 """
 
 import json
@@ -17,10 +17,11 @@ for folder, words in json.loads(os.environ["ONE_BY_ONE"]):
     out = os.open("job.out", os.O_RDWR | os.O_CREAT | os.O_APPEND)
     os.dup2(out, 1)
     os.close(out)
-    sys.path.insert(0, folder)
+    beside = str(Path(words[0]).resolve().parent)
+    sys.path.insert(0, beside)
     sys.argv = words
     runpy.run_path(words[0], run_name="__main__")
-    sys.path.remove(folder)
+    sys.path.remove(beside)
     for name, module in list(sys.modules.items()):
-        if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(beside):
             del sys.modules[name]
