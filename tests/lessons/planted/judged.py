@@ -54,6 +54,19 @@ def grade_of(number: str, mistake: str) -> dict[str, Any]:
     return graded(number, files)
 
 
+def unexpected(number: str, mistake: str) -> dict[str, str]:
+    """Checks that the grader judges otherwise than the table says, and what it says of them."""
+    lesson, lost = LESSONS[number], reasons(grade_of(number, mistake))
+    loses = lesson.mistakes[mistake].loses
+    missing = {
+        check: lost.get(check, "nothing lost")
+        for check, words in loses.items()
+        if words not in lost.get(check, "") or check not in lost
+    }
+    too_many = lost.keys() - loses.keys() - lesson.never - lesson.may
+    return missing | {check: lost[check] for check in too_many}
+
+
 def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
     """The grade of a student who hands in these files, in the smoke profile."""
     with tempfile.TemporaryDirectory() as place:
