@@ -122,7 +122,7 @@ def start(clone: Path, user: pwd.struct_passwd, *command: str) -> subprocess.Pop
 
 
 def finish(process: subprocess.Popen[str]) -> str:
-    output, _ = process.communicate(timeout=900)
+    output, _ = process.communicate(timeout=3600)
     assert process.returncode == 0, output
     return output
 

@@ -41,6 +41,7 @@ def code_of(program: Path) -> str:
     return digest("\n".join(f"{file.name} {bare(file.read_text('utf-8'))}" for file in ours))
 
 
+@cache
 def bare(source: str) -> str:
     """The code alone: a text that stands by itself, as a docstring does, is left out."""
     tree = ast.parse(source)

@@ -21,6 +21,10 @@ def test_every_planted_change_fits_the_program_of_today(number):
     assert LESSONS[number].misfits() == []
 
 
+def test_the_kept_outputs_stay_small():
+    assert sum(file.stat().st_size for file in kept.KEPT.rglob("*.txt")) < 1_000_000
+
+
 @pytest.mark.parametrize(("number", "mistake"), [each for n in LESSONS for each in cases(n)])
 def test_the_grader_names_what_a_mistake_broke(number, mistake):
     assert unexpected(number, mistake) == {}
