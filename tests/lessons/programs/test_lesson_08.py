@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, changed, run
+from real_runs import ROOT, changed, run, run_together
 
 from lessons.toolkit.plots_ranks import shares_of
 
@@ -25,6 +25,22 @@ def make_parts(folder, samples, parts):
     )  # fmt: skip
 
 
+THREE = ("--epochs", "3")
+
+
+@pytest.fixture(scope="module")
+def on_two_ranks(tmp_path_factory):
+    """(parts, samples) -> the record of two ranks, who start only once."""
+    folders = {
+        (8, 1600): tmp_path_factory.mktemp("even"),
+        (7, 1601): tmp_path_factory.mktemp("odd"),
+    }
+    for (parts, samples), folder in folders.items():
+        make_parts(folder, samples, parts)
+    starts = dict.fromkeys(folders.values(), THREE)
+    return dict(zip(folders, run_together(LESSON / "train.py", 2, starts), strict=True))
+
+
 @pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize(
@@ -36,9 +52,14 @@ def make_parts(folder, samples, parts):
         (2, 7, 1601, [915, 686], 22),
     ],
 )
-def test_each_rank_reads_files_of_its_own(ranks, parts, samples, each, steps, tmp_path):
-    make_parts(tmp_path, samples, parts)
-    found = run(LESSON / "train.py", ranks, "--epochs", "3", out=tmp_path)
+def test_each_rank_reads_files_of_its_own(
+    ranks, parts, samples, each, steps, on_two_ranks, tmp_path
+):
+    if ranks == 2:
+        found = on_two_ranks[parts, samples]
+    else:
+        make_parts(tmp_path, samples, parts)
+        found = run(LESSON / "train.py", ranks, *THREE, out=tmp_path)
     assert found.outcome == "completed"
     shares = [set(share) for share in shares_of(found)]
     assert sum(map(len, shares)) == len(set().union(*shares)) == samples
