@@ -1,7 +1,8 @@
 # Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
 PYTHON ?= python3
-# Two tests at a time, those of one file one after another (tests/conftest.py).
-PYTEST = .venv/bin/pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m
+# Several tests at a time, those of one file one after another (tests/conftest.py). The fast ones
+# wait more than they compute, so that four keep two cores busy; the slow ones need a core each.
+PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: demo lab test test-slow lint planted lessons bench box-up box-down clean help .venv
@@ -20,10 +21,10 @@ demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
 	.venv/bin/autograder grade build/demo/submissions --profile smoke --out build/demo/grades || [ $$? = 1 ]
 
 test: .venv       ## the tests (minutes)
-	@$(PYTEST) "not slow and not slurm and not browser"
+	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"
 
 test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
-	@$(PYTEST) "slow or slurm or browser"
+	@$(PYTEST) --numprocesses 2 -m "slow or slurm or browser"
 
 lint: .venv       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .

@@ -22,12 +22,14 @@ LONGEST = (
     "tests/lessons/planted/test_mistakes.py",
     "tests/lessons/programs/",
     "tests/lessons/edition/test_release.py",
-    "tests/cluster/doctor/",
+    "tests/cluster/schedulers/test_laptop.py",
     "tests/lessons/student/test_check.py",
+    "tests/cluster/doctor/",
     "tests/lessons/execute/",
-    "tests/lessons/toolkit/test_distribution.py",
     "tests/lessons/toolkit/test_record_keras.py",
+    "tests/lessons/toolkit/test_distribution.py",
     "tests/cluster/schedulers/",
+    "tests/lessons/toolkit/data/test_data_fetch.py",
     "tests/cluster/environment/",
 )
 
@@ -44,7 +46,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """`make test` runs on two cores: there is one box, and a file's fixtures are made once.
+    """What runs beside what: there is one box, and a file's fixtures are made once.
 
     (pytest-xdist's own groups, `--dist loadgroup`, have no effect with pytest 9.2.)
     """
