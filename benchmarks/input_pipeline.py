@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--train-samples", type=int, default=3200)
     parser.add_argument("--size", type=int, default=128)
-    parser.add_argument("--batch_size", type=int, default=16)
+    parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--steps", type=int, default=2, help="of the network, in each pair")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--model", default="ResNet50V2")
@@ -34,11 +34,11 @@ def main() -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as in every job
     os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     sys.path.insert(0, str(SOLUTION))
-    import sources
     import tensorflow as tf
 
     from lessons.toolkit import data
 
+    import sources
     import train
 
     vars(args).update(workers=1, buffer=1024, cache=False, prefetch=True)

@@ -60,9 +60,9 @@ def main() -> None:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     sys.path.insert(0, str(SOLUTION))
-    import sources
-
     from lessons.toolkit import data
+
+    import sources
 
     cifar = data.load("cifar10", args.train_samples, 1, as_float=False, stand_in=False)
     count = len(cifar.y_train)

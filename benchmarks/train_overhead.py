@@ -26,7 +26,7 @@ from typing import Any
 
 SOLUTIONS = Path(__file__).parents[1] / "solutions"
 MNIST = "--train-samples 12800 --epochs 6"
-CIFAR = "--train-samples 512 --test-samples 64 --size 32 --model cnn --batch_size 32 --epochs 6"
+CIFAR = "--train-samples 512 --test-samples 64 --size 32 --model cnn --batch-size 32 --epochs 6"
 # program -> its arguments; those with Horovod run as one rank
 PROGRAMS = {
     "02_serial/train.py": MNIST,

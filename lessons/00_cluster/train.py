@@ -36,16 +36,25 @@ def gflops(seconds, n=512):
     """Floating-point operations a second (in billions) of n x n matrix products in float32."""
     a = np.ones((n, n), dtype=np.float32)
     a @ a  # the first product starts threads
-    products, start = 0, time.monotonic()
+    products = 0
+    start = time.monotonic()
     while time.monotonic() - start < seconds:
         a @ a
         products += 1
     return products * 2 * n**3 / (time.monotonic() - start) / 1e9
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="seconds of matrix products")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=2.0, help="of matrix products")
+    parser = command_line()
     args = parser.parse_args()
 
     me = facts(os.environ)

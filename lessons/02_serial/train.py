@@ -1,6 +1,6 @@
 """Train a small network on MNIST with Keras, on one device.
 
-python train.py --epochs 4 --batch_size 32
+python train.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -35,14 +35,22 @@ def build_model(name):
     )
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     keras.utils.set_random_seed(args.seed)
@@ -73,7 +81,11 @@ def main():
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+    )
 
 
 if __name__ == "__main__":

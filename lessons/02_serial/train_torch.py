@@ -1,6 +1,6 @@
 """Train a small network on MNIST with PyTorch, on one device: train.py once more, loop visible.
 
-python train_torch.py --epochs 4 --batch_size 32
+python train_torch.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -39,41 +39,60 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
+    """Loss and accuracy with the parameters as they are now."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
-    return loss_function(outputs, y).item(), (outputs.argmax(1) == y).float().mean().item()
+    loss = loss_function(outputs, y).item()
+    accuracy = (outputs.argmax(1) == y).float().mean().item()
+    return loss, accuracy
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     torch.manual_seed(args.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     mnist = data.load("mnist", train_samples=args.train_samples)
-    x, y = torch.tensor(mnist.x_train), torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+    x = torch.tensor(mnist.x_train)
+    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    x_test = torch.tensor(mnist.x_test)
+    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr)
     loss_function = nn.CrossEntropyLoss()
 
-    params = sum(p.numel() for p in model.parameters())
     record = Record(
-        "02", args, source="torch", params=params, optimizer="adam", dataset=mnist.facts
+        "02",
+        args,
+        source="torch",
+        params=sum(p.numel() for p in model.parameters()),
+        optimizer="adam",
+        dataset=mnist.facts,
     )
     for number in range(1, args.epochs + 1):
-        loss_sum = correct = 0
+        loss_sum = 0
+        correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb, yb = x[batch].to(device), y[batch].to(device)
+                xb = x[batch].to(device)
+                yb = y[batch].to(device)
                 loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
@@ -82,7 +101,11 @@ def main():
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy, params=model.state_dict())
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.state_dict(),
+    )
 
 
 if __name__ == "__main__":

@@ -71,23 +71,33 @@ def pieces_of(source, cifar, folder, seed):
     epochs = itertools.count()
     if source == "memory":
         packs = np.array_split(to_records(cifar.x_train, cifar.y_train), PACKS)
+
+        def one_pack_after_another():  # called anew at the start of each epoch
+            for number in order(range(PACKS), next(epochs), seed):
+                yield packs[number]
+
         return tf.data.Dataset.from_generator(
-            lambda: (packs[number] for number in order(range(PACKS), next(epochs), seed)),
+            one_pack_after_another,
             output_signature=tf.TensorSpec([None, RECORD], tf.uint8),
         )
     names = names_of(source, cifar, folder)
-    all_names = tf.data.Dataset.from_generator(  # asked anew at the start of each epoch
-        lambda: [order(names, next(epochs), seed)],
+
+    def all_names():  # called anew at the start of each epoch
+        yield order(names, next(epochs), seed)
+
+    return tf.data.Dataset.from_generator(
+        all_names,
         output_signature=tf.TensorSpec([None], tf.string),
-    )
-    return all_names.unbatch()
+    ).unbatch()
 
 
 def decode(piece):
     """The samples of a piece: images, and for each its label and its number."""
     if piece.dtype == tf.string:  # a name: here the file is opened
-        piece = tf.reshape(tf.io.decode_raw(tf.io.read_file(piece), tf.uint8), (-1, RECORD))
+        content = tf.io.read_file(piece)
+        piece = tf.reshape(tf.io.decode_raw(content, tf.uint8), (-1, RECORD))
     numbers, labels, pixels = tf.split(piece, [4, 1, RECORD - 5], axis=1)
     numbers = tf.reshape(tf.bitcast(numbers, tf.int32), (-1,))
-    marks = tf.stack([tf.cast(labels[:, 0], tf.int64), tf.cast(numbers, tf.int64)], axis=1)
+    labels = tf.cast(labels[:, 0], tf.int64)
+    marks = tf.stack([labels, tf.cast(numbers, tf.int64)], axis=1)
     return tf.reshape(pixels, (-1, 32, 32, 3)), marks

@@ -1,6 +1,6 @@
 """Train a network of Keras Applications on CIFAR-10 that comes from files, packs or memory.
 
-python train.py --source packs --model ResNet50V2 --size 128 --batch_size 256
+python train.py --source packs --model ResNet50V2 --size 128 --batch-size 256
 python train.py --source files packs memory --compute-ms 0   # no network: the input alone
 """
 
@@ -10,11 +10,12 @@ import os
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
 import tensorflow as tf
-from input_only import wait_instead
-from sources import decode, pieces_of
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
+
+from input_only import wait_instead
+from sources import decode, pieces_of
 
 keras = tf.keras
 
@@ -52,25 +53,40 @@ def stages(pieces, decode, args):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="ResNet50V2")
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--batch_size", type=int, default=256)
-    parser.add_argument("--lr", type=float, default=0.01)
-    parser.add_argument("--train-samples", type=int, default=50000)
-    parser.add_argument("--test-samples", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=256, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     parser.add_argument(
-        "--source", nargs="+", default=["packs"], choices=["files", "packs", "memory"]
+        "--source",
+        nargs="+",
+        default=["packs"],
+        choices=["files", "packs", "memory"],
+        help="what to read",
     )
     parser.add_argument("--folder", default="data/input", help="where files and packs lie")
-    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    cores = len(os.sched_getaffinity(0))
+    parser.add_argument("--workers", type=int, default=cores, help="threads that read and decode")
     parser.add_argument("--buffer", type=int, default=4096, help="samples to shuffle among")
     parser.add_argument("--cache", action="store_true", help="keep decoded samples in memory")
-    parser.add_argument("--no-prefetch", dest="prefetch", action="store_false")
-    parser.add_argument("--compute-ms", type=float, help="no network: wait so long in each step")
+    parser.add_argument(
+        "--prefetch", action=argparse.BooleanOptionalAction, default=True, help="make batches ahead"
+    )
+    parser.add_argument("--compute-ms", type=float, help="no network: wait so long a step")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
     if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
         parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
@@ -88,7 +104,11 @@ def main():
     if args.compute_ms is not None:
         wait_instead(ways, args, cifar.facts)
         return
-    train = ways[source].map(lambda images, marks: (images, marks[:, 0]))
+
+    def without_numbers(images, marks):
+        return images, marks[:, 0]
+
+    train = ways[source].map(without_numbers)
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
 
@@ -114,7 +134,11 @@ def main():
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
     loss, accuracy = model.evaluate(test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+    )
 
 
 if __name__ == "__main__":

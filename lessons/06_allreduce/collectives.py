@@ -17,7 +17,8 @@ def ps_allreduce(comm, values):
 def ring_allreduce(comm, values):
     """Ring: 2 (size - 1) times everyone gives a chunk to the right and takes one from the left."""
     rank, size = comm.Get_rank(), comm.Get_size()
-    right, left = (rank + 1) % size, (rank - 1) % size
+    right = (rank + 1) % size
+    left = (rank - 1) % size
     chunks = np.array_split(values, size)  # views: what is written into a chunk is in values
     raise NotImplementedError(
         "Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on"

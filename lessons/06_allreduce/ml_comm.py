@@ -1,30 +1,38 @@
-# The calls of the CPE ML Plugin, over mpi4py, with the arguments in their original order.
+"""The calls of the CPE ML Plugin, over mpi4py, with the arguments in their original order."""
+
 import numpy as np
 
 team = {}  # what init and config_team agreed on
 
 
-def init(teams, threads, totsize, framework):  # totsize: numbers of all gradients together
+def init(teams, threads, totsize, framework):
+    """Begin; totsize: how many numbers all gradients together have."""
     import mpi4py.MPI  # this starts MPI: only a program that calls init is a rank
 
     team.update(comm=mpi4py.MPI.COMM_WORLD, totsize=totsize, step=0)
 
 
 def config_team(number, first, second, max_steps, verbosity, every):
-    team.update(max_steps=max_steps, every=every if verbosity > 1 and get_rank() == 0 else 0)
+    """How long the training is, and how often rank 0 reports."""
+    reports = verbosity > 1 and get_rank() == 0
+    team.update(max_steps=max_steps, every=every if reports else 0)
 
 
-def broadcast(tensors, root):  # every array as it is on rank `root`
+def broadcast(tensors, root):
+    """Every array as it is on rank `root`."""
     return [team["comm"].bcast(tensor, root=root) for tensor in tensors]
 
 
-def gradients(tensors, number):  # the mean of every array over all ranks: one flat message
-    total = np.empty(team["totsize"], tensors[0].dtype)
-    team["comm"].Allreduce(np.concatenate([tensor.ravel() for tensor in tensors]), total)
+def gradients(tensors, number):
+    """The mean of every array over all ranks, which travel as one flat message."""
+    flat = np.concatenate([tensor.ravel() for tensor in tensors])
+    total = np.empty(team["totsize"], flat.dtype)
+    team["comm"].Allreduce(flat, total)
     team["step"] += 1
     if team["every"] and team["step"] % team["every"] == 0:
         print(f"step {team['step']} of {team['max_steps']}")
-    pieces = np.split(total / get_nranks(), np.cumsum([tensor.size for tensor in tensors])[:-1])
+    ends = np.cumsum([tensor.size for tensor in tensors])
+    pieces = np.split(total / get_nranks(), ends[:-1])
     return [piece.reshape(tensor.shape) for piece, tensor in zip(pieces, tensors, strict=True)]
 
 
@@ -37,4 +45,5 @@ def get_nranks():
 
 
 def finalize():
-    team["comm"].Barrier()  # wait for all; MPI itself ends with the program
+    """Wait for all; MPI itself ends with the program."""
+    team["comm"].Barrier()

@@ -1,6 +1,6 @@
 """Train a small network on MNIST with Keras and Horovod, on any number of devices.
 
-mpirun -np 2 python train.py --epochs 4 --batch_size 32
+mpirun -np 2 python train.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -9,7 +9,6 @@ import os
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
-import checkpoint
 import horovod.tensorflow.keras as hvd
 import numpy as np
 import tensorflow as tf
@@ -17,6 +16,8 @@ from horovod.tensorflow import broadcast_object, broadcast_variables
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
+
+import checkpoint
 
 keras = tf.keras
 
@@ -70,15 +71,25 @@ def save_checkpoint(model, path):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
 
     start_horovod()
@@ -87,13 +98,20 @@ def main():
     mnist = data.load("mnist", train_samples=args.train_samples)
 
     model = build_model(args.model)
-    model.compile(make_optimizer(args.lr), "sparse_categorical_crossentropy", metrics=["accuracy"])
+    model.compile(
+        optimizer=make_optimizer(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
     os.makedirs("checkpoints", exist_ok=True)
-    path, new, done = f"checkpoints/{args.model}.weights.h5", "checkpoints/new.weights.h5", 0
+    path = f"checkpoints/{args.model}.weights.h5"
+    new = "checkpoints/new.weights.h5"
+    done = 0
     if args.resume:
         model.optimizer.build(model.trainable_variables)
         found = checkpoint.read(path, model.load_weights, hvd, broadcast_object)
-        done, args.seed = found["epochs"], found["seed"]
+        done = found["epochs"]
+        args.seed = found["seed"]
         broadcast_variables(model.optimizer.variables, root_rank=0)
     start_alike(model)
 
@@ -109,7 +127,8 @@ def main():
         local_rank=hvd.local_rank(),
         lr=float(model.optimizer.learning_rate),
     )
-    record.epochs, files = done, 0
+    record.epochs = done
+    files = 0
     for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks: as asked for
         keras.utils.set_random_seed(args.seed + rank + size * epoch)  # an order of its own
         model.fit(

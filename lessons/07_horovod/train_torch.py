@@ -1,6 +1,6 @@
 """Train a small network on MNIST with PyTorch and Horovod: train.py once more, loop visible.
 
-mpirun -np 2 python train_torch.py --epochs 4 --batch_size 32
+mpirun -np 2 python train_torch.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -8,13 +8,14 @@ import functools
 import math
 import os
 
-import checkpoint
 import horovod.torch as hvd
 import torch
 from torch import nn
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
+
+import checkpoint
 
 
 def build_model(name):
@@ -48,22 +49,35 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
+    """Loss and accuracy with the parameters as they are now."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
-    return loss_function(outputs, y).item(), (outputs.argmax(1) == y).float().mean().item()
+    loss = loss_function(outputs, y).item()
+    accuracy = (outputs.argmax(1) == y).float().mean().item()
+    return loss, accuracy
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--test-samples", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--resume", action="store_true", help="go on from the checkpoint")
+    parser = command_line()
     args = parser.parse_args()
 
     hvd.init()
@@ -72,30 +86,34 @@ def main():
     # one GPU for each rank of a node
     device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
     mnist = data.load("mnist", args.train_samples, args.test_samples)
-    x, y = torch.tensor(mnist.x_train), torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+    x = torch.tensor(mnist.x_train)
+    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    x_test = torch.tensor(mnist.x_test)
+    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=args.lr * size)
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     os.makedirs("checkpoints", exist_ok=True)
-    path, done = f"checkpoints/{args.model}.pt", 0
+    path = f"checkpoints/{args.model}.pt"
+    new = "checkpoints/new.pt"
+    done = 0
     if args.resume:
         load = functools.partial(torch.load, map_location="cpu")  # not to rank 0's GPU
         found = checkpoint.read(path, load, hvd, hvd.broadcast_object)
         model.load_state_dict(found["model"])
         optimizer.load_state_dict(found["optimizer"])
-        done, args.seed = found["epochs"], found["seed"]
+        done = found["epochs"]
+        args.seed = found["seed"]
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)
     loss_function = nn.CrossEntropyLoss()
 
-    params = sum(p.numel() for p in model.parameters())
     record = Record(
         "07",
         args,
         source="torch-horovod",
-        params=params,
+        params=sum(p.numel() for p in model.parameters()),
         optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
@@ -104,23 +122,31 @@ def main():
         lr=args.lr * size,
     )
     epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
-    record.epochs, files = done, 0
+    record.epochs = done
+    files = 0
     for number in range(done + 1, epochs + 1):
         torch.manual_seed(args.seed + rank + size * number)  # an order of its own
-        loss_sum = correct = 0
+        loss_sum = 0
+        correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb, yb = x[batch].to(device), y[batch].to(device)
+                xb = x[batch].to(device)
+                yb = y[batch].to(device)
                 loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
         if rank == 0:
             print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
-            states = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-            facts = {"epochs": number, "seed": args.seed, "ranks": size}
-            torch.save(states | facts, "checkpoints/new.pt")
-            checkpoint.finish("checkpoints/new.pt", path)
+            content = {
+                "model": model.state_dict(),
+                "optimizer": optimizer.state_dict(),
+                "epochs": number,
+                "seed": args.seed,
+                "ranks": size,
+            }
+            torch.save(content, new)
+            checkpoint.finish(new, path)
             files = 1
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))

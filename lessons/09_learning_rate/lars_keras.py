@@ -12,7 +12,8 @@ class LARS(tf.keras.optimizers.Optimizer):
     def __init__(self, learning_rate=0.1, momentum=0.9, trust=0.02, name="LARS", **options):
         super().__init__(name=name, **options)
         self._learning_rate = self._build_learning_rate(learning_rate)
-        self.momentum, self.trust = momentum, trust
+        self.momentum = momentum
+        self.trust = trust
 
     def build(self, variables):
         super().build(variables)
@@ -22,7 +23,8 @@ class LARS(tf.keras.optimizers.Optimizer):
     def update_step(self, gradient, variable):
         speed = self.speeds[self._index_dict[self._var_key(variable)]]
         if self.trust:
-            w, g = tf.norm(variable), tf.norm(gradient)
+            w = tf.norm(variable)
+            g = tf.norm(gradient)
             # A layer of zeros, a fresh bias, has no length to measure by.
             ratio = tf.where((w > 0) & (g > 0), tf.math.divide_no_nan(self.trust * w, g), 1.0)
             gradient = ratio * gradient
@@ -30,6 +32,8 @@ class LARS(tf.keras.optimizers.Optimizer):
         variable.assign_sub(tf.cast(self.learning_rate, variable.dtype) * speed)
 
     def get_config(self):
-        rate = self._serialize_hyperparameter(self._learning_rate)
-        own = {"learning_rate": rate, "momentum": self.momentum, "trust": self.trust}
-        return super().get_config() | own
+        return super().get_config() | {
+            "learning_rate": self._serialize_hyperparameter(self._learning_rate),
+            "momentum": self.momentum,
+            "trust": self.trust,
+        }

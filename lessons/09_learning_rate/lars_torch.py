@@ -18,8 +18,10 @@ class LARS(torch.optim.Optimizer):
             for param in group["params"]:
                 if param.grad is None:
                     continue
-                gradient, trust = param.grad, group["trust"]
-                w, g = param.norm(), gradient.norm()
+                gradient = param.grad
+                trust = group["trust"]
+                w = param.norm()
+                g = gradient.norm()
                 # A layer of zeros, a fresh bias, has no length to measure by.
                 if trust and w > 0 and g > 0:
                     gradient = gradient * (trust * w / g)

@@ -32,5 +32,6 @@ def lars(params, gradients, trust):
 
 def setting(task):
     """(rate, momentum) of a task of the job array: 4 rates times 2 momenta, tasks 0 to 7."""
-    rates, momenta = (0.03, 0.1, 0.3, 1.0), (0.0, 0.9)
+    rates = (0.03, 0.1, 0.3, 1.0)
+    momenta = (0.0, 0.9)
     raise NotImplementedError("Exercise 9.5: task // 2 chooses the rate, task % 2 the momentum")

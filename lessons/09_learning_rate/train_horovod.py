@@ -13,12 +13,12 @@ import horovod.tensorflow.keras as hvd
 import numpy as np
 import tensorflow as tf
 from horovod.tensorflow import broadcast_variables
-from lars_keras import LARS
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
 
 import rates
+from lars_keras import LARS
 
 keras = tf.keras
 
@@ -54,9 +54,9 @@ def schedule(model, record, line):
     """A callback: before each step the optimizer's rate from rates.lr_at, and into the record."""
 
     def set_rate(batch, logs=None):
-        optimizer, step = model.optimizer, int(model.optimizer.iterations)
-        optimizer.learning_rate = rates.lr_at(step, *line)
-        record.measure("lr", float(optimizer.learning_rate), "", step=step)
+        step = int(model.optimizer.iterations)
+        model.optimizer.learning_rate = rates.lr_at(step, *line)
+        record.measure("lr", float(model.optimizer.learning_rate), "", step=step)
 
     return keras.callbacks.LambdaCallback(on_batch_begin=set_rate)
 
@@ -74,20 +74,41 @@ def save_checkpoint(model, path):
     return 1
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--model", default="mlp512", choices=["mlp512", "resnet50v2"], help="the network"
+    )
+    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one rank")
+    parser.add_argument(
+        "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
+    )
+    parser.add_argument("--warmup", type=float, default=0.0, help="passes until the full rate")
+    parser.add_argument(
+        "--decay",
+        default="none",
+        choices=["none", "cosine", "exponential"],
+        help="how the rate falls again",
+    )
+    parser.add_argument(
+        "--momentum", type=float, default=0.0, help="how much of the last step stays"
+    )
+    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "resnet50v2"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.1)
-    parser.add_argument("--rule", default="linear", choices=["same", "sqrt", "linear"])
-    parser.add_argument("--warmup", type=float, default=0.0, help="in passes over the data")
-    parser.add_argument("--decay", default="none", choices=["none", "cosine", "exponential"])
-    parser.add_argument("--momentum", type=float, default=0.0)
-    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--test-samples", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     start_horovod()
@@ -102,8 +123,11 @@ def main():
     line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
 
     model = build_model(args.model)
-    optimizer = make_optimizer(args.lr, args.momentum, args.lars)
-    model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
+    model.compile(
+        optimizer=make_optimizer(args.lr, args.momentum, args.lars),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
     start_alike(model)
 
     record = Record(
@@ -117,7 +141,9 @@ def main():
         size=size,
         local_rank=hvd.local_rank(),
         lr=peak,
-        **{name: getattr(args, name) for name in ("rule", "warmup", "decay")},
+        rule=args.rule,
+        warmup=args.warmup,
+        decay=args.decay,
     )
     model.fit(
         images.x_train,

@@ -21,7 +21,7 @@ from lessons.edition.notebook_pages import (
 )
 from lessons.folders import choose_lessons, course_root, lesson_folders, made_by_hand
 
-LONGEST_PROGRAM = 150
+LONGEST_PROGRAM = 200
 LONGEST_JOB = 30
 TEXT = (".py", ".sbatch", ".sh", ".md", ".txt", ".yml", ".yaml", ".toml", ".json", ".csv")
 LONGEST_DIFF = 60

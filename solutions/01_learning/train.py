@@ -1,6 +1,6 @@
 """Train a small network on MNIST in NumPy, with forward pass, backward pass and update by hand.
 
-python train.py --epochs 3 --batch_size 32
+python train.py --epochs 3 --batch-size 32
 """
 
 import argparse
@@ -65,35 +65,52 @@ def minibatches(n, batch, rng):
     ### END SOLUTION
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--model", default="mlp64", choices=["mlp64"], help="the network")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.1)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--model", default="mlp64", choices=["mlp64"])
+    parser = command_line()
     args = parser.parse_args()
 
     rng = np.random.default_rng(args.seed)
     mnist = data.load("mnist", train_samples=args.train_samples)
-    x_train, y_train = mnist.x_train.reshape(-1, 784), mnist.y_train
+    x_train = mnist.x_train.reshape(-1, 784)
+    y_train = mnist.y_train
     params = start(rng)
 
-    count = sum(param.size for param in params)
-    facts = {"optimizer": "sgd", "dataset": mnist.facts}
-    record = Record("01", args, source="numpy", params=count, **facts)
+    record = Record(
+        "01",
+        args,
+        source="numpy",
+        params=sum(param.size for param in params),
+        optimizer="sgd",
+        dataset=mnist.facts,
+    )
     for number in range(1, args.epochs + 1):
         with record.epoch() as epoch:
             batches = minibatches(len(x_train), args.batch_size, rng)
-            loss, right = 0.0, 0
+            loss = 0.0
+            right = 0
             for batch in batches:
-                x, labels = x_train[batch], y_train[batch]
+                x = x_train[batch]
+                labels = y_train[batch]
                 probabilities, cache = forward(params, x)
                 update(params, backward(cache, labels), args.lr)
                 loss += cross_entropy(probabilities, labels) * len(batch)
                 right += int((probabilities.argmax(axis=1) == labels).sum())
-            loss, accuracy = loss / len(x_train), right / len(x_train)
+            loss /= len(x_train)
+            accuracy = right / len(x_train)
             epoch.log(steps=len(batches), loss=loss, accuracy=accuracy)
         print(f"Epoch {number}: loss {loss:.4f}, accuracy {accuracy:.4f}")
 
@@ -102,8 +119,12 @@ def main():
     test_accuracy = float((probabilities.argmax(axis=1) == mnist.y_test).mean())
     print(f"Test loss: {test_loss:.4f}\nTest accuracy: {test_accuracy:.4f}")
     np.save("weights.npy", np.concatenate([param.ravel() for param in params]))
-    last = {"test_loss": test_loss, "test_accuracy": test_accuracy, "files_written": 1}
-    record.end(params=params, **last)
+    record.end(
+        test_loss=test_loss,
+        test_accuracy=test_accuracy,
+        params=params,
+        files_written=1,
+    )
 
 
 if __name__ == "__main__":

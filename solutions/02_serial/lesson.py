@@ -74,8 +74,9 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # - the forward and backward pass and the update became a **model** and **`fit`**;
 # - SGD became **Adam**, which keeps two numbers for each parameter;
-# - `--epochs`, `--batch_size` and friends come from the command line, so that a job file can
-#   change them without touching the program;
+# - `--epochs`, `--batch-size` and friends come from the command line, so that a job file can
+#   change them without touching the program (`python train.py --help` lists them; where older
+#   material types `--batch_size`, that works, too);
 # - a **record** prints one line at the start, one an epoch and one at the end, timed with a clock
 #   that only moves forward, after the device has finished its work. That is what is graded, and
 #   what the pictures below are drawn from.

@@ -1,6 +1,6 @@
 """train.py on any number of ranks, with Horovod: a look ahead at lesson 07.
 
-mpirun -np 2 python train_horovod.py --epochs 4 --batch_size 32
+mpirun -np 2 python train_horovod.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -21,14 +21,24 @@ from train import build_model
 keras = tf.keras
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     hvd.init()
@@ -40,7 +50,8 @@ def main():
     keras.utils.set_random_seed(args.seed)
     mnist = data.load("mnist", train_samples=args.train_samples)
     n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
-    x_train, y_train = mnist.x_train[rank:n:size], mnist.y_train[rank:n:size]
+    x_train = mnist.x_train[rank:n:size]
+    y_train = mnist.y_train[rank:n:size]
 
     lr = args.lr * size
     model = build_model(args.model)
@@ -80,7 +91,10 @@ def main():
     weights = np.concatenate([w.ravel() for w in model.get_weights()])
     spread = float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max())
     record.end(
-        test_loss=loss, test_accuracy=accuracy, params=model.get_weights(), param_spread=spread
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+        param_spread=spread,
     )
 
 

@@ -1,6 +1,6 @@
 """train_torch.py on any number of ranks, with Horovod: a look ahead at lesson 07.
 
-mpirun -np 2 python train_torch_horovod.py --epochs 4 --batch_size 32
+mpirun -np 2 python train_torch_horovod.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -16,14 +16,24 @@ from lessons.toolkit.record import Record
 from train_torch import build_model, evaluate, train_step
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     hvd.init()
@@ -35,7 +45,8 @@ def main():
     n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
     x = torch.tensor(mnist.x_train[rank:n:size])
     y = torch.tensor(mnist.y_train[rank:n:size], dtype=torch.long)
-    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+    x_test = torch.tensor(mnist.x_test)
+    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
     lr = args.lr * size
@@ -44,12 +55,11 @@ def main():
     hvd.broadcast_parameters(model.state_dict(), root_rank=0)
     loss_function = nn.CrossEntropyLoss()
 
-    params = sum(p.numel() for p in model.parameters())
     record = Record(
         "02",
         args,
         source="torch-horovod",
-        params=params,
+        params=sum(p.numel() for p in model.parameters()),
         optimizer="adam",
         dataset=mnist.facts,
         rank=rank,
@@ -60,10 +70,12 @@ def main():
         scaling="epoch",
     )
     for number in range(1, args.epochs + 1):
-        loss_sum = correct = 0
+        loss_sum = 0
+        correct = 0
         with record.epoch(steps=math.ceil(len(x) / args.batch_size)) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb, yb = x[batch].to(device), y[batch].to(device)
+                xb = x[batch].to(device)
+                yb = y[batch].to(device)
                 loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
@@ -79,7 +91,10 @@ def main():
     every = hvd.allgather(weights.unsqueeze(0).cpu())
     spread = (every.max(0).values - every.min(0).values).max().item()
     record.end(
-        test_loss=loss, test_accuracy=accuracy, params=model.state_dict(), param_spread=spread
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.state_dict(),
+        param_spread=spread,
     )
 
 

@@ -11,14 +11,24 @@ from lessons.toolkit.record import Record
 from train import build_model, keras, prepare, tf
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pairs", nargs="+", metavar="MODEL:BATCH")
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "pairs", nargs="+", metavar="MODEL:BATCH", help="a network and its images a step"
+    )
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--lr", type=float, default=0.01)
-    parser.add_argument("--train-samples", type=int, default=50000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=3, help="passes over the training images")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
     cifar = data.load("cifar10", args.train_samples, as_float=False)
 

@@ -38,8 +38,8 @@ from lessons.toolkit.checks import lesson_03 as check
 
 few = ["--size", "32", "--train-samples", "512"]
 train_words, compare_words = {
-    "smoke": ([*few, "--test-samples", "512", "--batch_size", "64", "--epochs", "3"], few),
-    "full": (["--size", "128", "--batch_size", "256", "--epochs", "5"], ["--size", "128"]),
+    "smoke": ([*few, "--test-samples", "512", "--batch-size", "64", "--epochs", "3"], few),
+    "full": (["--size", "128", "--batch-size", "256", "--epochs", "5"], ["--size", "128"]),
 }[profile]
 cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
 
@@ -263,7 +263,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 #
 # The same program with another network. Lesson 05 asks, with published seconds, whether the larger network
 # scales better; to ask that of your own machine you need its baseline, too. So all else stays as it was for
-# ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512 --batch_size 64`: with the
+# ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512 --batch-size 64`: with the
 # sizes that `job.sbatch` has, two cores would need hours. `train_words`, at the top of this page, holds
 # what your profile takes.
 #
@@ -301,7 +301,7 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 # For `smoke` (on a cluster the second line stands between the same `salloc`, with two cores, and `exit`):
 #
-#     export small="--size 32 --train-samples 512 --test-samples 512 --batch_size 64"
+#     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
 #
 #     cluster submit job.sbatch --model ResNet152V2 $small --epochs 3

@@ -1,6 +1,6 @@
 """Train a network of Keras Applications on CIFAR-10, on one device.
 
-python train.py --model ResNet50V2 --size 128 --batch_size 256
+python train.py --model ResNet50V2 --size 128 --batch-size 256
 """
 
 import argparse
@@ -46,16 +46,24 @@ def prepare(dataset, size, batch):
     ### END SOLUTION
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="ResNet50V2")
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--batch_size", type=int, default=256)
-    parser.add_argument("--lr", type=float, default=0.01)
-    parser.add_argument("--train-samples", type=int, default=50000)
-    parser.add_argument("--test-samples", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=256, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
     if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
         parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")
@@ -89,7 +97,11 @@ def main():
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
     loss, accuracy = model.evaluate(test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+    )
 
 
 if __name__ == "__main__":

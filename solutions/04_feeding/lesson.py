@@ -38,7 +38,7 @@ import numpy as np
 from lessons.toolkit import answers, data, plots
 from lessons.toolkit.checks import lesson_04 as check
 
-small = "--train-samples 6400 --size 32 --batch_size 64 --buffer 512 --epochs 5"
+small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 5"
 sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 
 # %% [markdown]

@@ -42,8 +42,8 @@ from lessons.toolkit.checks import lesson_05 as check
 
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
 cnn = ["--model", "cnn", "--size", "32", *few]
-light = [*cnn, "--batch_size", "128", "--epochs", "3"]
-work = {"smoke": light, "full": ["--batch_size", "2048", "--epochs", "5"]}[profile]
+light = [*cnn, "--batch-size", "128", "--epochs", "3"]
+work = {"smoke": light, "full": ["--batch-size", "2048", "--epochs", "5"]}[profile]
 
 # %% [markdown]
 # ## Predict
@@ -127,7 +127,7 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% [markdown]
 # | line | what happens without it |
 # |---|---|
-# | a list of devices, `--n_gpus` of them | the strategy takes **all** GPUs that it sees |
+# | a list of devices, `--n-gpus` of them | the strategy takes **all** GPUs that it sees |
 # | `MirroredStrategy(devices)` | one device works, the others are only allocated |
 # | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have |
@@ -196,7 +196,7 @@ from cluster.jobs.notebook import submit_once
 def submit(n, *words):
     option, _, value = gpus.format(n=n).partition("=")
     options = {option: value, "cpus-per-task": str(8 * n)} if profile == "full" else {}
-    files = submit_once("job.sbatch", "--n_gpus", n, *words, options=options)
+    files = submit_once("job.sbatch", "--n-gpus", n, *words, options=options)
     return read_files(files)[0]
 
 
@@ -204,7 +204,7 @@ def submit(n, *words):
 ten = {}
 for n in (1, 2):
     batch, rate = same_work(n)
-    words = ["--batch_size", batch, "--lr", rate, "--epochs", 1, "--steps", 10]
+    words = ["--batch-size", batch, "--lr", rate, "--epochs", 1, "--steps", 10]
     ten[n] = submit(n, *cnn, *words)
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
@@ -252,7 +252,7 @@ plots.replica_scaling(series)
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
 # %%
-small = [submit(n, *work, "--batch_size", 16, "--steps", 16) for n in (1, 2)]
+small = [submit(n, *work, "--batch-size", 16, "--steps", 16) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
@@ -325,7 +325,7 @@ check.check_5_5(mean_of_all, apparent)
 # 2. Four studies; write the first letter of each one's goal (**f**aster, **d**ata, **t**uning, **m**odel) as one
 #    word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of 64 GB · last
 #    year's 12 hours of training are to take 2 · a forecast that reads ten times as many images each night.
-# 3. A job asks for 2 nodes with 4 GPUs each and starts this program with `--n_gpus 4`, once. How many
+# 3. A job asks for 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many
 #    of the 8 GPUs compute?
 
 # %% tags=["exercise"]

@@ -1,6 +1,6 @@
 """Train a network of Keras Applications on CIFAR-10, on the GPUs of one node.
 
-python train.py --n_gpus 4 --model ResNet50V2 --size 128 --batch_size 2048
+python train.py --n-gpus 4 --model ResNet50V2 --size 128 --batch-size 2048
 """
 
 import argparse
@@ -54,7 +54,7 @@ def devices(n):
             tf.config.set_logical_device_configuration(cpu, [share] * max(2, n))
     found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
     if not 1 <= n <= len(found):
-        sys.exit(f"train.py: --n_gpus {n} cannot be had: this job sees {len(found)}")
+        sys.exit(f"train.py: --n-gpus {n} cannot be had: this job sees {len(found)}")
     return [device.name for device in found[:n]]
 
 
@@ -83,18 +83,30 @@ def copies(strategy, variable):
     return [copy.numpy() for copy in strategy.experimental_local_results(variable)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n_gpus", type=int, default=1)
-    parser.add_argument("--model", default="ResNet50V2")
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--n-gpus", "--n_gpus", type=int, default=1, help="devices, each with a replica"
+    )
+    parser.add_argument("--model", default="ResNet50V2", help="cnn or one of Keras Applications")
     parser.add_argument("--size", type=int, default=128, help="pixels of an image's side")
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--batch_size", type=int, default=256, help="of a replica")
-    parser.add_argument("--lr", type=float, default=0.01)
-    parser.add_argument("--train-samples", type=int, default=50000)
-    parser.add_argument("--test-samples", type=int, default=10000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=-1, help="of an epoch; default: all")
+    parser.add_argument("--epochs", type=int, default=5, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=256, help="images a step, of a replica"
+    )
+    parser.add_argument("--lr", type=float, default=0.01, help="learning rate of one replica")
+    parser.add_argument("--train-samples", type=int, default=50000, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--steps", type=int, default=-1, help="steps of an epoch; -1: all")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
     if args.model != "cnn" and not callable(getattr(keras.applications, args.model, None)):
         parser.error(f"Keras Applications has no network {args.model}; one is ResNet50V2")

@@ -26,16 +26,19 @@ def ps_allreduce(comm, values):
 def ring_allreduce(comm, values):
     """Ring: 2 (size - 1) times everyone gives a chunk to the right and takes one from the left."""
     rank, size = comm.Get_rank(), comm.Get_size()
-    right, left = (rank + 1) % size, (rank - 1) % size
+    right = (rank + 1) % size
+    left = (rank - 1) % size
     chunks = np.array_split(values, size)  # views: what is written into a chunk is in values
     ### BEGIN SOLUTION Exercise 6.2: size - 1 rounds that add chunks, size - 1 that pass them on
     received = np.empty_like(chunks[0])  # the first chunk is the largest
     for number in range(size - 1):
-        give, take = chunks[(rank - number) % size], chunks[(rank - number - 1) % size]
+        give = chunks[(rank - number) % size]
+        take = chunks[(rank - number - 1) % size]
         comm.Sendrecv(give, dest=right, recvbuf=received[: take.size], source=left)
         take += received[: take.size]
     for number in range(size - 1):
-        give, take = chunks[(rank - number + 1) % size], chunks[(rank - number) % size]
+        give = chunks[(rank - number + 1) % size]
+        take = chunks[(rank - number) % size]
         comm.Sendrecv(give, dest=right, recvbuf=take, source=left)
     ### END SOLUTION
 

@@ -4,6 +4,7 @@ mpirun -np 2 python exchange.py --floats 256 25600 2560000
 """
 
 import argparse
+import functools
 import statistics
 import time
 
@@ -15,10 +16,12 @@ from lessons.toolkit.record import Record
 from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
 comm = MPI.COMM_WORLD
+SIZES = [256, 2560, 25600, 100_000, 256_000, 1_000_000, 2_560_000]
 GRADIENT = 50_890  # floats of lesson 01's network
 
 
 def library_allreduce(comm, values):
+    """What MPI does by itself; in place, as the two by hand."""
     comm.Allreduce(MPI.IN_PLACE, values)
 
 
@@ -37,20 +40,23 @@ def timed(work, repeats):
 
 
 def schemes(record, sizes):
+    """Seconds of one allreduce, for each size and scheme."""
     for floats in sizes:
         values = np.zeros(floats, np.float32)
         repeats = int(min(30, max(5, 3e6 / floats)))
         for scheme, allreduce in SCHEMES.items():
-            seconds = timed(lambda f=allreduce, v=values: f(comm, v), repeats)
-            point = {"scheme": scheme, "floats": floats, "bytes": values.nbytes}
-            record.measure("allreduce_s", seconds, "s", **point)
+            seconds = timed(functools.partial(allreduce, comm, values), repeats)
+            record.measure(
+                "allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=values.nbytes
+            )
             if record.rank == 0:
                 print(f"{scheme:8} {values.nbytes:12,} bytes {1e3 * seconds:10.3f} ms")
 
 
 def straggler(record, delay=0.020):
     """A step with and without a rank that comes too late; how much longer it is for rank 0."""
-    matrix, gradient = np.ones((128, 128), np.float32), np.zeros(GRADIENT, np.float32)
+    matrix = np.ones((128, 128), np.float32)
+    gradient = np.zeros(GRADIENT, np.float32)
 
     def step(sleep):
         matrix @ matrix
@@ -58,9 +64,10 @@ def straggler(record, delay=0.020):
             time.sleep(sleep)
         comm.Allreduce(MPI.IN_PLACE, gradient)
 
-    even, late = (timed(lambda s=sleep: step(s), 20) for sleep in (0.0, delay))
-    for sleep, seconds in ((0, even), (int(1000 * delay), late)):
-        record.measure("step_s", seconds, "s", straggler_ms=sleep)
+    even = timed(functools.partial(step, 0.0), 20)
+    late = timed(functools.partial(step, delay), 20)
+    record.measure("step_s", even, "s", straggler_ms=0)
+    record.measure("step_s", late, "s", straggler_ms=int(1000 * delay))
     record.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
 
 
@@ -79,21 +86,33 @@ def overlap(record, layers=6, width=448):
         for gradient in list(backward()):
             library_allreduce(comm, gradient)
 
-    for mode, work in {
-        "blocking": one_after_the_other,
-        "overlapped": lambda: overlapped_allreduce(comm, backward()),
-        "computing only": lambda: list(backward()),
-    }.items():
-        record.measure("step_s", timed(work, 10), "s", exchange=mode)
+    def overlapped():
+        overlapped_allreduce(comm, backward())
+
+    def computing_only():
+        list(backward())
+
+    record.measure("step_s", timed(one_after_the_other, 10), "s", exchange="blocking")
+    record.measure("step_s", timed(overlapped, 10), "s", exchange="overlapped")
+    record.measure("step_s", timed(computing_only, 10), "s", exchange="computing only")
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--floats", type=int, nargs="+", default=SIZES, help="sizes of the arrays to exchange"
+    )
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    default = [256, 2560, 25600, 100_000, 256_000, 1_000_000, 2_560_000]
-    parser.add_argument("--floats", type=int, nargs="+", default=default)
+    parser = command_line()
     args = parser.parse_args()
-    rank, size = comm.Get_rank(), comm.Get_size()
-    record = Record("06", {}, source="exchange", framework="numpy", rank=rank, size=size)
+    size = comm.Get_size()
+    record = Record("06", {}, source="exchange", framework="numpy", rank=comm.Get_rank(), size=size)
     schemes(record, args.floats)
     if size > 1:
         straggler(record)

@@ -192,7 +192,7 @@ check.check_6_3(model, fit)
 #
 # with `mc.get_rank()` and `mc.get_nranks()`; every rank saved into a folder `rankN` of its own. (It
 # could serve several *thread teams* at once, for two networks as in a GAN.) `ml_comm.py` beside this
-# notebook is such a plugin in forty lines of mpi4py with the same names and arguments. Read it:
+# notebook is such a plugin in fifty lines of mpi4py with the same names and arguments. Read it:
 # `broadcast` and `gradients` *return* new arrays. In `train.py` these are called `params` and
 # `gradients`.
 #
@@ -207,8 +207,9 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. The whole difference: a communicator, *own slice*
-# (`batch[rank::size]`), *broadcast*, *gradients*, and that rank 0 alone prints and saves. The
+# Compare `train.py` with lesson 01's. The network moved into `network.py`, where `backward` divides
+# by the whole batch and not by this rank's images. The difference beside that: a communicator, *own
+# slice* (`batch[rank::size]`), *broadcast*, *gradients*, and that rank 0 alone prints and saves. The
 # batch stays 32 for all ranks together, so the mathematics is that of one rank.
 
 # %%

@@ -26,12 +26,23 @@ class AveragingAdam(keras.optimizers.Adam):
 def spread_after_training(optimizer):
     """20 steps on data of the rank's own; the largest difference of a parameter between ranks."""
     keras.utils.set_random_seed(1)
-    layers = [keras.layers.Flatten(), keras.layers.Dense(32, "relu"), keras.layers.Dense(10)]
-    model = keras.Sequential([keras.Input((28, 28)), *layers])
-    model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    model = keras.Sequential(
+        [
+            keras.Input((28, 28)),
+            keras.layers.Flatten(),
+            keras.layers.Dense(32, activation="relu"),
+            keras.layers.Dense(10),
+        ]
+    )
+    model.compile(
+        optimizer=optimizer,
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+    )
     broadcast_variables([variable.value for variable in model.variables], root_rank=0)
     rng = np.random.default_rng(hvd.rank())
-    model.fit(rng.random((640, 28, 28)), rng.integers(0, 10, 640), batch_size=32, verbose=0)
+    images = rng.random((640, 28, 28))
+    labels = rng.integers(0, 10, 640)
+    model.fit(images, labels, batch_size=32, verbose=0)
     weights = np.concatenate([w.ravel() for w in model.get_weights()])
     return float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max())
 
@@ -39,7 +50,11 @@ def spread_after_training(optimizer):
 def main():
     hvd.init()
     record = Record(
-        "07", source="keras3", rank=hvd.rank(), size=hvd.size(), local_rank=hvd.local_rank()
+        "07",
+        source="keras3",
+        rank=hvd.rank(),
+        size=hvd.size(),
+        local_rank=hvd.local_rank(),
     )
     rate = 0.001 * hvd.size()
     optimizers = {

@@ -40,7 +40,7 @@ from lessons.toolkit.ranks import timeline
 
 few = {"smoke": ["--train-samples", "6400"], "full": []}[profile]
 fewer = ["--train-samples", "1600", "--test-samples", "2000", "--epochs", "2"]
-cnn = ["--model", "cnn", "--batch_size", "64", *(fewer if profile == "smoke" else [])]
+cnn = ["--model", "cnn", "--batch-size", "64", *(fewer if profile == "smoke" else [])]
 
 # %% [markdown]
 # ## Predict

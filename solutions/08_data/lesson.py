@@ -176,8 +176,8 @@ check.check_8_3(train.common_steps)
 #
 # Against lesson 07: the decorator; `load_parts` reads only this rank's files; steps are agreed; epochs
 # are back to what was asked for; `MetricAverageCallback` averages loss and accuracy, which otherwise
-# are those of rank 0's images. It stands before the record's callback. (`build_model` is the same, written
-# shorter, and going on from a checkpoint is left out, so that the program stays on two pages.)
+# are those of rank 0's images. It stands before the record's callback. (Going on from a checkpoint is left
+# out, so that the program stays short.)
 
 # %%
 import difflib

@@ -29,28 +29,39 @@ def write_parts(x, y, folder, parts):
     for number, indices in enumerate(partition(y, parts)):
         pixels = np.round(x[indices] * 255).astype(np.uint8)
         ids = np.arange(first, first + len(indices))
-        content = {"x": pixels, "y": y[indices], "ids": ids, "total": len(y)}
-        np.savez_compressed(folder / f"part_{number:02d}.npz", **content)
+        path = folder / f"part_{number:02d}.npz"
+        np.savez_compressed(path, x=pixels, y=y[indices], ids=ids, total=len(y))
         first += len(indices)
     print(f"{first} images in {parts} files in {folder}/")
 
 
 def list_parts(folder):
+    """Names of the parts, in order."""
     return sorted(path.name for path in Path(folder).iterdir() if path.suffix == ".npz")
 
 
 def load_parts(folder, names):
     """Images (0 to 1), labels and numbers of these files' samples; samples of all parts."""
     parts = [np.load(Path(folder) / name) for name in names]
-    x, y, ids = (np.concatenate([part[key] for part in parts]) for key in ("x", "y", "ids"))
+    x = np.concatenate([part["x"] for part in parts])
+    y = np.concatenate([part["y"] for part in parts])
+    ids = np.concatenate([part["ids"] for part in parts])
     return x.astype(np.float32) / 255, y, ids, int(parts[0]["total"])
 
 
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--parts", type=int, default=8, help="files to write")
+    parser.add_argument("--folder", default="data/parts", help="where to write them")
+    return parser
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--parts", type=int, default=8)
-    parser.add_argument("--folder", default="data/parts")
+    parser = command_line()
     args = parser.parse_args()
     mnist = data.load("mnist", train_samples=args.train_samples)
     write_parts(mnist.x_train, mnist.y_train, args.folder, args.parts)

@@ -1,6 +1,6 @@
 """Train a small network on MNIST with Keras and Horovod; each rank reads files of its own.
 
-python make_parts.py; mpirun -np 2 python train.py --epochs 4 --batch_size 32
+python make_parts.py; mpirun -np 2 python train.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -13,30 +13,38 @@ import horovod.tensorflow.keras as hvd
 import numpy as np
 import tensorflow as tf
 from horovod.tensorflow import broadcast_variables
-from make_parts import list_parts, load_parts
 from mpi4py import MPI
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import DataDistributor
 from lessons.toolkit.record import Record
 
-keras, layers = tf.keras, tf.keras.layers
+from make_parts import list_parts, load_parts
+
+keras = tf.keras
 
 
 def build_model(name):
     """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
     if name == "cnn":
-        hidden = [
-            layers.Reshape((28, 28, 1), input_shape=(28, 28)),
-            layers.Conv2D(32, 3, activation="relu"),
-            layers.Conv2D(64, 3, activation="relu"),
-            layers.MaxPooling2D(),
-            layers.Flatten(),
-            layers.Dense(128, activation="relu"),
+        return keras.Sequential(
+            [
+                keras.layers.Reshape((28, 28, 1), input_shape=(28, 28)),
+                keras.layers.Conv2D(32, 3, activation="relu"),
+                keras.layers.Conv2D(64, 3, activation="relu"),
+                keras.layers.MaxPooling2D(),
+                keras.layers.Flatten(),
+                keras.layers.Dense(128, activation="relu"),
+                keras.layers.Dense(10, activation="softmax"),
+            ]
+        )
+    return keras.Sequential(
+        [
+            keras.layers.Flatten(input_shape=(28, 28)),
+            keras.layers.Dense(512, activation="relu"),
+            keras.layers.Dense(10, activation="softmax"),
         ]
-    else:
-        hidden = [layers.Flatten(input_shape=(28, 28)), layers.Dense(512, activation="relu")]
-    return keras.Sequential([*hidden, layers.Dense(10, activation="softmax")])
+    )
 
 
 def start_horovod():
@@ -79,15 +87,25 @@ def common_steps(counts, batch):
     ### END SOLUTION
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.001)
-    parser.add_argument("--folder", default="data/parts")
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
+    parser.add_argument("--folder", default="data/parts", help="where make_parts.py put the files")
     parser.add_argument("--unsharded", action="store_true", help="every rank reads every file")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
     args = parser.parse_args()
 
     start_horovod()

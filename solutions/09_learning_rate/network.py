@@ -1,4 +1,4 @@
-"""Lesson 06's network and batches, unchanged."""
+"""Lesson 01's network and batches, for ranks that each have a share of every batch."""
 
 import numpy as np
 

@@ -23,7 +23,9 @@ def lr_at(step, base, peak, warmup, total, decay):
     done = (step - warmup) / (total - warmup)
     if decay == "cosine":
         return peak * (1 + math.cos(math.pi * done)) / 2
-    return peak * 0.01**done if decay == "exponential" else peak
+    if decay == "exponential":
+        return peak * 0.01**done
+    return peak
     ### END SOLUTION
 
 
@@ -42,7 +44,8 @@ def lars(params, gradients, trust):
     ### BEGIN SOLUTION Exercise 9.3: a list of gradients, each as long as trust times its weights
     result = []
     for param, gradient in zip(params, gradients, strict=True):
-        w, g = np.linalg.norm(param), np.linalg.norm(gradient)
+        w = np.linalg.norm(param)
+        g = np.linalg.norm(gradient)
         result.append(gradient * (trust * w / g) if w > 0 and g > 0 else gradient)
     return result
     ### END SOLUTION
@@ -50,7 +53,8 @@ def lars(params, gradients, trust):
 
 def setting(task):
     """(rate, momentum) of a task of the job array: 4 rates times 2 momenta, tasks 0 to 7."""
-    rates, momenta = (0.03, 0.1, 0.3, 1.0), (0.0, 0.9)
+    rates = (0.03, 0.1, 0.3, 1.0)
+    momenta = (0.0, 0.9)
     ### BEGIN SOLUTION Exercise 9.5: task // 2 chooses the rate, task % 2 the momentum
     return rates[task // 2], momenta[task % 2]
     ### END SOLUTION

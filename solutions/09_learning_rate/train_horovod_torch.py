@@ -9,13 +9,13 @@ import os
 
 import horovod.torch as hvd
 import torch
-from lars_torch import LARS
 from torch import nn
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
 
 import rates
+from lars_torch import LARS
 
 
 def build_model(name):
@@ -49,25 +49,47 @@ def train_step(model, optimizer, loss_function, x, y):
 
 @torch.no_grad()
 def evaluate(model, loss_function, x, y):
+    """Loss and accuracy with the parameters as they are now."""
     model.eval()
     outputs = torch.cat([model(part) for part in x.split(1000)])
     model.train()
-    return loss_function(outputs, y).item(), (outputs.argmax(1) == y).float().mean().item()
+    loss = loss_function(outputs, y).item()
+    accuracy = (outputs.argmax(1) == y).float().mean().item()
+    return loss, accuracy
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate of one rank")
+    parser.add_argument(
+        "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
+    )
+    parser.add_argument("--warmup", type=float, default=0.0, help="passes until the full rate")
+    parser.add_argument(
+        "--decay",
+        default="none",
+        choices=["none", "cosine", "exponential"],
+        help="how the rate falls again",
+    )
+    parser.add_argument(
+        "--momentum", type=float, default=0.0, help="how much of the last step stays"
+    )
+    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: no LARS")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--batch_size", type=int, default=32)
-    parser.add_argument("--lr", type=float, default=0.1)
-    parser.add_argument("--rule", default="linear", choices=["same", "sqrt", "linear"])
-    parser.add_argument("--warmup", type=float, default=0.0, help="in passes over the data")
-    parser.add_argument("--decay", default="none", choices=["none", "cosine", "exponential"])
-    parser.add_argument("--momentum", type=float, default=0.0)
-    parser.add_argument("--lars", type=float, default=0.0, help="trust coefficient; 0: without")
-    parser.add_argument("--train-samples", type=int, default=60000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = command_line()
     args = parser.parse_args()
 
     hvd.init()
@@ -76,8 +98,10 @@ def main():
     # one GPU for each rank of a node
     device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
     mnist = data.load("mnist", train_samples=args.train_samples)
-    x, y = torch.tensor(mnist.x_train), torch.tensor(mnist.y_train, dtype=torch.long)
-    x_test, y_test = torch.tensor(mnist.x_test), torch.tensor(mnist.y_test, dtype=torch.long)
+    x = torch.tensor(mnist.x_train)
+    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    x_test = torch.tensor(mnist.x_test)
+    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
     model = build_model(args.model).to(device)
     optimizer = LARS(model.parameters(), args.lr, args.momentum, args.lars)  # 0: plain SGD
@@ -92,26 +116,29 @@ def main():
     warmup = round(args.warmup * per_epoch / size)  # one epoch here is `size` passes
     line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
 
-    params = sum(p.numel() for p in model.parameters())
     record = Record(
         "09",
         args,
         source="torch-horovod",
-        params=params,
+        params=sum(p.numel() for p in model.parameters()),
         optimizer="lars" if args.lars else "sgd",
         dataset=mnist.facts,
         rank=rank,
         size=size,
         local_rank=hvd.local_rank(),
         lr=peak,
-        **{name: getattr(args, name) for name in ("rule", "warmup", "decay")},
+        rule=args.rule,
+        warmup=args.warmup,
+        decay=args.decay,
     )
     step = 0
     for number in range(1, epochs + 1):
-        loss_sum = correct = 0
+        loss_sum = 0
+        correct = 0
         with record.epoch(steps=per_epoch) as epoch:
             for batch in torch.randperm(len(x)).split(args.batch_size):
-                xb, yb = x[batch].to(device), y[batch].to(device)
+                xb = x[batch].to(device)
+                yb = y[batch].to(device)
                 for group in optimizer.param_groups:
                     group["lr"] = rates.lr_at(step, *line)
                 record.measure("lr", optimizer.param_groups[0]["lr"], "", step=step)

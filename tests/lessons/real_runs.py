@@ -15,11 +15,11 @@ from autograder.reading.files import read_files
 ROOT = Path(__file__).parents[2]
 
 
-def changed(old: Path, new: Path) -> int:
+def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
     """Lines that one program has and the other has not; gap markers do not count."""
     texts = [
-        [line for line in path.read_text().splitlines() if "### " not in line]
-        for path in (old, new)
+        [line for path in paths for line in path.read_text().splitlines() if "### " not in line]
+        for paths in (old, new)
     ]
     lines = difflib.unified_diff(*texts, n=0, lineterm="")
     return sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in lines)

@@ -196,24 +196,25 @@ def build(name, size):
 
 
 NETWORK_WORDS = ["--model", "ResNet152V2"]
-SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "512", "--batch_size", "64"]
+SMALL = ["--size", "32", "--train-samples", "512", "--test-samples", "512", "--batch-size", "64"]
 RIGHT_WORDS = [*NETWORK_WORDS, *SMALL]
 WORDS = [
     (None, "is there a `return`"),
     ("--model ResNet152V2", "a list of words"),
     (["--model ResNet152V2", *SMALL], "One string for each word"),
     ([*NETWORK_WORDS, " ".join(SMALL)], "as one word"),
-    ([*RIGHT_WORDS, "--batch_size", 64.0], "a string or a whole number"),
+    ([*RIGHT_WORDS, "--batch-size", 64.0], "a string or a whole number"),
     (["--model", "ResNet152V2"].extend(SMALL), "`.extend`, of a list, returns None"),
     ([*NETWORK_WORDS, SMALL], "put a * before its name"),
     (["--model", "ResNet152", *SMALL], "--model ResNet152V2"),
     (["--model", "resnet152v2", *SMALL], "as Keras Applications writes it"),
     (SMALL, "--model ResNet152V2"),
-    ([*RIGHT_WORDS, "--batch_size", "many"], "whole number"),
-    ([*RIGHT_WORDS, "--batch_size"], "whole number"),
+    ([*RIGHT_WORDS, "--batch-size", "many"], "whole number"),
+    ([*RIGHT_WORDS, "--batch-size"], "whole number"),
     (NETWORK_WORDS, "--size 128"),
     ([*RIGHT_WORDS, "--size", "128"], "Add the small sizes"),
-    ([*RIGHT_WORDS, "--batch_size=256"], "Add the small sizes"),
+    ([*RIGHT_WORDS, "--batch-size=256"], "Add the small sizes"),
+    ([*RIGHT_WORDS, "--batch_size", "256"], "Add the small sizes"),
     ([*NETWORK_WORDS, *SMALL[:2], *SMALL[4:]], "found     --train-samples 50000"),
     ([*RIGHT_WORDS, "--train-samples", "128"], "found     --train-samples 128"),
     ([*NETWORK_WORDS, *SMALL[:4], *SMALL[6:]], "found     --test-samples 10000"),
@@ -230,8 +231,9 @@ FULL_WORDS = [
     [
         ("smoke", RIGHT_WORDS),
         ("smoke", ["--epochs", 2, *SMALL, "--model=ResNet152V2"]),
+        ("smoke", [*NETWORK_WORDS, *SMALL[:-2], "--batch_size", "64"]),
         ("full", NETWORK_WORDS),
-        ("full", (*NETWORK_WORDS, "--size", 128, "--batch_size", "128", "--epochs", "5")),
+        ("full", (*NETWORK_WORDS, "--size", 128, "--batch-size", "128", "--epochs", "5")),
     ],
 )
 def test_words(profile, words, capsys):

@@ -32,7 +32,8 @@ def program(name, change=()):
         exec(compile(text, f"{name}.py", "exec"), vars(module))
     finally:
         sys.path.remove(str(LESSON))
-        sys.modules.pop("ml_comm", None)
+        for other in ("ml_comm", "network"):
+            sys.modules.pop(other, None)
     return module
 
 

@@ -311,7 +311,7 @@ def test_a_cell_of_fifteen_lines_is_fine_and_markers_do_not_count(course):
 
 @pytest.mark.parametrize(
     ("name", "lines", "words"),
-    [("train.py", 151, "151 lines; a program"), ("job.sbatch", 31, "31 lines; a job file")],
+    [("train.py", 201, "201 lines; a program"), ("job.sbatch", 31, "31 lines; a job file")],
 )
 def test_the_rules_for_programs_and_jobs(course, name, lines, words):
     file = source(course).parent / name

@@ -9,7 +9,7 @@ from real_runs import ROOT, grade, lost
 
 pytestmark = pytest.mark.slow
 PROGRAM = ROOT / "solutions" / "01_learning" / "train.py"
-UNEVEN = ("--batch_size", "48")  # does not divide 12,800
+UNEVEN = ("--batch-size", "48")  # does not divide 12,800
 
 # what stands there -> what a student wrote, the arguments, the check that has to see it
 BY_CLASS = (

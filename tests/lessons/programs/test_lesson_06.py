@@ -38,7 +38,7 @@ def mpirun(ranks, program, *arguments, folder, seconds=120):
 
 def trained(ranks, folder, *arguments, change=()):
     """The run of the lesson's program in this folder, some of its lines changed."""
-    for name in ("train.py", "ml_comm.py"):
+    for name in ("train.py", "network.py", "ml_comm.py"):
         text = (LESSON / name).read_text(encoding="utf-8")
         for old, new in change:
             text = text.replace(old, new)

@@ -8,7 +8,6 @@ import time
 import pytest
 from real_runs import (
     ROOT,
-    changed,
     environment,
     grade_class,
     planted,
@@ -20,11 +19,6 @@ from real_runs import (
 from lessons.toolkit.plots import shares_of
 
 LESSON = ROOT / "solutions" / "08_data"
-
-
-def test_the_lesson_is_a_small_diff():
-    old = ROOT / "solutions" / "07_horovod" / "train.py"
-    assert 20 < changed(old, LESSON / "train.py") <= 110
 
 
 def make_parts(folder, samples, parts):

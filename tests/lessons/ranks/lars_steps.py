@@ -27,6 +27,7 @@ def with_keras(trust, gradients_of, steps, lr_of):
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import horovod.tensorflow.keras as hvd
     import tensorflow as tf
+
     from lars_keras import LARS
 
     hvd.init()
@@ -49,6 +50,7 @@ def with_keras(trust, gradients_of, steps, lr_of):
 def with_torch(trust, gradients_of, steps, lr_of):
     import horovod.torch as hvd
     import torch
+
     from lars_torch import LARS
 
     hvd.init()

@@ -120,7 +120,7 @@ def check_5_2(for_all: Function, steps: Function) -> str:
 
 
 def whole_number(batch: Any, what: str) -> None:
-    """A program's --batch_size refuses 64.0."""
+    """A program's --batch-size refuses 64.0."""
     if not isinstance(batch, Integral):
         advice = "A batch counts images: `/` always gives a float, `//` keeps a whole number whole."
         raise CheckFailed(f"{what}: a whole number", shown(batch), advice)

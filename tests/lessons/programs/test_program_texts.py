@@ -1,0 +1,115 @@
+"""The lessons' programs as texts: small diffs along the chain, and a command line that explains."""
+
+import re
+import runpy
+import shlex
+import sys
+from unittest import mock
+
+import pytest
+from real_runs import ROOT, changed
+
+# Loaded here, with all that they need: below, frameworks and MPI are stand-ins.
+from lessons.toolkit import data, record  # noqa: F401
+
+SOLUTIONS = ROOT / "solutions"
+
+# A program, the one that it was made from, and how many lines may be another: that is the lesson.
+CHAIN = [
+    ("02_serial/train_horovod.py", "02_serial/train.py", 75),
+    ("02_serial/train_torch_horovod.py", "02_serial/train_torch.py", 85),
+    ("03_baseline/train.py", "02_serial/train.py", 75),
+    ("04_feeding/train.py", "03_baseline/train.py", 55),
+    ("05_mirrored/train.py", "03_baseline/train.py", 85),
+    ("06_allreduce/network.py 06_allreduce/train.py", "01_learning/train.py", 195),
+    ("07_horovod/train.py", "02_serial/train.py", 105),
+    ("07_horovod/train_torch.py", "02_serial/train_torch.py", 80),
+    ("08_data/train.py", "07_horovod/train.py", 75),
+    ("09_learning_rate/train.py", "06_allreduce/train.py", 175),
+    ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 135),
+    ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 85),
+]
+# What stands in several lessons, byte by byte.
+COPIES = [
+    ("06_allreduce/network.py", "09_learning_rate/network.py"),
+    ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
+]
+
+
+@pytest.mark.parametrize(("program", "ancestor", "most"), CHAIN)
+def test_the_lesson_is_a_small_diff(program, ancestor, most):
+    files = [SOLUTIONS / name for name in program.split()]
+    assert 20 < changed([SOLUTIONS / ancestor], files) <= most
+
+
+@pytest.mark.parametrize(("first", "second"), COPIES)
+def test_copies_are_equal(first, second):
+    assert (SOLUTIONS / first).read_bytes() == (SOLUTIONS / second).read_bytes()
+
+
+# What is started; keras3.py takes no options.
+PROGRAMS = [
+    file
+    for file in sorted(SOLUTIONS.glob("[0-9]*/*.py"))
+    if '__name__ == "__main__"' in file.read_text(encoding="utf-8") and file.name != "keras3.py"
+]
+ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
+HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
+HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
+
+
+def name_of(file):
+    return str(file.relative_to(SOLUTIONS))
+
+
+def command_line(program):
+    """The program's parser, without the seconds that frameworks take to load."""
+    with (
+        mock.patch.dict(sys.modules, {name: mock.MagicMock() for name in HEAVY}),
+        mock.patch.object(sys, "path", [str(program.parent), *sys.path]),
+    ):
+        return runpy.run_path(str(program), run_name="program")["command_line"]()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+def test_help_explains_every_option_and_shows_its_default(program, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
+    parser = command_line(program)
+    with pytest.raises(SystemExit) as ended:
+        parser.parse_args(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert parser.description in shown
+    for action in parser._actions[1:]:  # the first is --help itself
+        described = action.help.removesuffix(" (default: %(default)s)")
+        assert re.search(r"\w{3}", described), action.dest
+        default = f" (default: {action.default})" if action.option_strings else ""
+        assert described + default in shown
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+def test_flags_have_hyphens_and_the_published_spellings_are_taken(program):
+    parser = command_line(program)
+    for action in parser._actions:
+        flags = action.option_strings
+        others = [ALIASES[flag] for flag in flags if flag in ALIASES]
+        assert [flag for flag in flags if "_" in flag] == others
+        for other in others:
+            assert vars(parser.parse_args([other, "7"]))[action.dest] == 7
+
+
+@pytest.mark.parametrize("job", sorted(SOLUTIONS.glob("[0-9]*/*.sbatch")), ids=name_of)
+def test_a_job_types_flags_that_its_program_has(job):
+    words = shlex.split(job.read_text(encoding="utf-8").splitlines()[-1])
+    typed = {word for word in words if word.startswith("--")}
+    [program] = [job.parent / word for word in words if word.endswith(".py")]
+    actions = command_line(program)._actions if program in PROGRAMS else []
+    assert typed <= {action.option_strings[0] for action in actions if action.option_strings}
+
+
+@pytest.mark.parametrize(("flag", "times"), [("--batch-size", 1), ("--n-gpus", 0)])
+def test_everybody_types_the_hyphen(flag, times):
+    """Lesson 02 alone says that --batch_size is taken, too."""
+    files = [*SOLUTIONS.glob("[0-9]*/*"), *(ROOT / "autograder" / "rubrics").glob("*.yaml")]
+    text = "".join(file.read_text(encoding="utf-8") for file in files if file.is_file())
+    assert text.replace(f'"{flag}", "{ALIASES[flag]}"', "").count(ALIASES[flag]) == times
