@@ -4,13 +4,13 @@ PYTHON ?= python3
 PYTEST = .venv/bin/pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder -m
 
 .DEFAULT_GOAL := help
-.PHONY: demo lab test test-slow lint lessons bench box-up box-down clean help .venv
+.PHONY: demo lab test test-slow lint planted lessons bench box-up box-down clean help .venv
 
 lab: .venv        ## open the lessons in JupyterLab
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" jupyter lab lessons
 
 ifeq ($(wildcard solutions),)
-demo test test-slow lessons bench:
+demo test test-slow planted lessons bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
@@ -30,6 +30,9 @@ lint: .venv       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy autograder cluster lessons
 	@.venv/bin/lint-imports --no-logo --cache-dir build/import-linter
+
+planted: .venv    ## run the planted mistakes of programs that changed; keep what they print
+	@.venv/bin/python -m tests.lessons.planted
 
 lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build

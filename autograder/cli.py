@@ -1,11 +1,11 @@
-"""The `autograder` command. Subcommands live beside what they do, imported when called."""
+"""The `autograder` command. Subcommands live in commands, imported when called."""
 
 import click
 
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "read": ("autograder.reading.files:read_command", "Print what an output file says."),
+    "read": ("autograder.commands.read:read_command", "Print what an output file says."),
     "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
     "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),

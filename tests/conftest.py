@@ -4,10 +4,42 @@ import os
 
 import pytest
 
+from tests.lessons.planted import kept
+
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/")
+
+# What takes longest begins first, so that no core waits at the end: the box's tests are one chain,
+# these files are minutes each. Among the fast tests it is those that start ranks and kernels.
+LONGEST = (
+    *ON_THE_BOX,
+    "tests/lessons/programs/test_lesson_07.py",
+    "tests/lessons/programs/test_every_lesson.py",
+    "tests/lessons/programs/test_same_as_serial.py",
+    "tests/lessons/programs/test_lesson_08.py",
+    "tests/lessons/planted/test_mistakes.py",
+    "tests/lessons/programs/",
+    "tests/lessons/edition/test_release.py",
+    "tests/cluster/doctor/",
+    "tests/lessons/student/test_check.py",
+    "tests/lessons/execute/",
+    "tests/lessons/toolkit/test_distribution.py",
+    "tests/lessons/toolkit/test_record_keras.py",
+    "tests/cluster/schedulers/",
+    "tests/cluster/environment/",
+)
+
+
+def place_in_line(item):
+    """Where a test's file stands among the longest; all others come after them, as collected."""
+    starts = [number for number, name in enumerate(LONGEST) if item.nodeid.startswith(name)]
+    return min(starts, default=len(LONGEST))
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=place_in_line)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -23,3 +55,9 @@ def pytest_xdist_make_scheduler(config, log):
             return "box" if nodeid.startswith(ON_THE_BOX) else nodeid.partition("::")[0]
 
     return ByFileAndOneBox(config, log)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Fast tests go without the planted mistakes of a program that changed: say which."""
+    if told := kept.told():
+        terminalreporter.write_line(told, yellow=True)

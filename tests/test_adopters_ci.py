@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from cluster.sites.site import names
+from cluster.sites.site_files import names
 from lessons.execute.run_command import run_command
 
 ROOT = Path(__file__).parents[1]

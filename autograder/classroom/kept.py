@@ -18,7 +18,8 @@ from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import Row, from_data
-from autograder.submissions.collect import MAX_DEPTH, MAX_ENTRIES, Student
+from autograder.submissions.folders import MAX_DEPTH, MAX_ENTRIES
+from autograder.submissions.students import Student
 from autograder.writing import write_if_new
 
 INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out

@@ -1,8 +1,7 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
@@ -11,14 +10,13 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring.measure import measured_or_none
-from autograder.reading.files import read_files
-from autograder.reading.formats import custom
-from autograder.records import Run, Where
+from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
+from autograder.records import Where
 from autograder.safe_text import printable, printable_record, shortened
-from autograder.settings.rubric_schema import Rubric
-from autograder.submissions import collect
-from autograder.submissions.collect import Folder, Student
-from autograder.submissions.one_lesson import answers_of, settle
+from autograder.settings.rubric_schema import own_readers
+from autograder.submissions.folders import Folder, opened
+from autograder.submissions.one_lesson import answers_of, join_places
+from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
@@ -32,8 +30,8 @@ from autograder.verdict import (
 def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = []
-    with collect.opened(student) as folders:
-        for folder in one_for_each_lesson(folders):
+    with opened(student) as folders:
+        for folder in one_folder_a_lesson(folders):
             try:
                 grade = mark_folder(student.name, folder, settings)
                 grades.append(to_show(grade))
@@ -45,24 +43,6 @@ def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
 def to_show(grade: Grade) -> Grade:
     """The grade as every report shows it: what students wrote in it can do no harm."""
     return replace(printable_record(grade), student=printable(grade.student))
-
-
-def one_for_each_lesson(folders: Sequence[Folder]) -> list[Folder]:
-    """Files outside of any lesson's folder belong to the lesson that they name, if it has one too;
-    a word on what could not be opened goes to the first lesson, instead of standing alone."""
-    loose = next((folder for folder in folders if folder.lesson is None), None)
-    rest = [folder for folder in folders if folder is not loose]
-    if loose is None or not rest:
-        return list(folders)
-    said = lesson_said(read_runs(loose, None)) if loose.outputs else rest[0].lesson
-    home = next((folder for folder in rest if folder.lesson == said), None)
-    if home is None:
-        return list(folders)
-    home.outputs |= loose.outputs
-    home.answers |= loose.answers
-    home.handed_in = home.handed_in or loose.handed_in
-    home.findings += loose.findings
-    return rest
 
 
 def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exception) -> Grade:
@@ -95,12 +75,12 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exce
 
 
 def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
-    settle(folder)
+    join_places(folder)
     if not folder.outputs and not folder.answers:
         return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")
-    runs = read_runs(folder, known)
-    lesson = folder.lesson or lesson_said(runs)
+    runs = read_runs(folder, own_readers(known))
+    lesson = folder.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
@@ -140,23 +120,6 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))
-
-
-def read_runs(folder: Folder, rubric: Rubric | None) -> list[Run]:
-    """The runs of a lesson, in the usual formats and in those that its rubric brings."""
-    formats = [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []
-    known = {str(path): name for path, name in folder.outputs.items()}
-    beside: dict[PurePath, list[str]] = {}
-    for name in known.values():
-        beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
-    return [shorten(run, known, beside) for run in read_files(folder.outputs, formats)]
-
-
-def lesson_said(runs: Sequence[Run]) -> str | None:
-    """The lesson that the outputs name, when the folder does not."""
-    said = [run.header.get("lesson") for run in runs]
-    names = {name for name in said if isinstance(name, str)}
-    return names.pop() if len(names) == 1 else None
 
 
 def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
@@ -219,42 +182,3 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
         if check.status in (BORDERLINE, NOT_MEASURED, GRADER_ERROR)
     ]
     return tuple(dict.fromkeys(reasons))
-
-
-# --- files as the student knows them ----------------------------------------------------------
-
-
-def shorten(run: Run, known: dict[str, str], beside: dict[PurePath, list[str]]) -> Run:
-    """The run with its files named as the student knows them; `beside`: those names by stem."""
-
-    def place(where):
-        return where and Where(known.get(where.file, where.file), where.line)
-
-    def number(value):
-        return value and replace(value, where=place(value.where))
-
-    numbers = ("seconds", "throughput", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
-    return replace(
-        run,
-        files=with_error_files(tuple(known.get(f, f) for f in run.files), beside),
-        epochs=tuple(
-            replace(
-                epoch,
-                where=place(epoch.where),
-                **{name: number(getattr(epoch, name)) for name in numbers},
-            )
-            for epoch in run.epochs
-        ),
-        ranks=tuple(replace(rank, where=place(rank.where)) for rank in run.ranks),
-        problems=tuple(replace(p, where=place(p.where)) for p in run.problems),
-        test_accuracy=number(run.test_accuracy),
-        test_loss=number(run.test_loss),
-        throughput=number(run.throughput),
-        total_seconds=number(run.total_seconds),
-    )
-
-
-def with_error_files(files: tuple[str, ...], beside: dict[PurePath, list[str]]) -> tuple[str, ...]:
-    """Also the files that carry the same job's name with another ending: its error stream."""
-    same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
-    return (*files, *sorted(same - set(files)))

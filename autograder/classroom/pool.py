@@ -21,7 +21,7 @@ from autograder.classroom.kept import Done
 from autograder.classroom.rows import row_of
 from autograder.errors import SettingsError
 from autograder.safe_text import file_name
-from autograder.submissions.collect import Student
+from autograder.submissions.students import Student
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.writing import write_if_new
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.classroom import kept
 from autograder.classroom.kept import Done
 from autograder.classroom.pool import Work, grade_class
-from autograder.submissions.collect import Student
+from autograder.submissions.students import Student
 from autograder.writing import cannot_write, write_if_new
 
 FORMAT = 1

@@ -16,11 +16,14 @@ from autograder.judging.values import condition_value
 from autograder.measuring import measure
 from autograder.measuring.measure import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
+from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
-from autograder.settings.rubric_schema import Condition, Rubric
-from autograder.submissions import collect
+from autograder.settings.rubric_schema import Condition, Rubric, own_readers
+from autograder.submissions.folders import Folder, opened
+from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.students import NoSubmissionsError, Student, find_students
 from autograder.writing import write_if_new
 
 ALWAYS = ("first_train_accuracy",)
@@ -40,7 +43,7 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     """Measure the solution's own outputs in RUNS/<lesson>/ and write the site's calibration."""
     data: dict[str, dict] = {}
     for student in references(runs):
-        with collect.opened(student) as folders:
+        with opened(student) as folders:
             for lesson, found in lessons_in(folders, rubrics):
                 if lesson in data:
                     raise SettingsError(f"{runs} holds lesson {lesson} twice: leave one of them")
@@ -55,25 +58,24 @@ def calibrate_command(runs: Path, out: Path, rubrics: Path) -> None:
     click.echo(f"Written to {out}")
 
 
-def references(runs: Path) -> list[collect.Student]:
+def references(runs: Path) -> list[Student]:
     """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
-    found = collect.find_students([runs], name="reference")
-    named = [(one, collect.lesson_of(one.name)) for one in found]
-    others = [one.name for one, lesson in named if lesson is None]
+    try:
+        students = find_students([runs], name="reference")
+    except NoSubmissionsError as error:
+        raise click.UsageError(str(error)) from None
+    named = [(student, lesson_of(student.name)) for student in students]
+    others = [student.name for student, lesson in named if lesson is None]
     if len(others) > 1:
         names = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
         raise SettingsError(f"{runs} looks like a class, with {names}. {EXPECTED}")
-    return [replace(one, lesson=one.lesson or lesson) for one, lesson in named]
+    return [replace(student, lesson=student.lesson or lesson) for student, lesson in named]
 
 
-def lessons_in(
-    folders: Sequence[collect.Folder], rubrics: Path
-) -> Iterator[tuple[str, dict[str, Any]]]:
+def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
-    from autograder.classroom.one_student import lesson_said, one_for_each_lesson, read_runs
-
-    for folder in one_for_each_lesson(folders):
-        lesson = folder.lesson or collect.lesson_of(lesson_said(read_runs(folder, None)) or "")
+    for folder in one_folder_a_lesson(folders):
+        lesson = folder.lesson or lesson_of(lesson_named(read_runs(folder)) or "")
         path = rubrics / f"{lesson}.yaml"
         if lesson is None:
             click.echo("outputs in no lesson's folder, which name none: left out", err=True)
@@ -81,7 +83,7 @@ def lessons_in(
             click.echo(f"{lesson}: no rubric, left out", err=True)
         else:
             asked = rubric.load_rubric(path)
-            found = of_lesson(asked, read_runs(folder, asked))
+            found = of_lesson(asked, read_runs(folder, own_readers(asked)))
             if not found["values"]:
                 click.echo(f"{lesson}: no finished run of this lesson", err=True)
             yield lesson, found

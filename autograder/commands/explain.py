@@ -10,7 +10,7 @@ import click
 from autograder.errors import SettingsError
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
-from autograder.submissions.collect import lesson_of
+from autograder.submissions.lesson_names import lesson_of
 
 TABLE = "grades.json"
 

@@ -16,7 +16,7 @@ from autograder.commands.options import FOLDER, ClassOptions, class_options, sha
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
 from autograder.settings import roster
-from autograder.submissions import collect
+from autograder.submissions.students import NoSubmissionsError, find_students
 
 OURS = {*student_files.FOLDERS, kept.STATES}  # what we write into --out
 
@@ -51,7 +51,10 @@ def grade_command(
     if out is not None:
         check_apart(submissions, out)
     settings, people = load(options)
-    students = collect.find_students(submissions, student, lesson)
+    try:
+        students = find_students(submissions, student, lesson)
+    except NoSubmissionsError as error:
+        raise click.UsageError(str(error)) from None
     if not students:
         raise click.UsageError("no submissions found: expected folders <student>/<lesson>/…")
     if gradescope and len(students) > 1:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from autograder.settings import rubric
-from autograder.submissions.collect import lesson_of
+from autograder.submissions.lesson_names import lesson_of
 from autograder.writing import write_bytes_if_new
 
 # Timestamps of zip members: fixed, so that the same course makes the same bytes.

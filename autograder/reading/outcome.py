@@ -3,18 +3,21 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from autograder.records import Where
 
+Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
+
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """A line that speaks of an end."""
+class EndLine:
+    """A line that tells how a run ended, or may have."""
 
-    kind: str
+    kind: Kind
     where: Where
     text: str
-    reason: str
+    reason: str  # in words for people
 
 
 OOM_EXCEPTION = re.compile(
@@ -33,7 +36,7 @@ CUT = r"CANCELLED AT .{0,60}DUE TO "
 NOT_DUE = r"CANCELLED AT (?!.{0,60}DUE TO)"
 
 # tag, pattern, kind, reason. A tag is a part of every line that the pattern can match.
-SIGNS: tuple[tuple[str, str, str, str], ...] = (
+PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("CANCELLED AT", CUT + "TIME LIMIT", "timeout", "Slurm ended the job at its time limit"),
     ("CANCELLED AT", CUT + "PREEMPTION", "cancelled", "Slurm took the nodes for another job"),
     ("CANCELLED AT", CUT + "NODE FAILURE", "cancelled", "a node failed"),
@@ -122,32 +125,34 @@ SIGNS: tuple[tuple[str, str, str, str], ...] = (
 )
 RAISED = "the program ended with this exception"
 TRACEBACK = "Traceback (most recent call last)"
-ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in SIGNS))))
-COMPILED = tuple((tag, re.compile(pattern), kind, reason) for tag, pattern, kind, reason in SIGNS)
+ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in PATTERNS))))
+COMPILED = tuple(
+    (tag, re.compile(pattern), kind, reason) for tag, pattern, kind, reason in PATTERNS
+)
 EXCEPTION = re.compile(
     r"(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Za-z_]\w{0,100}"
     r"(?:: .*|(?:Error|Exception|Interrupt|Exit|Iteration))$"
 )
 
 
-def read_sign(line: str, where: Where) -> Sign | None:
+def read(line: str, where: Where) -> EndLine | None:
     for tag, pattern, kind, reason in COMPILED:
         if tag in line and pattern.search(line):
-            return Sign(kind, where, line.strip()[:300], reason)
+            return EndLine(kind, where, line.strip()[:300], reason)
     return None
 
 
-def exception_sign(line: str, where: Where) -> Sign | None:
+def read_exception(line: str, where: Where) -> EndLine | None:
     """The last line of a traceback, if it is one: a warning's traceback has none."""
     if not EXCEPTION.match(line[:400]):
         return None
     if OOM_EXCEPTION.search(line):
         memory = GPU_MEMORY if "CUDA" in line or "cuda" in line else "memory was used up"
-        return Sign("oom", where, line[:300], memory)
+        return EndLine("oom", where, line[:300], memory)
     if line.startswith("KeyboardInterrupt"):
-        return Sign("cancelled", where, line[:300], "the program was interrupted")
-    kind = "exit" if ECHO.search(line) else "exception"
-    return Sign(kind, where, line[:300], RAISED)
+        return EndLine("cancelled", where, line[:300], "the program was interrupted")
+    kind: Kind = "exit" if ECHO.search(line) else "exception"
+    return EndLine(kind, where, line[:300], RAISED)
 
 
 def exception_name(text: str) -> str:
@@ -156,32 +161,32 @@ def exception_name(text: str) -> str:
 
 
 def decide(
-    whole: bool | None, signs: Sequence[Sign], last_words: Sequence[Sign]
-) -> tuple[str, list[Sign]]:
-    """The outcome, and the signs that speak for it.
+    whole: bool | None, ends: Sequence[EndLine], last_words: Sequence[EndLine]
+) -> tuple[str, list[EndLine]]:
+    """The outcome, and the lines that speak for it.
 
     `whole`: all of the run's epochs are there (None: the output does not say how many there should
-    be, and the last one is finished). `signs` stand behind the run's last line or in other files;
+    be, and the last one is finished). `ends` stand behind the run's last line or in other files;
     `last_words` are those of them after which nothing else was printed.
     """
     if whole:
-        fatal = [sign for sign in last_words if sign.kind in ("oom", "exception", "exit")]
-        oom = any(sign.kind == "oom" for sign in fatal)
-        return ("oom" if oom else "failed" if fatal else "completed"), list(signs)
-    kinds = {sign.kind for sign in signs}
+        fatal = [end for end in last_words if end.kind in ("oom", "exception", "exit")]
+        oom = any(end.kind == "oom" for end in fatal)
+        return ("oom" if oom else "failed" if fatal else "completed"), list(ends)
+    kinds = {end.kind for end in ends}
     for kind, outcome in CAUSES:
         if kind not in kinds or (kind == "stall" and "exception" in kinds):
             continue
         if kind == "weak" and whole is None:
             continue
-        return outcome, list(signs)
+        return outcome, list(ends)
     return ("incomplete" if whole is False else "completed"), []
 
 
-# What a sign means for a run that is not whole, the strongest first. Lack of memory kills, and
+# What such a line means for a run that is not whole, the strongest first. Lack of memory kills, and
 # exceptions follow; a stall lasts until the time limit; where a rank raised an exception, others
 # stalled because of it. Slurm also ends a step after one of its processes failed.
-CAUSES = (
+CAUSES: tuple[tuple[Kind, str], ...] = (
     ("oom", "oom"),
     ("stall", "stalled"),
     ("timeout", "timeout"),

@@ -66,6 +66,6 @@ def exact(value: Any, where: Where | None = None) -> Number | None:
     return None if number is None else Number(number, 0.0, where)
 
 
-def whole(value: Any, least: int = 0) -> int | None:
+def count(value: Any, least: int = 0) -> int | None:
     """A count of a decoded record, or None."""
     return value if type(value) is int and least <= value <= 10**15 else None

@@ -13,7 +13,7 @@ from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
 from autograder.settings.roster import Person
-from autograder.submissions.collect import lesson_of
+from autograder.submissions.lesson_names import lesson_of
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 MAXIMA = "Points Possible"  # in the first cell of the line with the maxima

@@ -10,7 +10,7 @@ from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.safe_text import csv_cell
 from autograder.settings.roster import Person
-from autograder.submissions.collect import lesson_of
+from autograder.submissions.lesson_names import lesson_of
 
 GRADE = {
     "grade",

@@ -9,7 +9,7 @@ from autograder.classroom.kept import PAGES
 from autograder.classroom.pool import Publish
 from autograder.report import gradescope, html, junit
 from autograder.safe_text import printable
-from autograder.submissions.collect import Student
+from autograder.submissions.students import Student
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 

@@ -16,7 +16,7 @@ from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy
 from autograder.settings.rubric_schema import Rubric
 from autograder.settings.strict_csv import read_csv
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
-from autograder.submissions.collect import lesson_of
+from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
 
 Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, the row

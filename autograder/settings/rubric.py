@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from autograder.errors import SettingsError
-from autograder.reading.scan import READERS
+from autograder.reading.printed_lines import READERS
 from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 

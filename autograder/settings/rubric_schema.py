@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autograder.measuring.metrics import METRICS, metric_named
 from autograder.reading.formats import custom
+from autograder.reading.formats.reader import Reader
 
 Profile = Literal["smoke", "full"]
 Scalar = str | int | float | bool
@@ -268,3 +269,8 @@ class Rubric(Strict):
     runs: dict[str, RunChoice] = {}
     checks: list[RubricCheck] = Field(min_length=1)
     answers: dict[str, Question] = {}
+
+
+def own_readers(rubric: Rubric | None) -> list[Reader]:
+    """Of the formats that a rubric brings."""
+    return [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []

@@ -7,7 +7,7 @@ come out, because what an archive says about itself may be a lie.
 import stat
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
@@ -22,8 +22,11 @@ MAX_BYTES = 4 << 30  # of all files together
 RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
 MAX_RATIO = 300
 BLOCK = 1 << 20
+MOST_FINDINGS = 20
 
 Member = tuple[str, int, BinaryIO]  # path, compressed size or 0, content
+Wanted = Callable[[PurePosixPath], bool]
+Odd = Callable[..., None]  # found, expected, title: of something that was left out
 
 
 def is_archive(name: str) -> bool:
@@ -53,54 +56,25 @@ def not_read(name: PurePath) -> Finding:
     )
 
 
-def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:
+def unpack(archive: Path, shown_as: str, target: Path, wanted: Wanted) -> list[Finding]:
     """Write the wanted regular files of an archive below target; report all that was odd."""
     findings: list[Finding] = []
-    where = (Where(shown_as, 0),)
 
     def odd(
         found: str,
         expected: str = "regular files with relative names",
         title: str = "The archive holds something that was left out",
     ) -> None:
-        if len(findings) < 20:
-            findings.append(
-                Finding(
-                    "collect",
-                    title,
-                    expected,
-                    found,
-                    where,
-                    "pack the lesson's folder again with its outputs and answers.txt only",
-                    look=True,
-                )
-            )
+        if len(findings) < MOST_FINDINGS:
+            where = (Where(shown_as, 0),)
+            try_ = "pack the lesson's folder again with its outputs and answers.txt only"
+            findings.append(Finding("collect", title, expected, found, where, try_, look=True))
 
     total = 0
     try:
-        for name, packed, content in _members(archive, odd):
-            relative = safe_path(name)
-            if relative is None:
-                odd(f"a name that leaves the folder: {printable(name, 80)}")
-                continue
-            if not wanted(relative):
-                continue
-            path = target / relative
-            if path.exists():
-                odd(f"the same name twice: {printable(name, 80)}")
-                continue
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                written = _copy(content, path, packed, MAX_BYTES - total)
-            except OSError as error:
-                odd(f"{printable(name, 80)}: {error.strerror}")
-                continue
+        for member in _members(archive, odd):
+            written = _write(member, target, wanted, MAX_BYTES - total, odd)
             if written is None:
-                path.unlink()
-                odd(
-                    f"{printable(name, 80)} unpacks to far more than it is worth",
-                    f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
-                )
                 break
             total += written
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
@@ -108,6 +82,34 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted) -> list[Finding]:
         found = f"{type(error).__name__}: {printable(error, 120)}"
         odd(found, "a zip or tar that can be read to its end", title)
     return findings
+
+
+def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int | None:
+    """Write one file below target, if it is wanted; how many bytes, or None: take no more."""
+    name, packed, content = member
+    relative = safe_path(name)
+    if relative is None:
+        odd(f"a name that leaves the folder: {printable(name, 80)}")
+        return 0
+    if not wanted(relative):
+        return 0
+    path = target / relative
+    if path.exists():
+        odd(f"the same name twice: {printable(name, 80)}")
+        return 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written = _copy(content, path, packed, room)
+    except OSError as error:
+        odd(f"{printable(name, 80)}: {error.strerror}")
+        return 0
+    if written is None:
+        path.unlink()
+        odd(
+            f"{printable(name, 80)} unpacks to far more than it is worth",
+            f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
+        )
+    return written
 
 
 def safe_path(name: str) -> PurePosixPath | None:
@@ -133,14 +135,14 @@ def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> int | None:
     return written
 
 
-def _members(archive: Path, odd) -> Iterator[Member]:
+def _members(archive: Path, odd: Odd) -> Iterator[Member]:
     if archive.name.lower().endswith(".zip"):
         yield from _zip_members(archive, odd)
     else:
         yield from _tar_members(archive, odd)
 
 
-def _zip_members(archive: Path, odd) -> Iterator[Member]:
+def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
     with zipfile.ZipFile(archive) as opened:
         for count, info in enumerate(opened.infolist()):
             if count >= MAX_MEMBERS:
@@ -158,7 +160,7 @@ def _zip_members(archive: Path, odd) -> Iterator[Member]:
                     yield info.filename, max(info.compress_size, 1), content  # type: ignore[misc]
 
 
-def _tar_members(archive: Path, odd) -> Iterator[Member]:
+def _tar_members(archive: Path, odd: Odd) -> Iterator[Member]:
     size = archive.stat().st_size
     with tarfile.open(archive, "r|*") as opened:
         seen = 0

@@ -13,12 +13,14 @@ from autograder.records import Where
 from autograder.safe_text import printable
 from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, read_answers
-from autograder.submissions.collect import Folder, lesson_of
+from autograder.submissions.folders import Folder
+from autograder.submissions.lesson_names import lesson_of
 from autograder.verdict import Finding
 
 
-def settle(folder: Folder) -> None:
-    """Copies away, a word on several places, and short names."""
+def join_places(folder: Folder) -> None:
+    """Make one of all the places where a lesson's files lie: copies away, short names, and a word
+    on it where there are several."""
     count_copies_once(folder.outputs)
     count_copies_once(folder.answers)
     places = places_of([*folder.outputs.values(), *folder.answers.values()])
@@ -40,7 +42,7 @@ def count_copies_once(files: dict[Path, str]) -> None:
     """A job's files in the folder and again in its package, which `lessons submit` leaves there."""
     jobs: dict[str, dict[Path, list[Path]]] = {}  # a job's name -> where it lies -> its files
     for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
-        job = output_names.stem(path.name.lower())[0]
+        job = output_names.read(path.name.lower()).shared
         jobs.setdefault(job, {}).setdefault(path.parent, []).append(path)
     for places in jobs.values():
         seen: list[set[tuple[str, bytes]]] = []
@@ -53,15 +55,15 @@ def count_copies_once(files: dict[Path, str]) -> None:
 
 
 def contents_of(paths: Iterable[Path]) -> set[tuple[str, bytes]]:
-    found = set()
+    contents = set()
     for path in paths:
         try:
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "blake2b").digest()
         except OSError:  # whoever reads it will say so
             content = os.fsencode(path)
-        found.add((path.name.lower(), content))
-    return found
+        contents.add((path.name.lower(), content))
+    return contents
 
 
 def places_of(names: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import PurePath
 
 # name.o123 and name.e123 as PBS and SGE write them; name.out, name.err and their like
@@ -14,39 +15,47 @@ DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$")
 SLURM = re.compile(r"^slurm-(?P<job>\d{1,12})(?P<task>_\d{1,5})?$")
 
 
-def stem(name: str) -> tuple[str, bool, str | None]:
-    """The part of a name that a job's files share, whether it is its error output, the job's id."""
+@dataclass(frozen=True, slots=True)
+class OutputName:
+    """What a file's name says."""
+
+    shared: str  # the part that all files of its job have
+    is_error: bool  # it is the job's error output
+    job_id: str | None
+
+
+def read(name: str) -> OutputName:
     path = PurePath(name)
     numbered = NUMBERED.match(path.name)
     if numbered:
         shared = f"{numbered['stem']}.{numbered['job']}"
-        return str(path.with_name(shared)), numbered["kind"] == "e", numbered["job"]
+        return OutputName(str(path.with_name(shared)), numbered["kind"] == "e", numbered["job"])
     base, is_error = path.name, False
     while (suffix := SUFFIX.search(base)) and suffix.start() > 0:
         is_error = is_error or suffix["kind"].lower() in ERROR_KINDS
         base = base[: suffix.start()]
-    return str(path.with_name(base)), is_error, job_id(base)
+    return OutputName(str(path.with_name(base)), is_error, job_id(base))
 
 
 def job_id(base: str) -> str | None:
     """The job's id in a file's name, unless it may as well be a date or a time."""
-    found = SLURM.match(base) or JOB.search(base)
-    if found is None:
+    match = SLURM.match(base) or JOB.search(base)
+    if match is None:
         return None
-    job = found["job"]
+    job = match["job"]
     if DATE.match(job) or (
-        len(job) in (4, 6) and DATE.search(base[: found.start("job")].rstrip("-_T"))
+        len(job) in (4, 6) and DATE.search(base[: match.start("job")].rstrip("-_T"))
     ):
         return None
-    return job + (found["task"] or "") if SLURM.match(base) else job
+    return job + (match["task"] or "") if SLURM.match(base) else job
 
 
-def group(names: Iterable[str]) -> list[list[str]]:
+def by_job(names: Iterable[str]) -> list[list[str]]:
     """Files of one job together, output before error output."""
     jobs: dict[str, list[tuple[bool, str]]] = {}
     for name in names:
-        shared, is_error, _ = stem(name)
-        jobs.setdefault(shared, []).append((is_error, name))
+        parts = read(name)
+        jobs.setdefault(parts.shared, []).append((parts.is_error, name))
     return [
         [name for _, name in sorted(files, key=lambda file: file[0])] for files in jobs.values()
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from autograder.submissions.collect import ANSWERS, is_wanted
+from autograder.submissions.file_kinds import ANSWERS, is_wanted
 from lessons.folders import LESSON_NAME
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.judging import judge_answers
 from autograder.settings import rubric
-from autograder.submissions import collect
+from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
 
 
@@ -32,7 +32,7 @@ def of_another_kind(
     folder: str, kept: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     """Which of these answers the lesson's public rubric asks in another form, and in which."""
-    file = rubric.FOLDER / f"{collect.lesson_of(folder)}.yaml"
+    file = rubric.FOLDER / f"{lesson_of(folder)}.yaml"
     if file.exists():
         questions = rubric.load_rubric(file).answers
         for name in names:

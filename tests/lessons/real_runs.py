@@ -1,18 +1,18 @@
-"""A lesson's program on real ranks, what the grader says of it, and its diff to another."""
+"""A lesson's program on real ranks, and its diff to another."""
 
 import difflib
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from autograder.reading.files import read_files
 
 ROOT = Path(__file__).parents[2]
+ONE_BY_ONE = Path(__file__).parent / "ranks" / "one_by_one.py"
 
 
 def changed(old: Iterable[Path], new: Iterable[Path]) -> int:
@@ -52,80 +52,14 @@ def run(
     return found
 
 
-def grade(folder: Path, lesson: str) -> dict[str, tuple[float, float]]:
-    """Score and points of each check for the outputs in a folder, in the smoke profile."""
-    out = folder.parent / "grades"
-    command = [Path(sys.executable).parent / "autograder", "grade", folder, "--out", out]
-    more = ["--lesson", lesson, "--student", "you", "--profile", "smoke", "--processes", "1"]
-    done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=60)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    [record] = (out / "records").glob("*.json")
-    [found] = json.loads(record.read_text())["grades"]
-    return {check["id"]: (check["score"], check["points"]) for check in found["checks"]}
-
-
-def run_one_by_one(
-    lesson: Path, programs: Mapping[str, str], ranks: int, *arguments: str, out: Path, **env: str
-) -> dict[str, Path]:
-    """The output of each program (name -> its text), all run by the same ranks."""
-    for name, text in programs.items():
-        (out / f"{name}.py").write_text(text)
-    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
-    driver = [sys.executable, "-u", str(Path(__file__).parent / "ranks" / "one_by_one.py")]
+def run_together(program: Path, ranks: int, starts: Mapping[Path, Sequence[str]]) -> list[Any]:
+    """The record of each start (folder -> arguments); frameworks are loaded only once."""
+    jobs = [(str(folder), [str(program), *arguments]) for folder, arguments in starts.items()]
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
     done = subprocess.run(
-        [*start, *driver, str(lesson), str(out), *arguments],
-        env=environment(**env), capture_output=True, text=True, timeout=300,
+        [*mpirun, sys.executable, "-u", ONE_BY_ONE],
+        env=environment(ONE_BY_ONE=json.dumps(jobs)),
+        capture_output=True, text=True, timeout=120 + 60 * len(starts),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    return {name: out / f"{name}.out" for name in programs}
-
-
-def planted(program: Path, changes: Iterable[tuple[str, str]]) -> str:
-    """The program's text with each change made, which has to fit in one place."""
-    text = program.read_text()
-    for old, new in changes:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return text
-
-
-def asked(text: str, *words: object) -> str:
-    """The program's text with these words for its arguments, whatever the command line says."""
-    assert text.count("parser.parse_args()") == 1
-    return text.replace("parser.parse_args()", f"parser.parse_args({[*map(str, words)]})")
-
-
-def grade_class(
-    outputs: Mapping[str, Mapping[str, Path]], lesson: str, folder: Path
-) -> dict[str, dict[str, Any]]:
-    """Each student's grade, from the outputs (student -> name -> file), in the smoke profile."""
-    for student, files in outputs.items():
-        (folder / "class" / student / lesson).mkdir(parents=True)
-        for name, file in files.items():
-            shutil.copy(file, folder / "class" / student / lesson / name)
-    command = [Path(sys.executable).parent / "autograder", "grade", folder / "class"]
-    done = subprocess.run(
-        [*command, "--out", folder / "grades", "--profile", "smoke"],
-        capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    records = [json.loads(file.read_text()) for file in (folder / "grades" / "records").glob("*")]
-    return {record["student"]: record["grades"][0] for record in records}
-
-
-def reasons(grade: Mapping[str, Any]) -> dict[str, str]:
-    """Of each check that lost points, answers left out, what the student reads."""
-    return {
-        check["id"]: f"{check['title']}: {check['expected']}; {check['found']}; {check['try_']}"
-        for check in grade["checks"]
-        if check["score"] < check["points"] and check["id"] != "answers"
-    }
-
-
-def points_of(grade: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Score and points of each check."""
-    return {check["id"]: (check["score"], check["points"]) for check in grade["checks"]}
-
-
-def lost(points: dict[str, tuple[float, float]]) -> set[str]:
-    return {name for name, (score, most) in points.items() if score < most} - {"answers"}
+    return [record for folder in starts for record in read_files([folder / "job.out"])]

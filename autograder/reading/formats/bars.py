@@ -12,5 +12,5 @@ TAG = b"%|"
 
 def read(line: str) -> tuple[int, int] | None:
     """How many of how many, as the last bar on the line says."""
-    found = BAR.findall(line)
-    return (int(found[-1][1]), int(found[-1][2])) if found else None
+    bars = BAR.findall(line)
+    return (int(bars[-1][1]), int(bars[-1][2])) if bars else None

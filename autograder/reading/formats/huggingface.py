@@ -10,12 +10,13 @@ They are read as text, never evaluated.
 import math
 import re
 
-from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, LineFacts, RunFacts
 from autograder.reading.printed_numbers import VALUE, printed
 from autograder.records import Number
 
 PAIR = re.compile(rf"'([A-Za-z_][\w/]{{0,60}})': '?({VALUE})'?(?=[,}}])")
-NAMES = {
+NAMES: dict[str, EpochNumber] = {
     "loss": "train_loss",
     "eval_loss": "val_loss",
     "eval_accuracy": "val_accuracy",
@@ -23,7 +24,7 @@ NAMES = {
 }
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> LineFacts | None:
     start = line.find("{'")
     if start < 0:
         return None
@@ -31,20 +32,27 @@ def read(line: str) -> Said | None:
     progress = pairs.get("epoch")
     if progress is None or progress.value < 0:
         return None
-    said: Said = {"progress": progress.value, "epoch": max(1, math.ceil(progress.value))}
+    epoch = max(1, math.ceil(progress.value))
     if "train_runtime" in pairs:
-        said |= {"done": True, "whole": True, "total_seconds": above_zero(pairs["train_runtime"])}
-        said["run_throughput"] = above_zero(pairs.get("train_samples_per_second"))
-        return said
-    if pairs.keys().isdisjoint(NAMES):
+        run = RunFacts(
+            {
+                "total_seconds": above_zero(pairs["train_runtime"]),
+                "run_throughput": above_zero(pairs.get("train_samples_per_second")),
+            },
+            done=True,
+        )
+        return LineFacts(epoch, whole=True, progress=progress.value, run=run)
+    numbers = {name: pairs[key] for key, name in NAMES.items() if key in pairs}
+    if not numbers:
         return None
-    for name, field in NAMES.items():
-        if name in pairs:
-            said[field] = pairs[name]
-    said["step"] = progress.value
-    said["redraws"] = True
-    said["whole"] = progress.value == said["epoch"]
-    return said
+    return LineFacts(
+        epoch,
+        whole=progress.value == epoch,
+        step=progress.value,
+        redraws=True,
+        progress=progress.value,
+        numbers=numbers,
+    )
 
 
 def above_zero(number: Number | None) -> Number | None:

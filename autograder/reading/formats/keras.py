@@ -11,7 +11,8 @@ Epoch 3/16
 
 import re
 
-from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts
 from autograder.reading.printed_numbers import VALUE, printed
 from autograder.records import Number
 
@@ -27,23 +28,24 @@ WHOLE = re.compile(r" - (?P<per>\d{1,9})(?P<unit>ms|us|µs)/epoch(?= |$)")
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6}
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> LineFacts | None:
     header = HEADER.search(line)
     if header:
-        return {"epoch": int(header[1]), "of": int(header[2]), "opens": True}
+        return LineFacts(int(header[1]), of=int(header[2]), opens=True)
     result = RESULT.search(line)
     if result is None or not (result["at"] or result["dash"]):
         return None
     if result["at"] != result["of"]:  # a bar on its way; its seconds are those still to go
         return None
-    said: Said = {"closes": True, "seconds": seconds(result)}
-    if result["of"] and result["what"] != "sample":
-        said["steps"] = int(result["of"])
-    for name, value in METRIC.findall(result["metrics"]):
-        field = metric(name)
-        if field and field not in said:
-            said[field] = printed(value)
-    return said if "train_loss" in said else None
+    numbers: EpochNumbers = {"seconds": seconds(result)}
+    for printed_name, value in METRIC.findall(result["metrics"]):
+        name = metric(printed_name)
+        if name and name not in numbers:
+            numbers[name] = printed(value)
+    if "train_loss" not in numbers:
+        return None
+    steps = int(result["of"]) if result["of"] and result["what"] != "sample" else None
+    return LineFacts(closes=True, steps=steps, numbers=numbers)
 
 
 def seconds(result: re.Match[str]) -> Number | None:
@@ -63,12 +65,13 @@ def seconds(result: re.Match[str]) -> Number | None:
     return finer if finer.half_width < 0.5 and apart <= 0.5 + finer.half_width else whole
 
 
-def metric(name: str) -> str | None:
-    side, name = ("val", name[4:]) if name.startswith("val_") else ("train", name)
+def metric(name: str) -> EpochNumber | None:
+    checks = name.startswith("val_")
+    name = name.removeprefix("val_")
     if name == "loss":
-        return f"{side}_loss"
+        return "val_loss" if checks else "train_loss"
     if name.endswith(("accuracy", "acc")) and not name.startswith(("top", "sparse_top")):
-        return f"{side}_accuracy"
+        return "val_accuracy" if checks else "train_accuracy"
     return None
 
 

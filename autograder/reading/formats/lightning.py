@@ -7,7 +7,8 @@ Train Epoch #1: 100%|██████████| 391/391 [00:31<00:00, 12.4i
 
 import re
 
-from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Part
 from autograder.reading.printed_numbers import VALUE, printed
 from autograder.records import Number
 
@@ -24,7 +25,7 @@ RICH = re.compile(
 METRIC = re.compile(rf"(?:^|[\s,])([A-Za-z_][\w/]{{0,60}})[=:] ?({VALUE})(?=[,\s\]]|$)")
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> LineFacts | None:
     bar = BAR.search(line) or RICH.search(line)
     if bar is None:
         return None
@@ -32,20 +33,23 @@ def read(line: str) -> Said | None:
     done = bar["at"] == bar["of"]
     kind = (groups.get("kind") or "").lower()
     checks = kind.startswith(("val", "test"))
-    said: Said = {"epoch": int(bar["epoch"]), "step": int(bar["at"]), "redraws": True}
-    if kind:
-        said["part"] = "val" if checks else "train"
-    if not checks:
-        said["steps"] = int(bar["of"])
-        if done:
-            said["seconds"] = elapsed(bar["time"])
-    if done:
-        said["whole"] = True
-    for name, value in METRIC.findall(bar["rest"]):
-        field = metric(name, checks)
-        if field and field not in said:
-            said[field] = printed(value)
-    return said
+    part: Part | None = ("val" if checks else "train") if kind else None
+    numbers: EpochNumbers = {}
+    if done and not checks:
+        numbers["seconds"] = elapsed(bar["time"])
+    for printed_name, value in METRIC.findall(bar["rest"]):
+        name = metric(printed_name, checks)
+        if name and name not in numbers:
+            numbers[name] = printed(value)
+    return LineFacts(
+        int(bar["epoch"]),
+        whole=done,
+        step=int(bar["at"]),
+        steps=None if checks else int(bar["of"]),
+        part=part,
+        redraws=True,
+        numbers=numbers,
+    )
 
 
 def elapsed(text: str) -> Number | None:
@@ -56,16 +60,17 @@ def elapsed(text: str) -> Number | None:
     return Number(seconds + 0.5, 0.5)
 
 
-def metric(name: str, checks: bool) -> str | None:
+def metric(name: str, checks: bool) -> EpochNumber | None:
     name = name.lower().replace("/", "_").removesuffix("_epoch")
     if name.endswith("_step") or "top5" in name or "top_5" in name:
         return None
-    side = "train"
-    if checks or name.startswith(("val_", "valid_", "validation_")):
-        side = "val"
-    if name.split("_")[-1] in ("acc", "accuracy", "acc1", "top1"):
-        return f"{side}_accuracy"
-    return f"{side}_loss" if name.split("_")[-1] == "loss" else None
+    checks = checks or name.startswith(("val_", "valid_", "validation_"))
+    last = name.split("_")[-1]
+    if last in ("acc", "accuracy", "acc1", "top1"):
+        return "val_accuracy" if checks else "train_accuracy"
+    if last == "loss":
+        return "val_loss" if checks else "train_loss"
+    return None
 
 
 READER = Reader("lightning", ("poch",), read)

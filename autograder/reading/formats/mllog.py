@@ -22,6 +22,7 @@ OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{
 # Lines with other keys are MLPerf's too, but mean nothing here.
 KEYS = {"init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"}
 BEGINNINGS = {"init_start", "run_start"}
+OF_EPOCHS = {"epoch_start", "epoch_stop", "eval_accuracy"}
 
 
 class BadLineError(ValueError):
@@ -82,10 +83,10 @@ def strictly(payload: bytes) -> None:
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise BadLineError("the record line names a member twice")
-    return found
+    return members
 
 
 def refuse(constant: str) -> None:
@@ -95,18 +96,28 @@ def refuse(constant: str) -> None:
 STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
 
 
+@dataclass(slots=True)
+class BenchmarkEpoch:
+    """An epoch of an MLPerf run, as far as it has been read."""
+
+    began_ms: float | None = None
+    ended: int | None = None  # the line that says so
+    seconds: Number | None = None
+    accuracy: Number | None = None
+
+
 @dataclass
 class Benchmark:
     """One MLPerf run, as far as it has been read."""
 
     file: str
-    first: int
+    first: int  # lines
     last: int = 0
-    inits: int = 0
-    started: float | None = None
-    status: str | None = None
+    inits: int = 0  # how many processes say that they begin
+    began_ms: float | None = None
+    status: str | None = None  # None: the run has not ended
     total_seconds: Number | None = None
-    epochs: dict[int, dict[str, Any]] = field(default_factory=dict)
+    epochs: dict[int, BenchmarkEpoch] = field(default_factory=dict)  # numbers as printed
     problems: list[Problem] = field(default_factory=list)
 
     def complain(self, line: int, text: str, reason: str) -> None:
@@ -136,44 +147,44 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
         run = Benchmark(file, line)
         benchmarks.runs.append(run)
     run.last = line
-    number = about.get("epoch_num")
-    if type(number) is not int or not 0 <= number <= 10**15:  # `whole`, without a call a line
-        number = None
-    if key == "eval_accuracy":
-        number = max(run.epochs, default=None) if number is None else number
+    if key in OF_EPOCHS:
+        number = about.get("epoch_num")
+        if type(number) is not int or not 0 <= number <= 10**15:  # `count`, without a call a line
+            number = max(run.epochs, default=None) if key == "eval_accuracy" else None
         if number is not None:
-            epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
-            evaluate(run, epoch, event.get("value"), line)
-        return
-    if key == "init_start":
+            epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
+            take_of_epoch(run, number, epoch, event, line)
+    elif key == "init_start":
         run.inits += 1
-        return
-    if key in ("epoch_start", "epoch_stop"):
-        if number is None:
-            return
-        epoch = run.epochs.get(number) or epoch_of(benchmarks, run, number)
-        if key == "epoch_start" and "start" not in epoch:
-            now = finite(event.get("time_ms"))
-            if now is not None:
-                epoch["start"] = now
-        elif key == "epoch_stop" and "line" not in epoch:
-            now = finite(event.get("time_ms"))
-            epoch["line"] = line
-            epoch["seconds"] = seconds(run, epoch.get("start"), now, f"epoch {number}", line)
-        return
-    now = finite(event.get("time_ms"))
-    if key == "run_start":
-        run.started = now if run.started is None else run.started
+    elif key == "run_start" and run.began_ms is None:
+        run.began_ms = finite(event.get("time_ms"))
     elif key == "run_stop" and run.status is None:
         status = about.get("status")
         run.status = status if isinstance(status, str) else ""
-        run.total_seconds = seconds(run, run.started, now, "the run", line)
+        now = finite(event.get("time_ms"))
+        run.total_seconds = seconds(run, run.began_ms, now, "the run", line)
+
+
+def take_of_epoch(
+    run: Benchmark, number: int, epoch: BenchmarkEpoch, event: dict[str, Any], line: int
+) -> None:
+    """Of lines that say the same of one epoch, the first one counts."""
+    key = event["key"]
+    if key == "eval_accuracy":
+        evaluate(run, epoch, event.get("value"), line)
+    elif key == "epoch_start":
+        if epoch.began_ms is None:
+            epoch.began_ms = finite(event.get("time_ms"))
+    elif epoch.ended is None:
+        now = finite(event.get("time_ms"))
+        epoch.ended = line
+        epoch.seconds = seconds(run, epoch.began_ms, now, f"epoch {number}", line)
 
 
 def begins_anew(run: Benchmark, key: Any) -> bool:
     if run.status is not None:
         return key != "run_stop"
-    if run.started is None:
+    if run.began_ms is None:
         return False
     return key == "init_start" or (key == "run_start" and bool(run.epochs))
 
@@ -190,25 +201,23 @@ def seconds(
     return Number((end - start) / 1000, 0.001, Where(run.file, line))
 
 
-def epoch_of(benchmarks: Benchmarks, run: Benchmark, number: int) -> dict[str, Any]:
-    epoch = run.epochs.get(number)
-    if epoch is None:
-        if benchmarks.epochs >= MOST_EPOCHS:
-            return {}
+def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> BenchmarkEpoch:
+    epoch = BenchmarkEpoch()
+    if benchmarks.epochs < MOST_EPOCHS:  # else nothing keeps it
         benchmarks.epochs += 1
-        epoch = run.epochs[number] = {}
+        run.epochs[number] = epoch
     return epoch
 
 
-def evaluate(run: Benchmark, epoch: dict[str, Any], value: Any, line: int) -> None:
-    if "accuracy" in epoch and type(value) is float and 0 <= value <= 1:
+def evaluate(run: Benchmark, epoch: BenchmarkEpoch, value: Any, line: int) -> None:
+    if epoch.accuracy is not None and type(value) is float and 0 <= value <= 1:
         return
     accuracy = finite(value)
     if accuracy is None or not 0 <= accuracy <= 1:
         reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
         run.complain(line, "eval_accuracy", reason)
-    elif "accuracy" not in epoch:
-        epoch["accuracy"] = Number(accuracy, 0.0, Where(run.file, line))
+    elif epoch.accuracy is None:
+        epoch.accuracy = Number(accuracy, 0.0, Where(run.file, line))
 
 
 def to_run(run: Benchmark) -> Run:
@@ -216,12 +225,12 @@ def to_run(run: Benchmark) -> Run:
     epochs = tuple(
         Epoch(
             number + base,
-            seconds=said.get("seconds"),
-            val_accuracy=said.get("accuracy"),
-            where=Where(run.file, said["line"]) if "line" in said else None,
+            seconds=epoch.seconds,
+            val_accuracy=epoch.accuracy,
+            where=Where(run.file, epoch.ended) if epoch.ended is not None else None,
         )
-        for number, said in sorted(run.epochs.items())
-        if "line" in said or "accuracy" in said
+        for number, epoch in sorted(run.epochs.items())
+        if epoch.ended is not None or epoch.accuracy is not None
     )
     return Run(
         files=(run.file,),

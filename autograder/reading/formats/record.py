@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from autograder.reading.printed_numbers import exact, finite, whole
+from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import Epoch, Number, Problem, Rank, Where
 
 FORMAT = "record"
@@ -72,7 +72,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
         launch.files.append(where.file)
     key, value = event.get("key"), event.get("value")
     shown = str(key)[:80]
-    rank = whole(about.get("rank"))
+    rank = count(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
         launch.complain(where, shown, "the record line does not say its run, rank or key")
         return run
@@ -125,7 +125,7 @@ def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where
 
 
 def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if whole(value.get("rank")) != rank:
+    if count(value.get("rank")) != rank:
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
         return
     if rank in launch.ranks:
@@ -136,9 +136,9 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     launch.ranks[rank] = Rank(
         rank,
         host=words(value.get("host")),
-        local_rank=whole(value.get("local_rank")),
+        local_rank=count(value.get("local_rank")),
         device=words(value.get("device")),
-        samples=whole(value.get("samples")),
+        samples=count(value.get("samples")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
         where=where,
     )
@@ -151,22 +151,22 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     launch.ranks[rank] = replace(
         known,
-        samples=known.samples if known.samples is not None else whole(value.get("samples")),
+        samples=known.samples if known.samples is not None else count(value.get("samples")),
         param_hash=words(value.get("param_hash")),
-        files_written=whole(value.get("files_written")),
+        files_written=count(value.get("files_written")),
         ended=True,
         where=known.where or where,
     )
 
 
 def on_epoch_start(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    number = whole(event["metadata"].get("epoch_num"), 1)
+    number = count(event["metadata"].get("epoch_num"), 1)
     if number is not None:
         launch.epoch_starts.setdefault(number, finite(event.get("time_ms")))
 
 
 def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    number = whole(event["metadata"].get("epoch_num"), 1)
+    number = count(event["metadata"].get("epoch_num"), 1)
     if number is None:
         launch.complain(where, "epoch_stop", "the epoch has no number")
         return
@@ -176,8 +176,8 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
     launch.epochs[number] = Epoch(
         number,
         seconds=quantity(launch, value, "seconds", where, above_zero=True),
-        steps=whole(value.get("steps"), 1),
-        unique_samples=whole(value.get("unique_samples"), 1),
+        steps=count(value.get("steps"), 1),
+        unique_samples=count(value.get("unique_samples"), 1),
         train_loss=quantity(launch, value, "loss", where),
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),
@@ -189,13 +189,13 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
 
 def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     about = event["metadata"]
-    said = {"accuracy": event.get("value"), "loss": about.get("loss")}
-    accuracy = quantity(launch, said, "accuracy", where, fraction=True)
-    loss = quantity(launch, said, "loss", where)
+    members = {"accuracy": event.get("value"), "loss": about.get("loss")}
+    accuracy = quantity(launch, members, "accuracy", where, fraction=True)
+    loss = quantity(launch, members, "loss", where)
     if about.get("split") == "test":
         launch.test_accuracy, launch.test_loss = accuracy, loss
         return
-    number = whole(about.get("epoch_num"), 1)
+    number = count(about.get("epoch_num"), 1)
     if number is not None:
         launch.validations[number] = (accuracy, loss)
 
@@ -237,22 +237,22 @@ HANDLERS = {
 
 def quantity(
     launch: Launch,
-    value: dict[str, Any],
+    members: dict[str, Any],
     name: str,
     where: Where,
     fraction: bool = False,
     above_zero: bool = False,
 ) -> Number | None:
     """A member that should be a number; anything else is None and a problem."""
-    said = value.get(name)
-    if said is None:
+    value = members.get(name)
+    if value is None:
         return None
-    number = exact(said, where)
-    diverged = said in ("nan", "inf", "-inf")
+    number = exact(value, where)
+    diverged = value in ("nan", "inf", "-inf")
     if diverged:
-        reason = f"{name} is {said}: the training diverged"
+        reason = f"{name} is {value}: the training diverged"
     elif number is None:
-        reason = f"{name} should be a number and is {said!r:.40}"
+        reason = f"{name} should be a number and is {value!r:.40}"
     elif fraction and not 0 <= number.value <= 1:
         reason = f"{name} should lie between 0 and 1 and is {number.value:g}"
     elif above_zero and number.value <= 0:

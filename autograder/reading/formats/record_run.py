@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.reading.formats.record import FORMAT, Launch
-from autograder.reading.printed_numbers import whole
+from autograder.reading.printed_numbers import count
 from autograder.records import Run
 
 MOST_SLICES = 100  # of a rank's share
@@ -21,15 +21,15 @@ def slice_of(value: Any, header: dict[str, Any]) -> tuple[int, int, int] | None:
             dataset.get("train_samples") if isinstance(dataset, dict) else None,
             value[2],
         ]
-    start, stop, step = whole(value[0]), whole(value[1]), whole(value[2], 1)
+    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
     return None if start is None or stop is None or step is None else (start, stop, step)
 
 
 def slices_of(value: Any, header: dict[str, Any]) -> tuple[tuple[int, int, int], ...] | None:
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
         return None
-    found = [slice_of(part, header) for part in value]
-    return None if None in found else tuple(part for part in found if part is not None)
+    parts = [slice_of(part, header) for part in value]
+    return None if None in parts else tuple(part for part in parts if part is not None)
 
 
 def to_run(launch: Launch) -> Run:
@@ -40,9 +40,9 @@ def to_run(launch: Launch) -> Run:
         epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
     if not launch.header and launch.first is not None:
         launch.complain(launch.first, launch.run[:80], "the record has no header line")
-    for key, count in launch.left_out.items():
+    for key, lines in launch.left_out.items():
         if launch.last is not None:
-            launch.complain(launch.last, key, f"{count} more {key} lines were left out")
+            launch.complain(launch.last, key, f"{lines} more {key} lines were left out")
     facts = launch.machine | launch.header
     outcome = {None: "incomplete", "success": "completed"}.get(launch.status, "failed")
     return Run(
@@ -50,7 +50,7 @@ def to_run(launch: Launch) -> Run:
         format=FORMAT,
         outcome=outcome,
         job_id=job_id(facts.get("job_id")),
-        workers=whole(launch.header.get("world_size"), 1),
+        workers=count(launch.header.get("world_size"), 1),
         epochs=tuple(epochs),
         ranks=tuple(
             replace(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from autograder.reading.formats.reader import Said
+from autograder.reading.line_facts import RunFacts, both
 from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
 from autograder.records import Number
 
@@ -18,7 +18,6 @@ UNITS = {
 }
 UNIT = r"(?:\s?(ms|seconds|secs|sec|s|minutes|mins|min|m|hours|h)\b)?"
 
-
 WITH = r"train(?:ing)?(?! time)\b[^.\d]{0,40}\b(?:with|on|using) (\d{1,5}) "
 TOTAL = (
     r"^\W{0,8}(?:total )?train(?:ing)?[_ ]time(?: taken)?(?: is)? {0,2}[:=]? {0,8}"
@@ -28,61 +27,63 @@ TOTAL_RATE = rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})"
 SAMPLES = "(?:images|imgs?|samples|examples)"
 
 
-def job(found: re.Match[str]) -> Said:
-    return {"job_id": found[1]}
+def job(match: re.Match[str]) -> RunFacts:
+    return RunFacts(job_id=match[1])
 
 
-def workers(found: re.Match[str]) -> Said:
-    number = int(found[1])
-    return {"workers": number} if 0 < number <= 1_000_000 else {}
+def workers(match: re.Match[str]) -> RunFacts | None:
+    number = int(match[1])
+    return RunFacts(workers=number) if 0 < number <= 1_000_000 else None
 
 
 def positive(number: Number | None) -> Number | None:
     return number if number is not None and number.value > 0 else None
 
 
-def seconds(found: re.Match[str]) -> Said:
-    unit = (found[2] or "s").lower()
-    return {"total_seconds": positive(printed(found[1], UNITS.get(unit, 1.0)))}
+def seconds(match: re.Match[str]) -> RunFacts:
+    unit = (match[2] or "s").lower()
+    return RunFacts({"total_seconds": positive(printed(match[1], UNITS.get(unit, 1.0)))})
 
 
-def seconds_with_workers(found: re.Match[str]) -> Said:
-    return {"of_workers": int(found[1]), "total_seconds": positive(printed(found[2]))}
+def seconds_with_workers(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"total_seconds": positive(printed(match[2]))}, of_workers=int(match[1]))
 
 
-def minutes_and_seconds(found: re.Match[str]) -> Said:
-    rest = printed(found[2])
-    whole = rest and Number(60 * int(found[1]) + rest.value, rest.half_width)
-    return {"done": True, "total_seconds": positive(whole)}
+def minutes_and_seconds(match: re.Match[str]) -> RunFacts:
+    rest = printed(match[2])
+    whole = rest and Number(60 * int(match[1]) + rest.value, rest.half_width)
+    return RunFacts({"total_seconds": positive(whole)}, done=True)
 
 
-def accuracy(found: re.Match[str]) -> Said:
-    return {"test_accuracy": fraction(found[1], found[2])}
+def accuracy(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"test_accuracy": fraction(match[1], match[2])})
 
 
-def loss(found: re.Match[str]) -> Said:
-    return {"test_loss": printed(found[1])}
+def loss(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"test_loss": printed(match[1])})
 
 
-def throughput(found: re.Match[str]) -> Said:
-    return {"run_throughput": positive(printed(found[1]))}
+def throughput(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"run_throughput": positive(printed(match[1]))})
 
 
-def total_throughput(found: re.Match[str]) -> Said:
-    return {**workers(found), "run_throughput": positive(printed(found[2]))}
+def total_throughput(match: re.Match[str]) -> RunFacts:
+    known = workers(match) or RunFacts()
+    known.numbers["run_throughput"] = positive(printed(match[2]))
+    return known
 
 
-def done(found: re.Match[str]) -> Said:
-    return {"done": True}
+def done(match: re.Match[str]) -> RunFacts:
+    return RunFacts(done=True)
 
 
-def early(found: re.Match[str]) -> Said:
-    return {"early": True}
+def early(match: re.Match[str]) -> RunFacts:
+    return RunFacts(early=True)
 
 
 # What a file is searched for, a word that the line then needs, a pattern for the line in lower
 # case, what it says. The word keeps the patterns away from almost all lines.
-FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], Said]], ...] = (
+FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], ...] = (
     ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
     ("JOB", "*** job", r"\*\*\* job (\d{1,12}) on ", job),
     ("STEP ", "*** step", r"\*\*\* step (\d{1,12})\.", job),
@@ -109,7 +110,7 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], Said]], ...] = (
     (
         "img/sec on",
         "total",
-        rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})",
+        TOTAL_RATE,
         total_throughput,
     ),
     ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
@@ -175,13 +176,13 @@ ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
 COMPILED = tuple((word, re.compile(pattern), says) for _, word, pattern, says in FACTS)
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> RunFacts | None:
+    """What a line says of the whole run, by all patterns that know it; the first one counts."""
     line = line.lower()
-    said: Said = {}
+    facts: RunFacts | None = None
     for word, pattern, says in COMPILED:
         if word in line:
-            found = pattern.search(line)
-            if found:
-                for name, value in says(found).items():
-                    said.setdefault(name, value)
-    return said or None
+            match = pattern.search(line)
+            more = says(match) if match else None
+            facts = both(facts, more) if facts and more else facts or more
+    return facts

@@ -6,8 +6,9 @@ Test: [  39/39]  Time: 0.03 (0.05)  Loss: 1.8 (1.9)  Acc@1: 31.2 (33.3)  Acc@5: 
 
 import re
 
-from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.formats.reader import Reader
 from autograder.reading.formats.torch_examples import times
+from autograder.reading.line_facts import EpochNumbers, LineFacts
 from autograder.reading.printed_numbers import VALUE, printed
 
 TRAIN = re.compile(r"(?:^|\s)Train: (\d{1,6}) \[ *(\d{1,9})/(\d{1,9}) \( *\d{1,3}%\)\]")
@@ -19,32 +20,30 @@ TIME = re.compile(
 )
 
 
-def read(line: str) -> Said | None:
+def read(line: str) -> LineFacts | None:
     place = TRAIN.search(line)
     if place:
         step, last = int(place[2]), int(place[3])
         steps = last + 1 if line.find("(100%)", place.start()) >= 0 and step == last else last
-        said: Said = {"epoch": int(place[1]), "step": step, "steps": steps}
+        numbers: EpochNumbers = {}
         loss, time = LOSS.search(line, place.end()), TIME.search(line, place.end())
         if loss:
-            said["train_loss"] = printed(loss[1])
+            numbers["train_loss"] = printed(loss[1])
         if time:
-            said["throughput"] = printed(time[2])
+            numbers["throughput"] = printed(time[2])
             if 10 * (step + 1) >= 9 * steps:
-                said["seconds"] = times(printed(time[1]), steps)
-        return said
+                numbers["seconds"] = times(printed(time[1]), steps)
+        return LineFacts(int(place[1]), step=step, steps=steps, numbers=numbers)
     test = TEST.search(line)
     if test is None or test[1] != test[2]:
         return None
-    said = {"closes": True, "scaled": True}
-    for field, pattern, scale in (
-        ("val_loss", LOSS, 1.0),
-        ("val_accuracy", ACCURACY, 0.01),
-    ):
-        value = pattern.search(line, test.end())
-        if value:
-            said[field] = printed(value[1], scale)
-    return said
+    numbers = {}
+    loss, accuracy = LOSS.search(line, test.end()), ACCURACY.search(line, test.end())
+    if loss:
+        numbers["val_loss"] = printed(loss[1])
+    if accuracy:
+        numbers["val_accuracy"] = printed(accuracy[1], 0.01)
+    return LineFacts(closes=True, scaled=True, numbers=numbers)
 
 
 READER = Reader("timm", ("Loss: ",), read)

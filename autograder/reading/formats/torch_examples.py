@@ -9,36 +9,38 @@ tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 
 
 import re
 
-from autograder.reading.formats.reader import Reader, Said
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, RunFacts
 from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
 from autograder.records import Number
 
 IMAGENET = re.compile(r"Epoch: ?\[(\d{1,6})\] ?\[ *(\d{1,9})/(\d{1,9})\]")
 METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE} \( *({VALUE})\)")
 IMAGENET_RESULT = re.compile(rf"^\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
-METERS = {
+METERS: dict[str, tuple[EpochNumber, float]] = {
     "Loss": ("train_loss", 1.0),
     "Acc@1": ("train_accuracy", 0.01),
     "Prec@1": ("train_accuracy", 0.01),
 }
 
 
-def read_imagenet(line: str) -> Said | None:
+def read_imagenet(line: str) -> LineFacts | None:
     result = IMAGENET_RESULT.search(line)
     if result:
-        return {"closes": True, "scaled": True, "val_accuracy": printed(result[1], 0.01)}
+        accuracy = printed(result[1], 0.01)
+        return LineFacts(closes=True, scaled=True, numbers={"val_accuracy": accuracy})
     place = IMAGENET.search(line)
     if place is None:
         return None
     step, steps = int(place[2]), int(place[3])
-    said: Said = {"epoch": int(place[1]), "step": step, "steps": steps, "scaled": True}
-    for name, average in METER.findall(line, place.end()):
-        if name in METERS:
-            field, scale = METERS[name]
-            said[field] = printed(average, scale)
-        elif name == "Time" and 10 * (step + 1) >= 9 * steps:
-            said["seconds"] = times(printed(average), steps)
-    return said
+    numbers: EpochNumbers = {}
+    for meter, average in METER.findall(line, place.end()):
+        if meter in METERS:
+            name, scale = METERS[meter]
+            numbers[name] = printed(average, scale)
+        elif meter == "Time" and 10 * (step + 1) >= 9 * steps:
+            numbers["seconds"] = times(printed(average), steps)
+    return LineFacts(int(place[1]), step=step, steps=steps, scaled=True, numbers=numbers)
 
 
 def times(each: Number | None, count: int) -> Number | None:
@@ -56,11 +58,11 @@ MNIST_RESULT = re.compile(
 )
 
 
-def read_mnist(line: str) -> Said | None:
+def read_mnist(line: str) -> LineFacts | None:
     place = MNIST.search(line)
     if place:
         loss = printed(place[3])
-        return {"epoch": int(place[1]), "step": int(place[2]), "train_loss": loss}
+        return LineFacts(int(place[1]), step=int(place[2]), numbers={"train_loss": loss})
     result = MNIST_RESULT.search(line)
     if result is None:
         return None
@@ -70,27 +72,25 @@ def read_mnist(line: str) -> Said | None:
     else:
         accuracy = fraction(result[4], result[5])
     loss = printed(result[1])
-    return {
-        "closes": True,
-        "scaled": True,
-        "val_loss": loss,
-        "val_accuracy": accuracy,
-        "test_loss": loss,
-        "test_accuracy": accuracy,
-    }
+    return LineFacts(
+        closes=True,
+        scaled=True,
+        numbers={"val_loss": loss, "val_accuracy": accuracy},
+        run=RunFacts({"test_loss": loss, "test_accuracy": accuracy}),
+    )
 
 
 TUTORIAL = re.compile(rf"(?:^|\s)(train|val) Loss: ({VALUE}) Acc: ({VALUE})\s*$")
 
 
-def read_tutorial(line: str) -> Said | None:
+def read_tutorial(line: str) -> LineFacts | None:
     result = TUTORIAL.search(line)
-    if result:
-        loss, accuracy = printed(result[2]), printed(result[3])
-        if result[1] == "train":
-            return {"train_loss": loss, "train_accuracy": accuracy}
-        return {"closes": True, "val_loss": loss, "val_accuracy": accuracy}
-    return None
+    if result is None:
+        return None
+    loss, accuracy = printed(result[2]), printed(result[3])
+    if result[1] == "train":
+        return LineFacts(numbers={"train_loss": loss, "train_accuracy": accuracy})
+    return LineFacts(closes=True, numbers={"val_loss": loss, "val_accuracy": accuracy})
 
 
 READERS = (

@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
-SAMPLES = ROOT / "tests" / "autograder" / "readers" / "samples"
+SAMPLES = ROOT / "tests" / "autograder" / "reading" / "formats" / "samples"
 SLOW = 2.0  # seconds: an input of a few kilobytes that takes longer is a finding
 
 

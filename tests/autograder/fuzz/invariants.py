@@ -5,7 +5,9 @@ import json
 import math
 from typing import Any
 
-from autograder.reading.files import read_bytes, summary
+from autograder.reading.files import read_bytes
+from autograder.reading.line_facts import EPOCH_NUMBERS, RUN_NUMBERS, LineFacts, RunFacts
+from autograder.reading.plain_summary import summary
 from autograder.records import Number, Problem, Run
 
 OUTCOMES = {
@@ -60,3 +62,20 @@ def check_numbers(value: Any) -> None:
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
             check_numbers(getattr(value, field.name))
+
+
+def check_facts(facts: LineFacts | None) -> None:
+    """What a reader understood is what lanes and runs can be made of."""
+    if facts is None:
+        return
+    assert facts != LineFacts(), "a line that says nothing is None"
+    run = facts.run or RunFacts()
+    assert set(facts.numbers) <= set(EPOCH_NUMBERS)
+    assert set(run.numbers) <= set(RUN_NUMBERS)
+    for number in (*facts.numbers.values(), *run.numbers.values()):
+        assert number is None or number.where is None
+        check_numbers(number)
+    assert not (facts.opens and (facts.closes or facts.numbers or facts.step is not None))
+    assert not (facts.closes and facts.step is not None)
+    for count in (facts.number, facts.of, facts.steps, facts.step, facts.progress, run.workers):
+        assert count is None or (math.isfinite(count) and count >= 0)

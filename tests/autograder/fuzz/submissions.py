@@ -25,7 +25,7 @@ from autograder.report import gradescope, html, junit, tables
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.answers import read_answers  # noqa: F401 - instrumented with the rest
-from autograder.submissions.collect import find_students
+from autograder.submissions.students import find_students
 from autograder.verdict import GRADER_ERROR, TIERS, Grade
 from tests.autograder.make_record import make_record, sealed_again
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from autograder.reading import outcome
 from autograder.reading.files import read_bytes
-from autograder.reading.formats import run_facts
-from autograder.reading.scan import ANCHORS, FORMAT, READERS
-from tests.autograder.fuzz.invariants import read_and_check
+from autograder.reading.formats import custom, run_facts
+from autograder.reading.line_facts import LineFacts
+from autograder.reading.printed_lines import ANCHORS, FORMAT, READERS
+from tests.autograder.fuzz.invariants import check_facts, read_and_check
 from tests.autograder.make_record import make_record
 
 SAMPLES = {
@@ -43,6 +44,36 @@ def test_any_bytes(data):
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(ODD)), max_size=60))
 def test_words_of_real_lines_in_any_order(words):
     read_and_check({"job.out": b" ".join(words)})
+
+
+OWN = custom.load(
+    "ours",
+    [
+        r"poch (?P<epoch>\d+)/(?P<of>\d+)",
+        r"loss: (?P<train_loss>\S+)",
+        r"accuracy: (?P<test_accuracy>\S+)",
+        r"step (?P<step>\S+)",
+    ],
+)
+
+
+@pytest.mark.parametrize("reader", [*READERS, OWN], ids=lambda reader: reader.format)
+@given(words=st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(ODD)), max_size=12))
+def test_a_reader_says_what_a_line_can_say(reader, words):
+    check_facts(reader.read(b" ".join(words).decode("utf-8", "replace")))
+
+
+@pytest.mark.parametrize("reader", [*READERS, OWN], ids=lambda reader: reader.format)
+def test_a_reader_says_of_real_lines_what_a_line_can_say(reader):
+    for sample in SAMPLES.values():
+        for line in sample.decode().splitlines():
+            check_facts(reader.read(line))
+
+
+@given(st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(ODD)), max_size=12))
+def test_what_is_said_of_a_run_is_what_a_line_can_say(words):
+    facts = run_facts.read(b" ".join(words).decode("utf-8", "replace"))
+    check_facts(facts and LineFacts(run=facts))
 
 
 @st.composite

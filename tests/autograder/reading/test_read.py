@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from autograder.reading.files import read_bytes, read_files, summary
+from autograder.reading.files import read_bytes, read_files
+from autograder.reading.plain_summary import summary
 from autograder.records import Run
 from tests.autograder.make_record import make_record
 
@@ -213,7 +214,7 @@ def test_floods_are_cut(data):
 
 
 def test_what_is_left_out_is_said(monkeypatch):
-    monkeypatch.setattr("autograder.reading.assemble.MOST_LANES", 2)
+    monkeypatch.setattr("autograder.reading.lanes.MOST_LANES", 2)
     runs = read_bytes({"job.out": KERAS.encode() * 4})
     assert len(runs) == 2
     assert "left out" in runs[-1].problems[-1].reason

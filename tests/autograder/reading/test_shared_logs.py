@@ -12,7 +12,8 @@ from statistics import median
 
 import pytest
 
-from autograder.reading.files import read_files, summary
+from autograder.reading.files import read_files
+from autograder.reading.plain_summary import summary
 from autograder.records import Run
 
 

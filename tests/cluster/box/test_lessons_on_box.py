@@ -27,14 +27,7 @@ LESSONS: dict[str, set[str]] = {
 def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
     run = f"lessons run {' '.join(LESSONS)} --edition solutions --site box --jobs 2 --out run"
     student.do(f"module load dl-course && {run} --cell-timeout 600", seconds=1200)
-    (tmp_path / "class" / "student1").mkdir(parents=True)
-    for lesson in LESSONS:
-        submit = f"lessons submit {lesson} --in run/{lesson}_*/ --out {lesson}.zip"
-        student.do(f"module load dl-course && {submit}")
-    for packed in student.do("ls *.zip").split():
-        shutil.copy(f"{student.folder}/{packed}", tmp_path / "class" / "student1")
-    save_accounting(student, box, tmp_path / "accounting")
-
+    hand_in(student, box, {lesson: f"run/{lesson}_*" for lesson in LESSONS}, tmp_path)
     smoke, full = (grades(tmp_path, profile) for profile in ("smoke", "full"))
     assert smoke.keys() == LESSONS.keys()
     for lesson, speeds in LESSONS.items():
@@ -47,9 +40,19 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
             assert "nobody has measured" in check["found"]
 
 
-def save_accounting(student, box, file):
-    """What the scheduler knows of all jobs; a record is whole some seconds after its job."""
-    jobs = re.findall(r"_(\d+)\.out", student.do("ls run/*/*.out"))
+def hand_in(student, box, folders, tmp_path):
+    """The student packs the folders of these lessons; beside them what the scheduler knows."""
+    (tmp_path / "class" / "student1").mkdir(parents=True)
+    for lesson, folder in folders.items():
+        submit = f"lessons submit {lesson} --in {folder}/ --out {lesson}.zip"
+        student.do(f"module load dl-course && {submit}")
+        shutil.copy(f"{student.folder}/{lesson}.zip", tmp_path / "class" / "student1")
+    outputs = student.do("ls " + " ".join(f"{folder}/*.out" for folder in folders.values()))
+    save_accounting(re.findall(r"_(\d+)\.out", outputs), box, tmp_path / "accounting")
+
+
+def save_accounting(jobs, box, file):
+    """What the scheduler knows of these jobs; a record is whole some seconds after its job."""
     for _ in range(50):
         file.write_text(box("accounting").stdout)
         if all(f"\n{job}|" in file.read_text() for job in jobs):

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_04
@@ -171,6 +170,8 @@ def test_orders(wrong, advice):
 
 # Exercise 4.3: the stages by name, in an order that may be wrong
 def pixels(images, marks):
+    import tensorflow as tf  # in functions: every worker collects this file, one runs it
+
     return tf.image.resize(tf.cast(images, tf.float32) / 255, (8, 8)), marks
 
 
@@ -178,6 +179,8 @@ def stages(words, always=()):
     """A student's function that has these stages, those with a switch as the program has them."""
 
     def build(pieces, decode, args):
+        import tensorflow as tf
+
         steps = {
             "map": lambda d: d.map(decode, num_parallel_calls=args.workers),
             "slow map": lambda d: d.map(decode),

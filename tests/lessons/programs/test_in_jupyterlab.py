@@ -1,7 +1,6 @@
 """A student opens a lesson in JupyterLab, in a real browser, and runs it."""
 
 import os
-import re
 import secrets
 import shutil
 import socket
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.jupyterlab import run_all
+from tests.lessons.programs.all_points import earns_all_points
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
@@ -25,17 +25,20 @@ QUIET += ["--disable-background-networking", "--disable-component-update", "--di
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A JupyterLab on loopback over a student's folder with lesson 02, and 01 solved.
-
-    (02 solved runs in a browser on Open OnDemand's session: tests/cluster/jupyter/ondemand.)
-    """
+def student(tmp_path_factory):
+    """A student's folder with lesson 02, and 01 solved."""
     folder = tmp_path_factory.mktemp("student")
     shutil.copytree(ROOT / "lessons" / "02_serial", folder / "02_serial")
-    shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_solved")
-    notebook = jupytext.read(folder / "01_solved" / "lesson.py")
-    jupytext.write(notebook, folder / "01_solved" / "lesson.ipynb")
+    shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_learning")
+    notebook = jupytext.read(folder / "01_learning" / "lesson.py")
+    jupytext.write(notebook, folder / "01_learning" / "lesson.ipynb")
+    return folder
 
+
+@pytest.fixture(scope="module")
+def lab(student):
+    """A JupyterLab on loopback over the student's folder."""
+    folder = student
     # All cells in the page, not only those in view; no question about news.
     for name, text in {
         "notebook-extension/tracker": '{"windowingMode": "none"}',
@@ -100,9 +103,10 @@ def test_an_untouched_gap_is_one_plain_sentence(lab, page):
     expect(gap).to_be_attached(timeout=60_000)
 
 
-def test_the_solved_lesson_runs_to_its_end(lab, page):
-    open_lesson(page, lab, "01_solved")
+def test_the_solved_lesson_runs_to_its_end_and_earns_all_points(lab, page, student, tmp_path):
+    open_lesson(page, lab, "01_learning")
     run_all(page)
-    saved = page.get_by_text(re.compile(r"answers\.txt now holds \d+ answers"))
-    expect(saved).to_have_count(2, timeout=240_000)  # the predictions, and at the end the rest
+    last = page.get_by_text("answers.txt now holds 10 answers")
+    expect(last).to_be_attached(timeout=240_000)
     assert page.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
+    earns_all_points("01", student / "01_learning", tmp_path)

@@ -1,4 +1,4 @@
-"""Lesson 04's program on real files and packs, and what the grader says of mistakes in it."""
+"""Lesson 04's program on real files and packs."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from real_runs import ROOT, grade, grade_class, lost, points_of, run_one_by_one
+from real_runs import ROOT
 
 from autograder.reading.files import read_files
 from lessons.toolkit import data
@@ -105,84 +105,3 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(right, tmp_path):
     assert done.returncode == 1
     assert "choose another folder" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-
-
-WRITE_FILES = "write_files(records, unfinished)"
-ORDER = "default_rng([seed, epoch]).permutation(names)"
-MISTAKES = {
-    "none": ([], set()),
-    "a pack is skipped": (
-        [("sources.py", "np.array_split(records, packs)", "np.array_split(records, packs)[1:]")],
-        {"whole-set"},
-    ),
-    "the packs in the same order each epoch": (
-        [("sources.py", ORDER, "default_rng(seed).permutation(names)")],
-        {"whole-set"},
-    ),
-    "cache behind shuffle, and always": (
-        [
-            ("train.py", "samples.shuffle(args.buffer)", "samples.shuffle(args.buffer).cache()"),
-        ],
-        {"whole-set", "packs-faster"},
-    ),
-    "files that are called packs": (
-        [("sources.py", "write_packs(records, unfinished, PACKS)", WRITE_FILES)],
-        {"packs-faster"},
-    ),
-    "half of each batch is left out": (
-        [("train.py", ".batch(batch)", ".batch(batch).map(lambda x, y: (x[::2], y[::2]))")],
-        {"whole-set"},
-    ),
-}  # fmt: skip
-
-
-# Runs the program of a folder, with that folder's modules and not those of the one before.
-IN_FOLDER = """
-import os, runpy, sys
-for name in ("sources", "input_only"):
-    sys.modules.pop(name, None)
-sys.path.insert(0, {folder!r})
-os.chdir({folder!r})
-runpy.run_path("train.py", run_name="__main__")
-sys.path.remove({folder!r})
-"""
-
-
-@pytest.fixture(scope="module")
-def grades(right, tmp_path_factory):
-    """What the grader says of each mistake; TensorFlow is loaded once for all of them."""
-    out, folder = tmp_path_factory.mktemp("mistakes"), tmp_path_factory.mktemp("graded")
-    texts = {}
-    for name, (changes, _) in MISTAKES.items():
-        if changes:
-            (out / name).mkdir()
-            program(out / name, *changes)
-            texts[name] = IN_FOLDER.format(folder=str(out / name))
-    files = run_one_by_one(LESSON, texts, 1, *INPUT, *SMALL, out=out)
-    files["none"] = right[0] / "04_feeding_1.out"
-    second = right[0] / "04_feeding_2.out"
-    class_ = {name: {"04_1.out": file, "04_2.out": second} for name, file in files.items()}
-    return grade_class(class_, "04", folder)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_grader_names_a_mistake(mistake, grades):
-    assert lost(points_of(grades[mistake])) == MISTAKES[mistake][1]
-
-
-@pytest.mark.slow
-def test_the_grader_names_a_missing_prefetch_and_a_missing_source(right, tmp_path):
-    """Without prefetch an epoch takes the sum; TensorFlow's own prefetch must not hide it."""
-    line = "return batches.prefetch(4) if args.prefetch else batches"
-    forgotten = ("train.py", line, "return batches")
-    program(tmp_path, forgotten)
-    folder = tmp_path / "you"
-    folder.mkdir()
-    runs(tmp_path, "04_feeding_2.out", *right[2])
-    shutil.copy(tmp_path / "04_feeding_2.out", folder)
-    lines = (right[0] / "04_feeding_1.out").read_text().splitlines(keepends=True)
-    header = next(line for line in lines if '"source":"memory"' in line)
-    memory = header.partition('"run":')[2][:10]
-    (folder / "04_feeding_1.out").write_text("".join(line for line in lines if memory not in line))
-    assert lost(grade(folder, "04")) == {"overlap", "whole-set", "sources"}

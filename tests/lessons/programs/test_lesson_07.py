@@ -1,24 +1,32 @@
-"""Lesson 07's programs on real ranks: what they promise, and what the grader says of mistakes."""
+"""Lesson 07's programs on real ranks: what they promise, and how they go on."""
 
 import subprocess
-import sys
 
-import h5py
 import numpy as np
 import pytest
-import torch
-from real_runs import (
-    ROOT,
-    environment,
-    grade_class,
-    planted,
-    reasons,
-    run,
-    run_one_by_one,
-)
+from real_runs import ROOT, environment, run, run_together
 
 LESSON = ROOT / "solutions" / "07_horovod"
 SMALL = ("--train-samples", "1601", "--epochs", "3", "--batch-size", "32")
+
+
+FEW = ("--train-samples", "640")
+
+
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory):
+    """What each program leaves on two ranks: program -> start -> (folder, record)."""
+    found = {}
+    for program in ("train.py", "train_torch.py"):
+        starts = {
+            tmp_path_factory.mktemp("small"): SMALL,
+            tmp_path_factory.mktemp("whole"): (*FEW, "--epochs", "8"),
+            tmp_path_factory.mktemp("half"): (*FEW, "--epochs", "4"),
+        }
+        records = run_together(LESSON / program, 2, starts)
+        names = ("small", "whole", "half")
+        found[program] = dict(zip(names, zip(starts, records, strict=True), strict=True))
+    return found
 
 
 @pytest.mark.slow
@@ -33,8 +41,12 @@ SMALL = ("--train-samples", "1601", "--epochs", "3", "--batch-size", "32")
         ("train_torch.py", 3, "mpirun", 1, "mlp512.pt"),
     ],
 )
-def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, tmp_path):
-    found = run(LESSON / program, ranks, *SMALL, out=tmp_path, launcher=launcher)
+def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, tmp_path, two_ranks):
+    if (ranks, launcher) == (2, "mpirun"):
+        folder, found = two_ranks[program]["small"]
+    else:
+        folder = tmp_path
+        found = run(LESSON / program, ranks, *SMALL, out=folder, launcher=launcher)
     assert found.outcome == "completed"
     assert len(found.ranks) == found.workers == ranks
     assert [epoch.steps for epoch in found.epochs] == [51] * epochs
@@ -42,7 +54,7 @@ def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, t
     assert len({rank.param_hash for rank in found.ranks}) == 1
     assert found.header["lr"] == pytest.approx(ranks * found.header["lr_base"])
     assert sorted(rank.files_written for rank in found.ranks) == [0] * (ranks - 1) + [1]
-    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [checkpoint]
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == [checkpoint]
     # The trap of this lesson, in the record: every rank reads everything.
     assert {rank.samples for rank in found.ranks} == {1601}
 
@@ -56,30 +68,24 @@ def test_keras_3_trains_without_averaging(tmp_path):
     assert spread["AveragingAdam"] == 0.0
 
 
-FEW = ("--train-samples", "640")
-
-
 @pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory):
+def checkpoints(two_ranks):
     """For both programs the checkpoint that a run of four epochs on two ranks leaves."""
     found = {}
-    for program in ("train.py", "train_torch.py"):
-        folder = tmp_path_factory.mktemp("whole")
-        run(LESSON / program, 2, *FEW, "--epochs", "8", out=folder)
-        [found[program]] = (folder / "checkpoints").iterdir()
+    for program, starts in two_ranks.items():
+        [found[program]] = (starts["whole"][0] / "checkpoints").iterdir()
     return found
 
 
 @pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("program", ["train.py", "train_torch.py"])
-def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints, tmp_path):
-    checkpoint = checkpoints[program]
-    half = run(LESSON / program, 2, *FEW, "--epochs", "4", out=tmp_path)
-    rest = run(LESSON / program, 2, *FEW, "--epochs", "8", "--resume", out=tmp_path)
+def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints, two_ranks):
+    checkpoint, (folder, half) = checkpoints[program], two_ranks[program]["half"]
+    rest = run(LESSON / program, 2, *FEW, "--epochs", "8", "--resume", out=folder)
     assert [epoch.number for epoch in (*half.epochs, *rest.epochs)] == [1, 2, 3, 4]
     assert rest.end["param_spread"] == 0.0
-    right, found = numbers_in(checkpoint), numbers_in(tmp_path / "checkpoints" / checkpoint.name)
+    right, found = numbers_in(checkpoint), numbers_in(folder / "checkpoints" / checkpoint.name)
     assert found.keys() == right.keys()
     assert len(found) >= 4 + 8 + 3  # parameters, Adam's two moments of each, three facts
     for name in right:
@@ -88,6 +94,9 @@ def test_a_run_that_goes_on_ends_as_one_that_never_stopped(program, checkpoints,
 
 def numbers_in(checkpoint):
     """Every number that the file holds, by name."""
+    import h5py
+    import torch
+
     if checkpoint.suffix == ".h5":
         found = {}
         with h5py.File(checkpoint) as file:
@@ -153,94 +162,3 @@ def test_the_job_in_a_container_runs_the_program_in_the_image(tmp_path):
     program = "python -u train.py --epochs 4 --batch-size 32 --seed 2"
     assert inside == [f"apptainer exec {image} {w}" for w in ("mpirun --version", program)]
     assert "\nmpirun (" in done.stdout
-
-
-# What a student may do wrong; the check of the rubric that says so, and words of its reason.
-WRAPPED = "hvd.DistributedOptimizer(keras.optimizers.Adam(lr * hvd.size()))"
-MISTAKES = {
-    "none": ([], {}),
-    "not-wrapped": (
-        [(WRAPPED, "keras.optimizers.Adam(lr * hvd.size())")],
-        {"equal": "the optimizer wrapped by Horovod"},
-    ),
-    "no-broadcast": (
-        [("    broadcast_variables(model.variables, root_rank=0)", "    pass")],
-        {"equal": "the start broadcast from rank 0"},
-    ),
-    "rate-not-scaled": ([("Adam(lr * hvd.size())", "Adam(lr)")], {"rate": "times hvd.size()"}),
-    "every-rank-saves": (
-        [
-            ("    if hvd.rank() != 0:\n        return 0\n", ""),
-            ('"checkpoints/new.weights.h5"', 'f"checkpoints/new{rank}.weights.h5"'),
-        ],
-        {"checkpoint": "only rank 0 saves"},
-    ),
-    "epochs-not-divided": (
-        [("math.ceil(args.epochs / size)", "args.epochs")],
-        {"accuracy": "epochs of keras over that of one"},
-    ),
-    "keras-3": (  # it trains, and Horovod averages nothing
-        [
-            ("(model.variables,", "([variable.value for variable in model.variables],"),
-            # Horovod's optimizer cannot be saved there, so here the file is without it.
-            ("    model.save_weights(", "    keras.Sequential(model.layers).save_weights("),
-        ],
-        {"equal": "with Keras 3 nothing is averaged"},
-    ),
-    "size-1-on-every-rank": ([], {"ranks": "ranks of keras: 1 ranks"}),
-}
-SIZES = ("--train-samples", "3200", "--epochs", "4")
-FEW_TESTS = [("train_samples=args.train_samples", "args.train_samples, test_samples=2000")]
-
-
-@pytest.fixture(scope="module")
-def grades(tmp_path_factory):
-    """What the grader says of each mistake, made by real ranks."""
-    folder = tmp_path_factory.mktemp
-    texts = {
-        name: planted(LESSON / "train.py", [*changes, *FEW_TESTS])
-        for name, (changes, _) in MISTAKES.items()
-    }
-    keras_3, strangers = texts.pop("keras-3"), texts.pop("size-1-on-every-rank")
-    files = run_one_by_one(LESSON, texts, 2, *SIZES, out=folder("two"))
-    files |= run_one_by_one(
-        LESSON, {"keras-3": keras_3}, 2, *SIZES, out=folder("keras3"), TF_USE_LEGACY_KERAS="0"
-    )
-    files["size-1-on-every-rank"] = two_strangers(strangers, folder("strangers"))
-    [one] = run_one_by_one(LESSON, {"one": texts["none"]}, 1, *SIZES, out=folder("one")).values()
-    class_ = {name: {"07_1.out": one, "07_2.out": file} for name, file in files.items()}
-    return grade_class(class_, "07", folder("graded"))
-
-
-def two_strangers(text, folder):
-    """What two ranks print that a launcher started which Horovod does not know: each is alone."""
-    for name in ("first", "second"):
-        (folder / f"{name}.py").write_text(text)
-    driver = ROOT / "tests" / "lessons" / "ranks" / "one_by_one.py"
-    words = ["--train-samples", "320", "--epochs", "1"]
-    subprocess.run(
-        [sys.executable, driver, LESSON, folder, *words],
-        env=environment(SLURM_NTASKS="2"), check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
-    outputs = [(folder / f"{name}.out").read_bytes() for name in ("first", "second")]
-    (folder / "job.out").write_bytes(b"".join(outputs))
-    return folder / "job.out"
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_grader_names_a_mistake(mistake, grades):
-    named = MISTAKES[mistake][1]
-    found = reasons(grades[mistake])
-    for check, words in named.items():
-        assert words in found[check]
-    # What is not averaged or scaled may lower the accuracy, too.
-    assert found.keys() - {"accuracy"} <= named.keys(), found
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_ranks_that_never_met_are_told_so(grades):
-    findings = grades["size-1-on-every-rank"]["findings"]
-    assert "Another number of ranks ran than was asked for" in {one["title"] for one in findings}

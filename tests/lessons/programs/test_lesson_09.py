@@ -1,4 +1,4 @@
-"""Lesson 09's sweep on the real MNIST (COURSE_DATA_STRICT): what the lesson says."""
+"""Lesson 09's sweep on the real MNIST: what the lesson says of it."""
 
 import os
 import subprocess
@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from autograder.reading.files import read_files
+from tests.lessons.planted.judged import case, job_cases, runs_of
+from tests.lessons.planted.lessons.lesson_09 import SWEEP, WARMED
 
-pytestmark = pytest.mark.slow
 PROGRAM = Path(__file__).parents[3] / "solutions" / "09_learning_rate" / "train.py"
 
 
-def sweep(folder, *arguments, ranks=1, program=PROGRAM):
+def sweep(folder, *arguments, ranks, program):
     launcher = ["timeout", "300", "mpirun", "--allow-run-as-root", "--oversubscribe", "-np"]
     command = [*launcher, str(ranks), sys.executable, "-u", str(program)]
     environ = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -28,27 +29,30 @@ def sweep(folder, *arguments, ranks=1, program=PROGRAM):
     return read_files([output])
 
 
-@pytest.fixture(scope="module")
-def accuracies(tmp_path_factory):
+def accuracies(number, job):
+    """(workers, rule) -> the mean accuracy of the seeds, in a real run's kept output."""
     found = {}
-    for run in sweep(tmp_path_factory.mktemp("sweep")):
+    for run in runs_of(number, job):
         assert run.outcome == "completed"
         key = (run.header["workers"], run.header["rule"])
         found.setdefault(key, []).append(run.test_accuracy.value)
     return {key: mean(values) for key, values in found.items()}
 
 
-def test_up_to_eight_workers_the_linear_rule_keeps_the_accuracy(accuracies):
-    base = accuracies[1, "same"]
-    assert accuracies[8, "linear"] >= base - 0.02
-    assert accuracies[8, "same"] < accuracies[8, "sqrt"] < accuracies[8, "linear"]
+@pytest.mark.parametrize(("number", "job"), job_cases("09", SWEEP))
+def test_up_to_eight_workers_the_linear_rule_keeps_the_accuracy(number, job):
+    found = accuracies(number, job)
+    assert found[8, "linear"] >= found[1, "same"] - 0.02
+    assert found[8, "same"] < found[8, "sqrt"] < found[8, "linear"]
 
 
-def test_at_sixteen_it_needs_a_warm_up(accuracies, tmp_path):
-    assert accuracies[16, "linear"] < 0.7
-    options = ["--workers", "16", "--rules", "linear", "--warmup", "1", "--decay", "cosine"]
-    for run in sweep(tmp_path, *options):
-        assert run.test_accuracy.value >= accuracies[16, "linear"] + 0.1
+@pytest.mark.parametrize(("number", "job"), [case("09", WARMED, [SWEEP, WARMED])])
+def test_at_sixteen_it_needs_a_warm_up(number, job):
+    without = accuracies(number, SWEEP)[16, "linear"]
+    assert without < 0.7
+    runs = runs_of(number, job)
+    assert len(runs) == 2
+    assert all(run.test_accuracy.value >= without + 0.1 for run in runs)
 
 
 KEEPING = """
@@ -67,6 +71,7 @@ train.main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_ranks_that_share_a_batch_end_with_one_rank_s_parameters(tmp_path, ranks):

@@ -1,23 +1,27 @@
 """Programs one after the other on the same ranks: frameworks are loaded and ranks met only once.
 
-    mpirun -np N python one_by_one.py LESSON FOLDER [WORDS]…
+    ONE_BY_ONE='[["FOLDER", ["PROGRAM", "WORD", …]], …]' mpirun -np N python one_by_one.py
 
-Every FOLDER/NAME.py runs in FOLDER with the words as its arguments and prints to FOLDER/NAME.out.
-LESSON is where the modules are that the programs import.
+Each program runs in its folder, with the modules beside the program, and prints to FOLDER/job.out.
 """
 
+import json
 import os
 import runpy
 import sys
 from pathlib import Path
 
-lesson, folder, *words = sys.argv[1:]
-sys.path.insert(0, lesson)
-os.chdir(folder)
-for program in sorted(Path(folder).glob("*.py")):
+for folder, words in json.loads(os.environ["ONE_BY_ONE"]):
     sys.stdout.flush()
-    out = os.open(program.with_suffix(".out"), os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    os.chdir(folder)
+    out = os.open("job.out", os.O_RDWR | os.O_CREAT | os.O_APPEND)
     os.dup2(out, 1)
     os.close(out)
-    sys.argv = [str(program), *words]
-    runpy.run_path(str(program), run_name="__main__")
+    beside = str(Path(words[0]).resolve().parent)
+    sys.path.insert(0, beside)
+    sys.argv = words
+    runpy.run_path(words[0], run_name="__main__")
+    sys.path.remove(beside)
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(beside):
+            del sys.modules[name]

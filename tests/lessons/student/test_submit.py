@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from autograder.reading.files import read_files
-from autograder.submissions import collect
+from autograder.submissions.folders import opened
+from autograder.submissions.students import find_students
 from lessons.toolkit import answers
 
 ROOT = Path(__file__).parents[3]
@@ -170,9 +171,9 @@ def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, t
     (folder / "02_keras_7.out").write_text(run_output)
     (folder / "answers.txt").write_text("predict_gpu = no\n")
     lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
-    [student] = collect.find_students([tmp_path / "handed"])
+    [student] = find_students([tmp_path / "handed"])
     assert student.name == "you"
-    with collect.opened(student) as [found]:
+    with opened(student) as [found]:
         assert found.lesson == "02"
         assert found.answers
         [run] = read_files(found.outputs)

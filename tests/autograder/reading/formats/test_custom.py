@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.errors import SettingsError
-from autograder.reading.files import read_bytes, summary
-from autograder.reading.formats.custom import BadFormatError, load, steps
-from autograder.reading.formats.custom import flat as flat_parts
+from autograder.reading.files import read_bytes
+from autograder.reading.formats.custom import BadFormatError, load
+from autograder.reading.formats.runaway import flat as flat_parts
+from autograder.reading.formats.runaway import steps
+from autograder.reading.plain_summary import summary
 from autograder.settings.rubric import FOLDER, load_rubric
 
 OURS = (

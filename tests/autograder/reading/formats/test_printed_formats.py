@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from autograder.reading.files import read_bytes, summary
+from autograder.reading.files import read_bytes
+from autograder.reading.plain_summary import summary
 from autograder.records import Run
 
 

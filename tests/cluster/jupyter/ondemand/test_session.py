@@ -19,6 +19,7 @@ from node_proxy import portal
 from playwright.sync_api import Page, expect, sync_playwright
 from portal import COURSE, Session, install_app, ruby, sbatch_words
 
+from tests.cluster.box.test_lessons_on_box import grades, hand_in
 from tests.jupyterlab import run_all
 
 pytestmark = [pytest.mark.slurm, pytest.mark.browser, pytest.mark.slow]
@@ -216,7 +217,7 @@ def test_sbatch_in_a_notebook_is_a_job_of_its_own(running, page):
     assert len({host for _, host in ranks}) == 2
 
 
-def test_lesson_06_runs_to_its_end(running, page):
+def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_path):
     _, _, address, student, environment, session_job = running
     lab = connect(page, address)
     open_and_run(lab, running, "06_allreduce/lesson.ipynb")
@@ -233,3 +234,7 @@ def test_lesson_06_runs_to_its_end(running, page):
         assert int(number[1]) > int(session_job)
         assert f"python: {environment}/bin/python" in text
         assert student.wait(number[1])["state"] == "COMPLETED"
+    hand_in(student, box, {"06": "06_allreduce"}, tmp_path)
+    grade = grades(tmp_path, "smoke")["06"]
+    assert grade["score"] == grade["max_score"] == 10, grade["checks"]
+    assert grade["tier"] == "confirmed", grade["findings"]

@@ -1,0 +1,60 @@
+"""A run in plain types: what scripts get of `autograder read` (docs/formats-read.md)."""
+
+from statistics import median
+from typing import Any
+
+from autograder.records import Epoch, Number, Run
+
+
+def summary(run: Run) -> dict[str, Any]:
+    """What `autograder read --json` prints of a run. Unknown is None."""
+    seconds = [plain_value(epoch.seconds) for epoch in run.epochs]
+    later = [value for value in seconds[1:] if value is not None]
+    checks = [epoch.val_accuracy.value for epoch in run.epochs if epoch.val_accuracy]
+    last = run.unfinished or (run.epochs[-1] if run.epochs else None)
+    final = run.epochs[-1] if run.epochs else None
+    return {
+        "files": list(run.files),
+        "format": run.format,
+        "outcome": run.outcome,
+        "workers": run.workers,
+        "job_id": run.job_id,
+        "epochs": run.epochs_done if run.epochs_done is not None else len(run.epochs) or None,
+        "epoch_seconds": seconds if any(value is not None for value in seconds) else [],
+        "epoch_seconds_median_after_first": median(later) if later else None,
+        "final_train_accuracy": plain_value(final.train_accuracy if final else None),
+        "final_val_accuracy": plain_value(final.val_accuracy if final else None),
+        "best_val_accuracy": max(checks, default=None),
+        "test_accuracy": plain_value(run.test_accuracy),
+        "final_train_loss": plain_value(last.train_loss if last else None),
+        "throughput": throughput(run),
+        "problems": [
+            {
+                "file": problem.where.file,
+                "line": problem.where.line,
+                "text": problem.text,
+                "reason": problem.reason,
+            }
+            for problem in run.problems
+        ],
+    }
+
+
+def plain_value(number: Number | None) -> float | None:
+    return None if number is None else number.value
+
+
+def throughput(run: Run) -> float | None:
+    """What the program printed, else samples by seconds: the median over epochs after the first."""
+    if run.throughput is not None:
+        return run.throughput.value
+    rates = [rate for epoch in run.epochs[1:] if (rate := epoch_rate(epoch)) is not None]
+    return median(rates) if rates else None
+
+
+def epoch_rate(epoch: Epoch) -> float | None:
+    if epoch.throughput is not None:
+        return epoch.throughput.value
+    if epoch.unique_samples is None or epoch.seconds is None or epoch.seconds.value <= 0:
+        return None
+    return epoch.unique_samples / epoch.seconds.value

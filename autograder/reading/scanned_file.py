@@ -1,0 +1,53 @@
+"""What one file says, as far as it was read, in bounded memory."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from autograder.reading.formats import mllog
+from autograder.reading.lanes import Lanes
+from autograder.reading.line_facts import RunFacts
+from autograder.reading.outcome import EndLine
+from autograder.records import Problem, Where
+
+T = TypeVar("T")
+MOST = 500  # facts and ends kept of a file: so many of its beginning and of its end
+
+
+class Ends(Generic[T]):
+    """The first and the last of many: what a bounded memory keeps of a flood."""
+
+    def __init__(self) -> None:
+        self.first: list[T] = []
+        self.last: deque[T] = deque(maxlen=MOST)
+
+    def append(self, item: T) -> None:
+        (self.first if len(self.first) < MOST else self.last).append(item)
+
+    def __iter__(self) -> Iterator[T]:
+        yield from self.first
+        yield from self.last
+
+
+@dataclass(slots=True)
+class ScannedFile:
+    """What one file says."""
+
+    name: str
+    size: int = 0  # bytes
+    last_line: int = 0  # of those that are not blank
+    spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first, end byte
+    benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
+    lanes: Lanes = field(default_factory=lambda: Lanes(""))
+    facts: "Ends[tuple[int, RunFacts]]" = field(default_factory=lambda: Ends())  # with their lines
+    ends: "Ends[EndLine]" = field(default_factory=lambda: Ends())
+    bar: tuple[int, int] | None = None  # the last bar of those that no format knows: at, of
+    open_bar: bool = False  # the file ends with a bar that was not ended
+    open_traceback: bool = False  # what was read so far ends within one
+    walked: int = 0  # up to this byte, tracebacks have been followed to their ends
+    problems: list[Problem] = field(default_factory=list)
+
+    def complain(self, line: int, text: str, reason: str) -> None:
+        if len(self.problems) < MOST:
+            self.problems.append(Problem(Where(self.name, line), text[:200], reason))

@@ -1,0 +1,172 @@
+"""What lies in a student's places, sorted into lessons.
+
+Nothing is followed out of the folder and nothing but regular files is opened.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
+
+from autograder.records import Where
+from autograder.safe_text import printable
+from autograder.submissions import archives
+from autograder.submissions.file_kinds import (
+    ANSWERS,
+    HANDED_IN,
+    is_clutter,
+    is_package,
+    is_wanted,
+)
+from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.students import Student
+from autograder.verdict import Finding
+
+MAX_ENTRIES = 10_000
+MAX_DEPTH = 8
+MOST_FINDINGS = 20
+
+
+@dataclass(slots=True)
+class Folder:
+    """What one student handed in for one lesson (None: the outputs have to say which)."""
+
+    lesson: str | None
+    outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
+    answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
+    handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
+    findings: list[Finding] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+
+
+@dataclass(slots=True)
+class Collected:
+    """What was found of one student so far."""
+
+    lesson: str | None  # of files that lie in no lesson's folder
+    temporary: ExitStack  # removes what was unpacked
+    folders: dict[str | None, Folder] = field(default_factory=dict)  # by lesson
+    entries: int = 0  # files and folders that were looked at
+    others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+
+    def folder(self, lesson: str | None) -> Folder:
+        lesson = lesson or self.lesson
+        return self.folders.setdefault(lesson, Folder(lesson))
+
+    def note(self, lesson: str | None, finding: Finding) -> None:
+        findings = self.folder(lesson).findings
+        if len(findings) < MOST_FINDINGS:
+            findings.append(finding)
+
+    def odd(self, lesson: str | None, name: PurePath, what: str, try_: str) -> None:
+        where = (Where(printable(name), 0),)
+        title, expected = "Something in the submission was left out", "outputs and answers.txt"
+        self.note(lesson, Finding("collect", title, expected, what, where, try_, look=True))
+
+
+@contextmanager
+def opened(student: Student) -> Iterator[list[Folder]]:
+    """The student's lessons; archives lie unpacked in temporary folders while this is open."""
+    with ExitStack() as stack:
+        collected = Collected(student.lesson, stack)
+        for place in student.places:
+            if place.is_dir():
+                walk(collected, place, PurePath(), None)
+            else:
+                take(collected, place, PurePath(place.name), None)
+        folders = [collected.folders[key] for key in sorted(collected.folders, key=str)]
+        folders = folders or [Folder(student.lesson)]
+        for folder in folders:
+            folder.others = collected.others
+        yield folders
+
+
+def walk(
+    collected: Collected, place: Path, name: PurePath, lesson: str | None, unpacked: bool = False
+) -> None:
+    """Take what lies in a folder, and in those within it; `name` is the folder's as shown."""
+    if len(name.parts) > MAX_DEPTH:
+        collected.odd(lesson, name, "folders within folders, too deep", "hand in a flat folder")
+        return
+    for entry in entries_of(collected, place, name, lesson):
+        inner = name / entry.name
+        if is_clutter(entry.name):
+            continue
+        if entry.is_symlink():
+            what = "a link, which is not followed"
+            collected.odd(lesson, inner, what, "hand in the file itself")
+        elif entry.is_dir(follow_symlinks=False):
+            below = lesson or lesson_of(entry.name)
+            walk(collected, Path(entry.path), inner, below, unpacked)
+        elif not entry.is_file(follow_symlinks=False):
+            collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
+        else:
+            take(collected, Path(entry.path), inner, lesson, unpacked)
+
+
+def entries_of(
+    collected: Collected, place: Path, name: PurePath, lesson: str | None
+) -> list[os.DirEntry[str]]:
+    """What lies in a folder, sorted by name, as far as there is not too much of it."""
+    entries = []
+    try:
+        with os.scandir(place) as scan:
+            for entry in scan:
+                collected.entries += 1
+                if collected.entries > MAX_ENTRIES:
+                    what = f"more than {MAX_ENTRIES:,} files; the rest was not looked at"
+                    collected.odd(lesson, name, what, "hand in outputs and answers.txt only")
+                    break
+                entries.append(entry)
+    except OSError as error:
+        what = f"cannot be opened: {error.strerror}"
+        collected.odd(lesson, name, what, "check its permissions")
+        return []
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def take(
+    collected: Collected, path: Path, name: PurePath, lesson: str | None, unpacked: bool = False
+) -> None:
+    """A file, into its lesson; an archive is opened, but not one within another."""
+    if archives.is_archive(path.name):
+        if unpacked:
+            what = "an archive in an archive, which is not opened"
+            collected.odd(lesson, name, what, "unpack it, and pack only once")
+        else:
+            unpack(collected, path, name, lesson)
+    elif archives.is_not_read(path.name):
+        collected.note(lesson or lesson_of(archives.stem(name.name)), archives.not_read(name))
+    elif path.name.lower() == ANSWERS:
+        collected.folder(lesson).answers[path] = printable(name)
+    elif path.name.lower() == HANDED_IN:
+        collected.folder(lesson).handed_in = first_line(path)
+    elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
+        collected.folder(lesson).outputs[path] = printable(name)
+
+
+def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
+    target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
+    lesson = lesson or lesson_of(archives.stem(archive.name))
+    findings = archives.unpack(
+        archive, printable(name), target, lambda path: is_taken(collected, name / path)
+    )
+    if findings:
+        collected.folder(lesson).findings += findings
+    walk(collected, target, name, lesson, unpacked=True)
+
+
+def is_taken(collected: Collected, name: PurePath) -> bool:
+    """Packages within packages too: they are not opened, but walk() has to see and say it."""
+    taken = is_wanted(name.name) or is_package(name.name)
+    if not taken and not is_clutter(name.name) and len(collected.others) < 3:
+        collected.others.append(printable(name, 80))
+    return taken
+
+
+def first_line(path: Path) -> str | None:
+    with path.open("rb") as file:
+        return printable(file.read(200).decode("utf-8", "replace").split("\n")[0]) or None

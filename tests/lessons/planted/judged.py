@@ -1,0 +1,92 @@
+"""What the grader says of a student with a planted mistake, from the kept or the new outputs."""
+
+import json
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.reading.files import read_files
+from tests.lessons.planted import kept
+from tests.lessons.planted.lessons import LESSONS
+
+
+def case(number: str, name: str, jobs: Iterable[str]) -> Any:
+    """A case of a test; slow where one of these jobs has to be run for real."""
+    lesson = LESSONS[number]
+    fresh = all(kept.is_fresh(lesson, job) for job in jobs)
+    marks = [] if fresh else [pytest.mark.slow, pytest.mark.ranks]
+    return pytest.param(number, name, id=f"{number}-{name}", marks=marks)
+
+
+def cases(number: str, *mistakes: str) -> list[Any]:
+    """(lesson, mistake) of these mistakes, or of all of the lesson's."""
+    lesson = LESSONS[number]
+    some = mistakes or lesson.mistakes
+    return [case(number, mistake, lesson.files_of(mistake).values()) for mistake in some]
+
+
+def job_cases(number: str, *jobs: str) -> list[Any]:
+    """(lesson, job) of these jobs."""
+    return [case(number, job, [job]) for job in jobs]
+
+
+def runs_of(number: str, job: str) -> list[Any]:
+    """What the grader reads in the job's output."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".out") as file:
+        file.write(kept.output(LESSONS[number], job)["out"])
+        file.flush()
+        return read_files([Path(file.name)])
+
+
+@cache
+def grade_of(number: str, mistake: str) -> dict[str, Any]:
+    lesson = LESSONS[number]
+    files = {}
+    for name, job in lesson.files_of(mistake).items():
+        for stream, text in kept.output(lesson, job).items():
+            files[str(Path(name).with_suffix(f".{stream}"))] = text
+    return graded(number, files)
+
+
+def unexpected(number: str, mistake: str) -> dict[str, str]:
+    """Checks that the grader judges otherwise than the table says, and what it says of them."""
+    lesson, lost = LESSONS[number], reasons(grade_of(number, mistake))
+    loses = lesson.mistakes[mistake].loses
+    missing = {
+        check: lost.get(check, "nothing lost")
+        for check, words in loses.items()
+        if words not in lost.get(check, "") or check not in lost
+    }
+    too_many = lost.keys() - loses.keys() - lesson.never - lesson.may
+    return missing | {check: lost[check] for check in too_many}
+
+
+def graded(number: str, files: dict[str, str]) -> dict[str, Any]:
+    """The grade of a student who hands in these files, in the smoke profile."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place, "class", "you")
+        folder.mkdir(parents=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        words = ["grade", folder, "--out", f"{place}/grades", "--lesson", number]
+        words += ["--student", "you", "--profile", "smoke", "--processes", "1"]
+        done = CliRunner().invoke(main, [str(word) for word in words])
+        assert done.exit_code in (0, 1), done.output  # 1: something for a person to look at
+        [record] = Path(place, "grades", "records").glob("*.json")
+        [found] = json.loads(record.read_text("utf-8"))["grades"]
+        return found
+
+
+def reasons(grade: dict[str, Any]) -> dict[str, str]:
+    """Of each check that lost points, answers left out, what the student reads."""
+    return {
+        check["id"]: f"{check['title']}: {check['expected']}; {check['found']}; {check['try_']}"
+        for check in grade["checks"]
+        if check["score"] < check["points"] and check["id"] != "answers"
+    }

@@ -1,0 +1,40 @@
+"""Lesson 06: allreduce by hand, on two ranks against one."""
+
+from tests.lessons.planted.table import Job, Lesson, Mistake
+
+WORDS = ("--epochs", "1", "--train-samples", "1601", "--precision", "float64")
+PLANTED = {
+    "summed and not divided": ("ml_comm.py", "total / get_nranks()", "total"),
+    "no exchange": ("train.py", "gradients = mc.gradients(gradients, 0)", "pass"),
+    "unlike seeds, no broadcast": (
+        "train.py", "params = mc.broadcast(params, 0)",
+        "params = [p + np.float64(rank) / 100 for p in params]",
+    ),
+    "every rank reads everything": ("train.py", "batch[rank::size]", "batch"),
+    "all ranks read the same half": ("train.py", "batch[rank::size]", "batch[::size]"),
+    "own order of batches on each rank": (
+        "train.py", "default_rng(args.seed)  #", "default_rng(args.seed + rank)  #",
+    ),
+    "own mean, divided once more": ("train.py", "len(batch) / size)", "len(batch))"),
+    "a rate scaled although the batch is not": (
+        "train.py", "update(params, gradients, args.lr)",
+        "update(params, gradients, args.lr * size)",
+    ),
+}  # fmt: skip
+SHOWS_IN_SPREAD = {"no exchange", "unlike seeds, no broadcast"}
+
+LESSON = Lesson(
+    folder="06_allreduce",
+    jobs={
+        "one rank": Job(words=WORDS, ranks=1),
+        "right": Job(words=WORDS, ranks=2, after="one rank"),
+    }
+    | {name: Job((change,), WORDS, ranks=2, after="one rank") for name, change in PLANTED.items()},
+    handed_in={"06_train_1.out": "right"},
+    mistakes={"none": Mistake("right", {})}
+    | {
+        name: Mistake(name, {"as-serial": ""} | ({"spread": ""} if name in SHOWS_IN_SPREAD else {}))
+        for name in PLANTED
+    },
+    never=frozenset({"schemes"}),  # timed by another program
+)

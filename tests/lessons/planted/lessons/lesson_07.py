@@ -1,0 +1,63 @@
+"""Lesson 07: Horovod, on two ranks against one."""
+
+from tests.lessons.planted.table import Job, Lesson, Mistake
+
+WORDS = ("--train-samples", "3200", "--epochs", "4")
+FEW_TESTS = ("train.py", "train_samples=args.train_samples",
+             "args.train_samples, test_samples=2000")  # fmt: skip
+RATE = "Adam(lr * hvd.size())"
+PLANTED = {
+    "not wrapped": (
+        ("train.py", f"hvd.DistributedOptimizer(keras.optimizers.{RATE})",
+         f"keras.optimizers.{RATE}"),
+    ),
+    "no broadcast": (
+        ("train.py", "    broadcast_variables(model.variables, root_rank=0)", "    pass"),
+    ),
+    "rate not scaled": (("train.py", RATE, "Adam(lr)"),),
+    "every rank saves": (
+        ("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),
+        ("train.py", '"checkpoints/new.weights.h5"', 'f"checkpoints/new{rank}.weights.h5"'),
+    ),
+    "epochs not divided": (("train.py", "math.ceil(args.epochs / size)", "args.epochs"),),
+}  # fmt: skip
+# It trains, and Horovod averages nothing.
+KERAS_3 = (
+    ("train.py", "(model.variables,", "([variable.value for variable in model.variables],"),
+    # Horovod's optimizer cannot be saved there, so here the file is without it.
+    ("train.py", "    model.save_weights(", "    keras.Sequential(model.layers).save_weights("),
+)
+
+LESSON = Lesson(
+    folder="07_horovod",
+    jobs={
+        "one rank": Job((FEW_TESTS,), WORDS, ranks=1),
+        "right": Job((FEW_TESTS,), WORDS, ranks=2),
+    }
+    | {name: Job((*changes, FEW_TESTS), WORDS, ranks=2) for name, changes in PLANTED.items()}
+    | {
+        "keras 3": Job(
+            (*KERAS_3, FEW_TESTS), WORDS, ranks=2, environ={"TF_USE_LEGACY_KERAS": "0"}
+        ),
+        "size 1 on every rank": Job(  # started by a launcher that Horovod does not know
+            (FEW_TESTS,), ("--train-samples", "320", "--epochs", "1"),
+            start="strangers", environ={"SLURM_NTASKS": "2"},
+        ),
+    },
+    handed_in={"07_1.out": "one rank", "07_2.out": "right"},
+    mistakes={
+        "none": Mistake("right", {}),
+        "not wrapped": Mistake("not wrapped", {"equal": "the optimizer wrapped by Horovod"}),
+        "no broadcast": Mistake("no broadcast", {"equal": "the start broadcast from rank 0"}),
+        "rate not scaled": Mistake("rate not scaled", {"rate": "times hvd.size()"}),
+        "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 saves"}),
+        "epochs not divided": Mistake(
+            "epochs not divided", {"accuracy": "epochs of keras over that of one"}
+        ),
+        "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
+        "size 1 on every rank": Mistake(
+            "size 1 on every rank", {"ranks": "ranks of keras: 1 ranks"}
+        ),
+    },
+    may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it
+)  # fmt: skip

@@ -1,0 +1,137 @@
+"""Runs the jobs of a table for real, each in a folder of its own."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from tests.lessons.planted.table import Lesson
+from tests.lessons.real_runs import ONE_BY_ONE, environment
+
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np")
+STALLED = "waiting for remainder of ranks"  # what Horovod says of ranks that do not come
+FAILURES = (AssertionError, OSError, subprocess.SubprocessError)
+
+Start = tuple[Path, list[str]]  # a folder, and what follows `python` there
+
+
+def run_jobs(
+    lesson: Lesson, names: Iterable[str], folder: Path
+) -> Iterator[tuple[list[str], Exception | None]]:
+    """Runs these jobs and those that they begin from; after each batch its jobs, or what failed.
+
+    The output of a job is FOLDER/NAME/job.out, and job.err for one that may not end well.
+    """
+    wanted = {needed for name in names for needed in lesson.needed(name)}
+    alike = {name: how(lesson, name) for name in lesson.jobs if name in wanted}
+    for _, names_alike in groupby(sorted(alike, key=alike.__getitem__), alike.__getitem__):
+        batch, failure = list(names_alike), None
+        try:
+            run_batch(lesson, batch, folder)
+        except FAILURES as error:
+            failure = error
+        yield batch, failure
+
+
+def how(lesson: Lesson, name: str) -> tuple[int, str, int, str, str]:
+    """Jobs of which this is the same can run in one process, one after the other."""
+    job = lesson.jobs[name]
+    alone = "" if job.start == "together" else name
+    return (len(lesson.needed(name)), job.start, job.ranks, str(job.environ), alone)
+
+
+def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
+    starts = [prepare(lesson, name, folder) for name in names]
+    job = lesson.jobs[names[0]]
+    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **job.environ)
+    launcher = [*MPIRUN, str(job.ranks)] if job.ranks else []
+    if job.start == "together":
+        together(starts, launcher, environ)
+    for each in starts if job.start != "together" else []:
+        ALONE[job.start](each, launcher, environ)
+
+
+def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
+    """The job's folder with the program, changed, and what else it begins with."""
+    job, own = lesson.jobs[name], folder / name
+    own.mkdir(parents=True)
+    if job.after:
+        leave_out = shutil.ignore_patterns("job.out", "__pycache__")
+        shutil.copytree(folder / job.after, own, ignore=leave_out, dirs_exist_ok=True)
+    for file in lesson.source.glob("*.py"):
+        shutil.copy(file, own)
+    for file, old, new in job.changes:
+        text = (own / file).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{lesson.number}, {name}: {file} has not once: {old}"
+        (own / file).write_text(text.replace(old, new), encoding="utf-8")
+    for first in job.before:
+        words = [sys.executable, *first]
+        subprocess.run(
+            words, cwd=own, env=environment(), check=True, capture_output=True, timeout=120
+        )
+    measured = job.measured(folder / job.after / "job.out") if job.measured else ()
+    return own, [job.program, *job.words, *measured]
+
+
+def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) -> None:
+    """Frameworks are loaded, and ranks meet, once for all of them."""
+    jobs = json.dumps([(str(folder), words) for folder, words in starts])
+    done = subprocess.run(
+        [*launcher, sys.executable, "-u", str(ONE_BY_ONE)],
+        env=environ | {"ONE_BY_ONE": jobs},
+        capture_output=True,
+        text=True,
+        timeout=120 + 60 * len(starts),
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def fails(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """It has to end with an error."""
+    folder, words = start
+    with (folder / "job.out").open("w") as out, (folder / "job.err").open("w") as err:
+        command = [*launcher, sys.executable, "-u", *words]
+        done = subprocess.run(command, cwd=folder, env=environ, stdout=out, stderr=err, timeout=300)
+    assert done.returncode != 0, f"{folder.name} should have failed"
+
+
+def hangs(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """It has to wait for ever; when Horovod says so, its time is over."""
+    folder, words = start
+    errors = folder / "job.err"
+    with (folder / "job.out").open("w") as out, errors.open("w") as err:
+        command = [*launcher, sys.executable, "-u", *words]
+        process = subprocess.Popen(command, cwd=folder, env=environ, stdout=out, stderr=err)
+    try:
+        until = time.monotonic() + 120
+        while STALLED not in errors.read_text():
+            assert process.poll() is None, errors.read_text()[-2000:]
+            assert time.monotonic() < until, f"{folder.name} should have stalled"
+            time.sleep(0.5)
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def strangers(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """Two processes that do not know of each other; what both print is one output."""
+    folder, words = start
+    with (folder / "job.out").open("wb") as sink:
+        for _ in range(2):
+            command = [*launcher, sys.executable, "-u", *words]
+            done = subprocess.run(
+                command, cwd=folder, env=environ, check=True, capture_output=True, timeout=120
+            )
+            sink.write(done.stdout)
+
+
+ALONE: dict[str, Callable[[Start, list[str], dict[str, str]], None]] = {
+    "fails": fails,
+    "hangs": hangs,
+    "strangers": strangers,
+}

@@ -1,0 +1,30 @@
+"""A solved lesson that has been run, wherever that was: handed in, it earns all points."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+BIN = Path(sys.executable).parent
+
+
+def course(command: str, home: Path) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}"}
+    return subprocess.run(
+        command.split(), env=env, cwd=ROOT, capture_output=True, text=True, timeout=600
+    )
+
+
+def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
+    """tmp_path: a place for the packed folder and the grades."""
+    packed = f"lessons submit {lesson} --in {folder} --out {tmp_path}/class/ada.zip"
+    done = course(packed, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    grade = f"autograder grade {tmp_path}/class --profile smoke --out {tmp_path}/grades"
+    done = course(grade, tmp_path)
+    [found] = json.loads((tmp_path / "grades" / "grades.json").read_text())["grades"]
+    assert found["score"] == found["max_score"] == 10, done.stdout
+    assert found["tier"] == "self-consistent", done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
