@@ -2,7 +2,6 @@
 
 import inspect
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +13,6 @@ from test_checks import assert_advice, failure
 from lessons.toolkit.checks import lesson_09 as check
 from lessons.toolkit.checks.lesson_01 import differences
 from lessons.toolkit.checks.shared.check import checks_of
-
-LESSON = Path(__file__).parents[3] / "solutions" / "09_learning_rate"
-
 
 rates, network = (program("09_learning_rate", name) for name in ("rates", "network"))
 
