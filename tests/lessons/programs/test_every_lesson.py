@@ -10,15 +10,11 @@ from tests.lessons.programs.all_points import course, earns_all_points
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 ROOT = Path(__file__).parents[3]
+# Those on the box are run there, as its jobs, and earn all points there.
 LESSONS = sorted(lesson_folders(ROOT / "solutions"))
 
 
-# The others run once elsewhere and earn all points there: 01 in JupyterLab (test_in_jupyterlab), 06
-# in Open OnDemand's session (tests/cluster/jupyter/ondemand), the rest by the test imported above.
-ELSEWHERE = {"01", "06", *ON_THE_BOX}
-
-
-@pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson not in ELSEWHERE])
+@pytest.mark.parametrize("lesson", [lesson for lesson in LESSONS if lesson not in ON_THE_BOX])
 def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
     done = course(f"lessons run {lesson} --site laptop --out {tmp_path}/run", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
