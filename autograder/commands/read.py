@@ -9,7 +9,7 @@ import click
 
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
-from autograder.safe_text import printable
+from autograder.safe_text import LONGEST, printable
 from autograder.submissions import output_names
 
 SHOWN = (
@@ -41,7 +41,8 @@ def read_command(files: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(runs, indent=1, allow_nan=False))
         return
-    click.echo("\n\n".join(describe(run) + unread_error_output(run, files) for run in runs))
+    text = "\n\n".join(describe(run) + unread_error_output(run, files) for run in runs)
+    click.echo("\n".join(printable(line, LONGEST) for line in text.split("\n")))
 
 
 def describe(run: dict[str, Any]) -> str:

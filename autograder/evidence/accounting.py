@@ -15,7 +15,7 @@ import click
 
 from autograder.measuring import measure
 from autograder.records import Run, Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.slurm_notation import SACCT_FORMAT, node_names
 from autograder.verdict import Finding
 from autograder.wording import counted
@@ -45,7 +45,7 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
         jobs = _from_json(json.loads(text)) if text.lstrip().startswith("{") else _from_text(text)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise click.UsageError(
-            f"{path} cannot be read as sacct's output ({printable(error, 80)}). "
+            f"{path} cannot be read as sacct's output ({shortened(error, 80)}). "
             "Take it with: sacct -a -X -P --format=" + SACCT_FORMAT
         ) from None
     if not jobs:
@@ -143,15 +143,15 @@ def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> It
     job = jobs.get(run.job_id)
     if job is None:
         title = "The scheduler's accounting does not hold this job"
-        yield finding(title, "a job of the accounting", printable(run.job_id, 40), False)
+        yield finding(title, "a job of the accounting", shortened(run.job_id, 40), False)
         return
     hosts = {r.host.split(".")[0] for r in run.ranks if r.host}
     known = {h.split(".")[0] for h in job.hosts}
     if hosts and known and not hosts <= known:
         yield finding(
             "Ranks ran on hosts that the job did not have",
-            printable(", ".join(sorted(known)[:8]), 120),
-            printable(", ".join(sorted(hosts)[:8]), 120),
+            shortened(", ".join(sorted(known)[:8]), 120),
+            shortened(", ".join(sorted(hosts)[:8]), 120),
         )
     started = _started(run)
     seconds = run.total_seconds.value if run.total_seconds else None
@@ -175,7 +175,7 @@ def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> It
         yield finding(title, f"at most {job.gpus}", counted(size, "rank"))
     if login and job.user and login != job.user:
         title = "The job belongs to another account"
-        yield finding(title, printable(login, 40), printable(job.user, 40), contradicts=False)
+        yield finding(title, shortened(login, 40), shortened(job.user, 40), contradicts=False)
 
 
 def confirms(run: Run, jobs: Mapping[str, AccountedJob]) -> bool:

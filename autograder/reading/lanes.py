@@ -9,7 +9,13 @@ of one run, lanes that follow each other are runs.
 from dataclasses import dataclass, field
 
 from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import EPOCH_NUMBERS, EpochNumbers, LineFacts, Part, RunFacts
+from autograder.reading.line_facts import (
+    EPOCH_NUMBERS,
+    EpochNumbers,
+    EpochPart,
+    LineFacts,
+    RunFacts,
+)
 from autograder.records import Number, Problem, Where
 
 MOST_LANES = 5_000  # in one file; what comes after is left out, and said so
@@ -27,7 +33,7 @@ class EpochSoFar:
     whole: bool = False  # it has come to its end
     steps: int | None = None  # of the whole epoch
     # The last step of training, of checking, or of what does not say which, that was printed.
-    last_step: dict[Part | None, float] = field(default_factory=dict)
+    last_step: dict[EpochPart | None, float] = field(default_factory=dict)
     # None: printed and no number, as in the facts of a line.
     numbers: EpochNumbers = field(default_factory=dict)
 

@@ -29,7 +29,7 @@ EpochNumbers = dict[EpochNumber, Number | None]
 RunNumbers = dict[RunNumber, Number | None]
 ACCURACIES = ("train_accuracy", "val_accuracy", "test_accuracy")
 
-Part = Literal["train", "val"]
+EpochPart = Literal["train", "val"]
 
 
 # Nobody changes a line's facts, but they are not frozen: that takes Python five times as long to
@@ -72,7 +72,9 @@ class LineFacts:
     # numbers of later steps replace those of earlier ones.
     step: float | None = None
     steps: int | None = None  # of a whole epoch
-    part: Part | None = None  # what the steps are of, where training and checking both count them
+    part: EpochPart | None = (
+        None  # what the steps are of, where training and checking both count them
+    )
     redraws: bool = False  # the same step may be printed again, as bars do
     scaled: bool = False  # accuracies are fractions of 1 already, whatever their values
     progress: float | None = None  # epochs done since the beginning, with fractions

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.records import Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
@@ -64,7 +64,7 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], lis
                     "answers",
                     "A line of the answers could not be read",
                     expected="id = value",
-                    found=printable(line, 80),
+                    found=shortened(line, 80),
                     where=(where,),
                     try_="write one answer a line, like `keras_epoch_s = 0.91`",
                 )

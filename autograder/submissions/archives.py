@@ -12,7 +12,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
 from autograder.records import Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.verdict import Finding
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
@@ -47,10 +47,10 @@ def not_read(name: PurePath) -> Finding:
     """Somebody handed in their work and we cannot see it: said where the instructor looks."""
     return Finding(
         "collect",
-        f"{printable(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
+        f"{shortened(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
         expected="outputs of jobs and answers.txt",
-        found=f"{printable(name)}, which cannot be looked into",
-        where=(Where(printable(name), 0),),
+        found=f"{shortened(name)}, which cannot be looked into",
+        where=(Where(shortened(name), 0),),
         try_="pack the lesson's folder again, as .zip or .tar.gz",
         look=True,
     )
@@ -79,7 +79,7 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted: Wanted) -> list[F
             total += written
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
         title = "The archive cannot be opened" if not total else "The archive is damaged"
-        found = f"{type(error).__name__}: {printable(error, 120)}"
+        found = f"{type(error).__name__}: {shortened(error, 120)}"
         odd(found, "a zip or tar that can be read to its end", title)
     return findings
 
@@ -89,24 +89,24 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
     name, packed, content = member
     relative = safe_path(name)
     if relative is None:
-        odd(f"a name that leaves the folder: {printable(name, 80)}")
+        odd(f"a name that leaves the folder: {shortened(name, 80)}")
         return 0
     if not wanted(relative):
         return 0
     path = target / relative
     if path.exists():
-        odd(f"the same name twice: {printable(name, 80)}")
+        odd(f"the same name twice: {shortened(name, 80)}")
         return 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         written = _copy(content, path, packed, room)
     except OSError as error:
-        odd(f"{printable(name, 80)}: {error.strerror}")
+        odd(f"{shortened(name, 80)}: {error.strerror}")
         return 0
     if written is None:
         path.unlink()
         odd(
-            f"{printable(name, 80)} unpacks to far more than it is worth",
+            f"{shortened(name, 80)} unpacks to far more than it is worth",
             f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
         )
     return written
@@ -152,9 +152,9 @@ def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
             if info.is_dir():
                 continue
             if kind not in (0, stat.S_IFREG):
-                odd(f"a link or device: {printable(info.filename, 80)}")
+                odd(f"a link or device: {shortened(info.filename, 80)}")
             elif info.flag_bits & 1:
-                odd(f"an encrypted file: {printable(info.filename, 80)}")
+                odd(f"an encrypted file: {shortened(info.filename, 80)}")
             else:
                 with opened.open(info) as content:
                     yield info.filename, max(info.compress_size, 1), content  # type: ignore[misc]
@@ -176,7 +176,7 @@ def _tar_members(archive: Path, odd: Odd) -> Iterator[Member]:
             if info.isdir():
                 continue
             if not info.isreg():
-                odd(f"a link or device: {printable(info.name, 80)}")
+                odd(f"a link or device: {shortened(info.name, 80)}")
                 continue
             content = opened.extractfile(info)
             if content is not None:

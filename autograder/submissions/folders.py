@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from autograder.records import Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.submissions import archives
 from autograder.submissions.file_kinds import (
     ANSWERS,
@@ -62,7 +62,7 @@ class Collected:
             findings.append(finding)
 
     def odd(self, lesson: str | None, name: PurePath, what: str, try_: str) -> None:
-        where = (Where(printable(name), 0),)
+        where = (Where(shortened(name), 0),)
         title, expected = "Something in the submission was left out", "outputs and answers.txt"
         self.note(lesson, Finding("collect", title, expected, what, where, try_, look=True))
 
@@ -141,18 +141,18 @@ def take(
     elif archives.is_not_read(path.name):
         collected.note(lesson or lesson_of(archives.stem(name.name)), archives.not_read(name))
     elif path.name.lower() == ANSWERS:
-        collected.folder(lesson).answers[path] = printable(name)
+        collected.folder(lesson).answers[path] = shortened(name)
     elif path.name.lower() == HANDED_IN:
         collected.folder(lesson).handed_in = first_line(path)
     elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
-        collected.folder(lesson).outputs[path] = printable(name)
+        collected.folder(lesson).outputs[path] = shortened(name)
 
 
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
     lesson = lesson or lesson_of(archives.stem(archive.name))
     findings = archives.unpack(
-        archive, printable(name), target, lambda path: is_taken(collected, name / path)
+        archive, shortened(name), target, lambda path: is_taken(collected, name / path)
     )
     if findings:
         collected.folder(lesson).findings += findings
@@ -163,10 +163,10 @@ def is_taken(collected: Collected, name: PurePath) -> bool:
     """Packages within packages too: they are not opened, but walk() has to see and say it."""
     taken = is_wanted(name.name) or is_package(name.name)
     if not taken and not is_clutter(name.name) and len(collected.others) < 3:
-        collected.others.append(printable(name, 80))
+        collected.others.append(shortened(name, 80))
     return taken
 
 
 def first_line(path: Path) -> str | None:
     with path.open("rb") as file:
-        return printable(file.read(200).decode("utf-8", "replace").split("\n")[0]) or None
+        return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]) or None

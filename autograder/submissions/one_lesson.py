@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 
 from autograder.records import Where
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, read_answers
 from autograder.submissions.folders import Folder
@@ -30,7 +30,7 @@ def join_places(folder: Folder) -> None:
                 "collect",
                 "Several folders were taken as one lesson",
                 expected="one folder for a lesson",
-                found=printable(", ".join(places)),
+                found=shortened(", ".join(places)),
                 where=tuple(Where(place, 0) for place in places[:4]),
                 try_="keep only what should count, in one folder",
             )
@@ -108,7 +108,7 @@ def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], lis
                 "answers",
                 "Answers in two places differ, so these do not count",
                 expected="one answers.txt for a lesson",
-                found="two values of " + printable(", ".join(differ)),
+                found="two values of " + shortened(", ".join(differ)),
                 where=tuple(where for both in differ.values() for where in both)[:6],
                 try_="keep the answers.txt that should count, and only that",
                 look=True,

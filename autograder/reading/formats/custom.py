@@ -30,7 +30,7 @@ from autograder.reading.line_facts import (
     RunNumbers,
 )
 from autograder.reading.printed_numbers import fraction, printed
-from autograder.safe_text import printable
+from autograder.safe_text import shortened
 
 LONGEST_PATTERN = 1000
 MOST_PATTERNS = 20
@@ -131,7 +131,7 @@ def count_of(text: str) -> int | None:
 
 def check(name: str, source: str) -> str:
     """The words by which lines for the pattern are found; BadFormatError if it is no good one."""
-    problem = f"format {name}, pattern '{printable(source, 80)}':"
+    problem = f"format {name}, pattern '{shortened(source, 80)}':"
     if len(source) > LONGEST_PATTERN:
         raise BadFormatError(f"{problem} longer than {LONGEST_PATTERN} characters")
     try:

@@ -8,7 +8,7 @@ Train Epoch #1: 100%|██████████| 391/391 [00:31<00:00, 12.4i
 import re
 
 from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, Part
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, EpochPart, LineFacts
 from autograder.reading.printed_numbers import VALUE, printed
 from autograder.records import Number
 
@@ -33,7 +33,7 @@ def read(line: str) -> LineFacts | None:
     done = bar["at"] == bar["of"]
     kind = (groups.get("kind") or "").lower()
     checks = kind.startswith(("val", "test"))
-    part: Part | None = ("val" if checks else "train") if kind else None
+    part: EpochPart | None = ("val" if checks else "train") if kind else None
     numbers: EpochNumbers = {}
     if done and not checks:
         numbers["seconds"] = elapsed(bar["time"])
