@@ -1,5 +1,6 @@
 """`cluster site check`: what is wrong with a site file, in sentences, before a job finds out."""
 
+import difflib
 import os
 import re
 import shutil
@@ -38,13 +39,17 @@ FUNCTIONS = {
     "launch_ranks": "it starts the ranks of a job: launch_ranks N PROGRAM …",
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
+# What a site file may define for jobs to call.
+OWN_FUNCTIONS = ("launch_ranks", "load_software")
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
+
+TEMPLATE = site_files.FOLDER / "template.sh"
 
 # Jobs source site files under `set -euo pipefail`, so the check does too.
 PROBE = """
 set -euo pipefail; set -a
 source "$1" >&2
-for name in launch_ranks launch; do ! declare -F $name >/dev/null || echo "function $name"; done
+declare -F | sed 's/^declare -f[^ ]* /function /'
 env -0 | tr '\\n\\0' ' \\n' | grep -E '^(SITE|SBATCH)_' || true
 """
 
@@ -89,7 +94,9 @@ def check(file: Path) -> list[str]:
     values = dict(line.split("=", 1) for line in lines if "=" in line)
     return [
         *(f"{name} is missing: {why}" for name, why in FUNCTIONS.items() if name not in functions),
+        *misspelt_functions(functions),
         *settings_problems(values),
+        *left_from_template(file, values),
         *personal_problems(values),
         *machine_problems(values),
     ]
@@ -113,9 +120,29 @@ def settings_problems(values: dict[str, str]) -> list[str]:
     return problems
 
 
-def closest(name: str) -> str:
-    import difflib
+def misspelt_functions(functions: set[str]) -> list[str]:
+    """A function under another name is called by nobody, and no job says so."""
+    unknown = sorted(functions - set(OWN_FUNCTIONS))
+    near = {name: difflib.get_close_matches(name, OWN_FUNCTIONS, 1, 0.85) for name in unknown}
+    return [
+        f"no job calls the function {name}; did you mean {meant[0]}?"
+        for name, meant in near.items()
+        if meant
+    ]
 
+
+def left_from_template(file: Path, values: dict[str, str]) -> list[str]:
+    """What was copied with the template and says nothing of this site."""
+    problems = []
+    name, title = values.get("SITE_NAME", ""), values.get("SITE_TITLE", "")
+    if file.parent == site_files.FOLDER and name not in ("", file.stem):
+        problems.append(f"SITE_NAME={name} should be the file's name, {file.stem}")
+    if file.stem != "template" and title and f'SITE_TITLE="{title}"' in TEMPLATE.read_text():
+        problems.append(f"SITE_TITLE={title} is the template's: say what this machine is")
+    return problems
+
+
+def closest(name: str) -> str:
     near = difflib.get_close_matches(name, SETTINGS, n=1)
     return f"did you mean {near[0]}?" if near else "see cluster/sites/template.sh"
 

@@ -32,6 +32,8 @@ def test_the_template_explains_every_setting():
         ("SITE_GPUS_PER_NODE=4", "SITE_GPUS_PER_NODE=four", "SITE_GPUS_PER_NODE=four should be"),
         ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
         ("launch_ranks() {", "start_ranks() {", "launch_ranks is missing"),
+        ("load_software() {", "load_sofware() {", "load_sofware; did you mean load_software?"),
+        ("SITE_NAME=template", "SITE_NAME=mine", "SITE_TITLE=One line: machine, centre, GPUs"),
         ('source "$(dirname', ': "$(dirname', "launch is missing: the file's last line must be"),
         ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
         ("SITE_INTERNET=no", "export SBATCH_ACCOUNT='<project>'", "is a placeholder"),
@@ -46,3 +48,13 @@ def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
     (shell.folder / "mine.sh").write_text(text)
     shell.environment["COURSE_SITE"] = str(shell.folder / "mine.sh")
     assert problem in shell.cluster("site", "check", ok=False).stdout
+
+
+def test_a_site_goes_by_the_name_of_its_file(tmp_path, monkeypatch):
+    for file in (site_files.FOLDER / "job.sh", site_files.FOLDER / "template.sh"):
+        (tmp_path / file.name).write_text(file.read_text())
+    (tmp_path / "falcon.sh").write_text(TEMPLATE.replace('SITE_TITLE="', 'SITE_TITLE="Falcon, '))
+    monkeypatch.setattr(site_files, "FOLDER", tmp_path)
+    monkeypatch.setenv("SBATCH_ACCOUNT", "course01")
+    problems = site_check.check(tmp_path / "falcon.sh")
+    assert problems[0] == "SITE_NAME=template should be the file's name, falcon"

@@ -7,6 +7,7 @@ import pytest
 
 from autograder.reading.files import read_bytes
 from autograder.reading.plain_summary import summary
+from autograder.reading.printed_lines import READERS
 from autograder.records import Run
 
 
@@ -209,3 +210,13 @@ def test_an_accuracy_that_cannot_be_is_a_problem_and_no_number():
     run = read_one(sample("plain").replace("93.0%", "193.0%"))
     assert run.epochs[1].val_accuracy is None
     assert any("between 0 and 1" in problem.reason for problem in run.problems)
+
+
+def test_the_documentation_has_a_row_for_each_format():
+    page = (Path(__file__).parents[4] / "docs/formats-read.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert {reader.format for reader in READERS} <= {row.split("`")[1] for row in rows}
+    formats = page.split("## Formats")[1].split("\n\n")
+    table = next(block for block in formats if block.startswith("| `format`"))
+    # A bar that is no cell's end stands behind a backslash.
+    assert {row.replace("\\|", "").count("|") for row in table.splitlines()} == {4}
