@@ -24,7 +24,7 @@ test: .venv       ## the tests (minutes)
 	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"
 
 test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
-	@$(PYTEST) --numprocesses 2 -m "slow or slurm or browser"
+	@$(PYTEST) --numprocesses 2 --durations 25 -m "slow or slurm or browser"
 
 lint: .venv       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
