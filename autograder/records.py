@@ -94,4 +94,3 @@ class Run:
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began and did not end
     epochs_done: float | None = None  # as the program counts it, fractions too, if it does
-    early_stop: bool = False  # the program says that it stopped before all epochs, on purpose

@@ -4,6 +4,7 @@ Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (w
 three) and reads two clocks; nothing is done at a batch.
 """
 
+import argparse
 import contextlib
 import os
 import statistics
@@ -55,6 +56,7 @@ def start_cost() -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
     for target in ("file", "pipe"):
         lines = epoch_cost(target)
         print(f"epoch of 1 s, output to a {target}: {lines * 1e6:6.0f} us = {100 * lines:.3f} %")

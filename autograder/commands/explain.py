@@ -2,6 +2,7 @@
 
 import difflib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,9 @@ def show_row(row: dict[str, Any]) -> None:
         click.echo(f"adjusted: {line}")
 
 
+Say = Callable[..., None]  # a line, its style, its indent
+
+
 def show(grade: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
@@ -126,31 +130,43 @@ def show(grade: dict[str, Any]) -> None:
     for line in grade["adjustments"]:
         say(f"adjusted: {line} (measured {points(grade['raw_score'])})")
     for check in grade["checks"]:
-        say("")
-        worth = f"{points(check['score'])}/{points(check['points'])}"
-        sign = SIGNS.get(check["status"], "!")
-        hidden = ", hidden from the student" if check["hidden"] else ""
-        say(f"{sign} {worth} {check['id']}: {check['title']} ({check['status']}{hidden})", "bold")
-        for part in check["parts"]:
-            say(f"{SIGNS.get(part['status'], '!')} {part['found']}", indent=2)
-            say(f"asked: {part['expected']}; credit {part['credit']:.3g}", "dim", 4)
-            if part["where"]:
-                say(f"from: {places(part['where'])}", "dim", 4)
-            if part["try_"]:
-                say(f"try: {part['try_']}", "dim", 4)
-    if grade["findings"]:
+        show_check(check, say)
+    show_findings(grade["findings"], say)
+    show_runs(grade["runs"], say)
+
+
+def show_check(check: dict[str, Any], say: Say) -> None:
+    say("")
+    worth = f"{points(check['score'])}/{points(check['points'])}"
+    sign = SIGNS.get(check["status"], "!")
+    hidden = ", hidden from the student" if check["hidden"] else ""
+    say(f"{sign} {worth} {check['id']}: {check['title']} ({check['status']}{hidden})", "bold")
+    for part in check["parts"]:
+        say(f"{SIGNS.get(part['status'], '!')} {part['found']}", indent=2)
+        say(f"asked: {part['expected']}; credit {part['credit']:.3g}", "dim", 4)
+        if part["where"]:
+            say(f"from: {places(part['where'])}", "dim", 4)
+        if part["try_"]:
+            say(f"try: {part['try_']}", "dim", 4)
+
+
+def show_findings(findings: list[dict[str, Any]], say: Say) -> None:
+    if findings:
         say("")
         say("Findings", "bold")
-    for finding in grade["findings"]:
+    for finding in findings:
         flag = "look: " if finding["look"] else ""
         say(f"{flag}{finding['title']}", indent=2)
         say(f"expected: {finding['expected']}; found: {finding['found']}", "dim", 4)
         if finding["where"]:
             say(f"from: {places(finding['where'])}", "dim", 4)
-    if grade["runs"]:
+
+
+def show_runs(runs: list[dict[str, Any]], say: Say) -> None:
+    if runs:
         say("")
         say("Runs", "bold")
-    for run in grade["runs"]:
+    for run in runs:
         used = "counts" if run["counted"] else "not used"
         files = ", ".join(run["files"])
         say(f"{run['name']}: {run['outcome']}, {used}, job {run['job_id'] or '-'}, {files}", "", 2)

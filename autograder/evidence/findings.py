@@ -6,11 +6,9 @@ from autograder.records import Run, Where
 from autograder.verdict import Finding
 
 
-def contradiction(
-    title: str, expected: str, found: str, where: Sequence[Where | None], try_: str = ""
-) -> Finding:
+def contradiction(title: str, expected: str, found: str, where: Sequence[Where | None]) -> Finding:
     places = tuple(w for w in where if w)[:4]
-    advice = try_ or "hand in the output as the job wrote it, or run the job again"
+    advice = "hand in the output as the job wrote it, or run the job again"
     return Finding("evidence", title, expected, found, places, advice, look=True, contradicts=True)
 
 

@@ -41,12 +41,12 @@ class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
 
 Arguments = ParamSpec("Arguments")
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Measured = TypeVar("Measured")
 
 
 def measured_or_none(
-    measure: Callable[Arguments, Found], *args: Arguments.args, **kwargs: Arguments.kwargs
-) -> Found | None:
+    measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Measured | None:
     """For reports, pictures and evidence, where what is not measured is a gap and no failure."""
     try:
         return measure(*args, **kwargs)
@@ -54,7 +54,7 @@ def measured_or_none(
         return None
 
 
-def each_measured(measure: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
     """Of repeats those that can be measured; if none can, NotMeasured of the first."""
     values, reasons = [], []
     for item in items:

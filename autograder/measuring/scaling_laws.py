@@ -110,10 +110,10 @@ def fixed_and_divided(seconds: Points) -> tuple[Measure, Measure]:
 # --- what a law says of another number of workers ----------------------------------------------
 
 
-def monotone(law: Callable[[float], float], parameter: Measure, unit: str = "") -> Measure:
+def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
     """A law's value over its parameter's range; more overhead, less speedup."""
     return Measure(
-        law(parameter.value), law(parameter.high), law(parameter.low), unit, parameter.where,
+        law(parameter.value), law(parameter.high), law(parameter.low), "", parameter.where,
         parameter.basis,
     )  # fmt: skip
 

@@ -118,7 +118,6 @@ def finish(
         outcome=ended,
         workers=run.workers or draft.facts.workers,
         job_id=run.job_id or job,
-        early_stop=draft.facts.early,
         problems=tuple(sorted(dict.fromkeys(problems), key=place))[:MOST_PROBLEMS],
         **numbers,
     )

@@ -31,7 +31,7 @@ def finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def printed(text: str, scale: float = 1.0, where: Where | None = None) -> Number | None:
+def printed(text: str, scale: float = 1.0) -> Number | None:
     """A number in text, times a unit's scale: "14" is 14 ± 0.5, "0.98" is 0.98 ± 0.005."""
     parts = PARTS.match(text.strip())
     if parts is None:
@@ -44,7 +44,7 @@ def printed(text: str, scale: float = 1.0, where: Where | None = None) -> Number
         return None
     if not (math.isfinite(value) and math.isfinite(half_width)):
         return None
-    return Number(value, half_width, where)
+    return Number(value, half_width)
 
 
 def scaled(value: float, scale: float) -> float:
@@ -52,11 +52,11 @@ def scaled(value: float, scale: float) -> float:
     return value if scale == 1 else float(f"{value * scale:.14g}")
 
 
-def fraction(text: str, unit: str = "", where: Where | None = None) -> Number | None:
+def fraction(text: str, unit: str = "") -> Number | None:
     """An accuracy in text: in percent if it says so or if it is above 1."""
-    number = printed(text, 0.01 if unit == "%" else 1.0, where)
+    number = printed(text, 0.01 if unit == "%" else 1.0)
     if number is not None and number.value > 1 and unit != "%":
-        return printed(text, 0.01, where)
+        return printed(text, 0.01)
     return number
 
 

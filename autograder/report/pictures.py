@@ -12,9 +12,9 @@ WIDTH, HEIGHT = 340, 200
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 34
 
 
-def _frame(title: str, body: Sequence[str], height: int = HEIGHT) -> Markup:
+def _frame(title: str, body: Sequence[str]) -> Markup:
     return Markup(
-        f'<svg class="picture" viewBox="0 0 {WIDTH} {height}" role="img">'
+        f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" role="img">'
         f"<title>{escape(title)}</title>{''.join(body)}</svg>"
     )
 

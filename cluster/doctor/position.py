@@ -53,7 +53,7 @@ def host_name() -> str:
     return socket.gethostname().partition(".")[0]
 
 
-def launch_name(environ: Environ = os.environ) -> str:
+def launch_name() -> str:
     """For the folder of exchange."""
-    parts = [environ[name] for name in LAUNCH_NAMES if environ.get(name)]
+    parts = [os.environ[name] for name in LAUNCH_NAMES if os.environ.get(name)]
     return "".join(char if char.isalnum() else "-" for char in "_".join(parts or ["alone"]))

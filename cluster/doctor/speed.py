@@ -4,6 +4,7 @@ import os
 import time
 from multiprocessing import get_context
 
+from autograder.cpus import usable_cpus
 from cluster.doctor.diagnosis import Diagnosis, look, ok
 from cluster.doctor.position import Position
 
@@ -31,7 +32,7 @@ def memory_copy(_: Position) -> Diagnosis:
 def processes(position: Position) -> Diagnosis:
     """How much faster N independent processes are than one: no speedup here can be more."""
     ranks = [set(mask) for mask in position.affinities]
-    free = os.sched_getaffinity(0)
+    free = set(usable_cpus())
     masks = ranks if len(ranks) > 1 else [free] * min(len(free), AT_MOST)
     alone = counted(masks[:1])[0]
     together = counted(masks)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import click
 
+from lessons.edition.build import build, drift
 from lessons.edition.gaps import find_gaps, without_solutions
+from lessons.edition.pack import write_zip
 from lessons.folders import course_root, is_product, lesson_folders, made_by_hand
 
 # What students get; everything else (solutions, tests, benchmarks, CI) stays with the instructor.
@@ -113,9 +115,6 @@ def write_folder(target: Path, files: dict[str, bytes], executable: frozenset[st
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR|ZIP")
 def release_command(out: Path) -> None:
     """Make what students get: no solutions, no expected answers; a folder or a .zip."""
-    from lessons.edition.build import build, drift
-    from lessons.edition.pack import write_zip
-
     root = course_root()
     if not (root / "solutions").is_dir():
         raise click.ClickException("There is no solutions/ folder here: this is a release already.")

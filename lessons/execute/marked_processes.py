@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import psutil
 
 MARK = "COURSE_RUN_MARK"
+GRACE = 3.0  # seconds between asking and killing
 
 
 def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
@@ -33,11 +34,11 @@ def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
     return [p for p in found.values() if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
 
 
-def stop_marked(mark: str, parents: Iterable[int] = (), grace: float = 3.0) -> list[str]:
+def stop_marked(mark: str, parents: Iterable[int] = ()) -> list[str]:
     """Ask all of them to end, then kill those that did not. Returns the names of the stopped."""
     parents = list(parents)
     names: dict[int, str] = {}
-    deadline = time.monotonic() + grace
+    deadline = time.monotonic() + GRACE
     asked: set[int] = set()
     while True:  # again and again, because a process may start another while it is stopped
         processes = marked(mark, parents)

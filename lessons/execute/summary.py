@@ -77,7 +77,7 @@ def junit(outcomes: list[LessonOutcome], facts: dict[str, Any]) -> ElementTree.E
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "lessons", **counts})
     properties = ElementTree.SubElement(suite, "properties")
     for name, value in facts.items():
-        ElementTree.SubElement(properties, "property", name=name, value=printable(value))
+        ElementTree.SubElement(properties, "property", name=name, value=xml_text(value))
     for outcome in outcomes:
         case = ElementTree.SubElement(
             suite,
@@ -88,17 +88,17 @@ def junit(outcomes: list[LessonOutcome], facts: dict[str, Any]) -> ElementTree.E
         )
         kind = {"passed": "", "stopped": "skipped", "error": "error"}.get(outcome.status, "failure")
         if kind == "skipped":
-            ElementTree.SubElement(case, kind, message=printable(outcome.error))
+            ElementTree.SubElement(case, kind, message=xml_text(outcome.error))
         elif kind:
             element = ElementTree.SubElement(
-                case, kind, message=printable(outcome.error), type=outcome.status
+                case, kind, message=xml_text(outcome.error), type=outcome.status
             )
-            element.text = printable("\n".join(explain(outcome)))
+            element.text = xml_text("\n".join(explain(outcome)))
     return suites
 
 
-def printable(value: Any) -> str:
-    """XML has no control characters."""
+def xml_text(value: Any) -> str:
+    """As text that XML can hold: it has no control characters."""
     return "".join(c for c in str(value) if c in "\n\t" or ord(c) >= 32)
 
 

@@ -84,8 +84,10 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
     if module and is_named(f"{module[1]}.py", folder):
         return missing_file(f"{module[1]}.py", folder)
     kind, _, said = error.partition(": ")
-    place = place_of_syntax if kind in SYNTAX_ERRORS and PLACE.search(said) else place_of_frame
-    where, number, source = place(cell, cells, folder)
+    if kind in SYNTAX_ERRORS and PLACE.search(said):
+        where, number, source = place_of_syntax(cell, folder)
+    else:
+        where, number, source = place_of_frame(cell, cells, folder)
     if not where:
         return error
     lines = source.splitlines()
@@ -103,7 +105,7 @@ def is_named(file: str, folder: Path) -> bool:
     return missing and any(file in text.read_text(errors="replace") for text in texts)
 
 
-def place_of_syntax(cell: Any, cells: list[Any], folder: Path) -> tuple[str, int, str]:
+def place_of_syntax(cell: Any, folder: Path) -> tuple[str, int, str]:
     """From the message, which ends in (train.py, line 1) or, for a cell, (12345.py, line 1)."""
     found = PLACE.search(error_of(cell))
     assert found

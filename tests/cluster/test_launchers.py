@@ -26,10 +26,7 @@ HOROVOD = {"HOROVOD_RANK": "2", "HOROVOD_LOCAL_RANK": "0", "HOROVOD_SIZE": "3"}
         (STEP | TORCH | {"TORCHELASTIC_RUN_ID": "7"}, LaunchedAs("torchrun", 5, 1, 8)),
         (STEP | TORCH, LaunchedAs("srun", 3, 0, 4)),  # a job file exports what torch wants to know
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, LaunchedAs("mpiexec", 1, 0, 2)),
-        (
-            {"PALS_RANKID": "1", "PALS_LOCAL_RANKID": "1", "PALS_SIZE": "2"},
-            LaunchedAs("mpiexec", 1, 1, 2),
-        ),
+        (PALS, LaunchedAs("mpiexec", 1, 1, 2)),
         (STEP | {"PMI_RANK": "3", "PMI_SIZE": "4"}, LaunchedAs("srun", 3, 0, 4)),  # --mpi=pmi2
         (
             STEP | {"PMI_RANK": "5", "PMI_SIZE": "8"},

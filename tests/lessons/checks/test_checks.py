@@ -1,23 +1,10 @@
 """The public checks: right solutions pass, gaps are called gaps, each usual mistake gets advice
 about that mistake."""
 
-import pytest
+from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_00, lesson_02
-from lessons.toolkit.checks.shared.check import CheckFailed, checks_of, exercise
-
-
-def failure(check, *students, **options):
-    with pytest.raises(CheckFailed) as caught:
-        check(*students, **options)
-    return caught.value
-
-
-def assert_advice(failed, words):
-    """Three lines, of which the last is about this mistake."""
-    lines = [line.split(maxsplit=1)[0] for line in failed.lines()]
-    assert lines == ["Exercise", "expected", "found", "try"], str(failed)
-    assert words.lower() in str(failed).lower(), str(failed)
+from lessons.toolkit.checks.shared.check import checks_of, exercise
 
 
 def gap(*arguments):

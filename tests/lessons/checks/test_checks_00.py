@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from test_checks import assert_advice, failure
+from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_00
 

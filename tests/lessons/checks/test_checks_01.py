@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from advice import assert_advice, failure
 from solution_programs import program
-from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_01 as check
 from lessons.toolkit.checks.shared.check import checks_of

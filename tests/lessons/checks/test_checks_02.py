@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_checks import assert_advice, failure
+from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_02
 

@@ -2,20 +2,14 @@
 
 import ast
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import yaml
-from test_checks import assert_advice, failure
+from advice import ROOT, assert_advice, assert_passes, failure
 
 from lessons.toolkit.checks import lesson_03
 from lessons.toolkit.checks.lesson_03 import job, networks
 from lessons.toolkit.checks.shared.check import checks_of
-
-ROOT = Path(__file__).parents[3]
 
 
 def gap(*_):
@@ -152,15 +146,7 @@ sys.exit(failures)
 
 @pytest.mark.slow
 def test_the_programs_functions():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert_passes(SCRIPT)
 
 
 # Exercise 3.4

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_checks import assert_advice, failure
+from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_04
 from lessons.toolkit.checks.shared.check import checks_of

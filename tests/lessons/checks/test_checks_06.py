@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from advice import assert_advice, failure
 from mpi4py import MPI
-from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_06 as check
 from lessons.toolkit.checks.shared.check import checks_of

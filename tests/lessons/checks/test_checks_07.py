@@ -1,19 +1,13 @@
 """The public checks of lesson 07: right solutions pass, each usual mistake gets its advice."""
 
 import math
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from test_checks import assert_advice, failure
+from advice import ROOT, assert_advice, assert_passes, failure
 
 from lessons.toolkit.checks import lesson_07
 from lessons.toolkit.checks.shared.check import checks_of
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_every_check_has_a_number_and_says_what_it_wants():
@@ -155,15 +149,7 @@ sys.exit(failures)
 
 @pytest.mark.slow
 def test_the_programs_steps():
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    assert_passes(SCRIPT)
 
 
 # Exercise 7.5

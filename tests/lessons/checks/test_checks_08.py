@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from advice import assert_advice, failure
 from mpi4py import MPI
-from test_checks import assert_advice, failure
 
 from lessons.toolkit import ranks
 from lessons.toolkit.checks import lesson_08

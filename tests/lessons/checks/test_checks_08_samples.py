@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from test_checks import assert_advice, failure
+from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_08
 

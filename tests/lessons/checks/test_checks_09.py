@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from advice import assert_advice, failure
 from hypothesis import given
 from hypothesis import strategies as st
 from solution_programs import program
-from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_09 as check
 from lessons.toolkit.checks.lesson_01 import differences

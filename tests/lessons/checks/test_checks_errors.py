@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from advice import assert_advice, failure
 from real_runs import ROOT
-from test_checks import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_03
 from lessons.toolkit.checks.shared.tensorflow_errors import what_is_wrong

@@ -1,4 +1,4 @@
-"""The app as a centre installs it, rendered with real Ruby."""
+"""Fixtures of the app's tests: a session of it, and the box beside which its jobs run."""
 
 import importlib.util
 import sys
