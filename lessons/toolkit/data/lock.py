@@ -44,14 +44,14 @@ def _patiently(folder: Path, name: str) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         say(f"Another process is getting {name} into {folder}: waiting for it.")
-        _wait(lock, folder, name)
+        _wait(lock, name)
     try:
         yield
     finally:
         lock.release()
 
 
-def _wait(lock: FileLock, folder: Path, name: str) -> None:
+def _wait(lock: FileLock, name: str) -> None:
     for _ in range(MOST_LINES):
         try:
             lock.acquire(timeout=SECONDS_BETWEEN_LINES, poll_interval=0.1)

@@ -1,4 +1,4 @@
-"""What a kept output depends on: the program, what it imports of the toolkit, the planted change.
+"""What a kept output depends on: the program, what it imports of the course, the planted change.
 
 A comment, a docstring or the layout of the code changes no key.
 """
@@ -32,12 +32,12 @@ def key_of(lesson: Lesson, name: str) -> str:
 
 @cache
 def code_of(program: Path) -> str:
-    """One hash of a program and of all that it imports from its folder and from the toolkit."""
+    """One hash of a program and of all that it imports from its folder and from the course."""
     finder = ModuleFinder(path=[str(program.parent), str(ROOT)])
     finder.run_script(str(program))
     files = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
-    rooms = (program.parent, ROOT / "lessons" / "toolkit")
-    ours = sorted(file for file in files if any(file.is_relative_to(room) for room in rooms))
+    homes = (program.parent, *(ROOT / package for package in ("lessons", "cluster", "autograder")))
+    ours = sorted(file for file in files if any(file.is_relative_to(home) for home in homes))
     return digest("\n".join(f"{file.name} {bare(file.read_text('utf-8'))}" for file in ours))
 
 
