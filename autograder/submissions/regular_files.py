@@ -6,14 +6,14 @@ need not be when it is opened: so the opened file itself is asked.
 
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 from autograder.records import Where
 from autograder.verdict import Finding
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """A regular file to be read; OSError with a reason if it is none or cannot be opened."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
