@@ -8,7 +8,7 @@ from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import run_that_counts
+from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.measure import measured_or_none
 from autograder.reading.lesson_runs import lesson_named, not_read, one_folder_a_lesson, read_runs
 from autograder.records import Where
@@ -102,7 +102,12 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
     ]
     seen = examine.examine(
-        runs, counted, settings.jobs, hand_in.references, settings.logins.get(student)
+        runs,
+        counted,
+        settings.jobs,
+        hand_in.references,
+        settings.logins.get(student),
+        names_of(runs, rubric),
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
