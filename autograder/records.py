@@ -32,6 +32,7 @@ class Problem:
     text: str
     reason: str
     look: bool = False  # no honest program writes this: a person should look
+    unread: bool = False  # the file itself could not be read
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import run_that_counts
+from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.measure import measured_or_none
-from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
+from autograder.reading.lesson_runs import lesson_named, not_read, one_folder_a_lesson, read_runs
 from autograder.records import Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import own_readers
@@ -80,6 +80,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")
     runs = read_runs(folder, own_readers(known))
+    folder.findings += not_read(runs)
     lesson = folder.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
@@ -101,7 +102,12 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
     ]
     seen = examine.examine(
-        runs, counted, settings.jobs, hand_in.references, settings.logins.get(student)
+        runs,
+        counted,
+        settings.jobs,
+        hand_in.references,
+        settings.logins.get(student),
+        names_of(runs, rubric),
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(

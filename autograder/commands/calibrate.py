@@ -20,13 +20,14 @@ from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, re
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
+from autograder.settings.calibration import FIRST_ACCURACY, of_run
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.students import NoSubmissionsError, Student, find_students
 from autograder.writing import write_if_new
 
-ALWAYS = ("first_train_accuracy",)
+ALWAYS = (FIRST_ACCURACY,)
 EXPECTED = "Expected is one folder of the solution's outputs a lesson, like RUNS/02/*.out"
 
 
@@ -108,7 +109,7 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
         for metric in ALWAYS if finished else ():
             found = _median(metric, finished)
             if found:
-                values[f"{metric.replace('_', ' ')} of {name}"] = found
+                values[of_run(metric, name)] = found
     return {
         "devices": sorted(devices),
         "values": {

@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import click
 
 from autograder.classroom import kept
+from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.pool import Work, grade_class
 from autograder.classroom.shards import Shard, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
@@ -68,12 +69,13 @@ def grade_command(
     processes = processes or len(usable_cpus())
     if shard is not None and out is not None:
         keys = fingerprints(options)
-        with progress(len(shard.students(students))) as tick:
+        with one_part(out, shard, keys), progress(len(shard.students(students))) as tick:
             done = grade_shard(shard, students, work, out, keys, processes, tick)
         finish_shard(shard, done, len(students), out)
-    with progress(len(students)) as tick:
-        done = grade_class(students, work, processes, tick)
-    finish_class(done, people, settings, options, out)
+    with whole_class(out) if out else nullcontext():
+        with progress(len(students)) as tick:
+            done = grade_class(students, work, processes, tick)
+        finish_class(done, people, settings, options, out)
 
 
 def check_apart(submissions: Sequence[Path], out: Path) -> None:

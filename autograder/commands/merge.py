@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from autograder.classroom import kept
+from autograder.classroom.one_grader import whole_class
 from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
 from autograder.commands.finish import finish_class
 from autograder.commands.load import fingerprints, load
@@ -35,10 +36,11 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     settings, people = load(options)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
     roster.check_students(settings.policy, {one.student for one in done}, people)
-    for part in found:
-        copy_pages(part, out, options.junit)
-    kept.write_index(out / kept.INDEX, done)
-    finish_class(done, people, settings, options, out)
+    with whole_class(out):
+        for part in found:
+            copy_pages(part, out, options.junit)
+        kept.write_index(out / kept.INDEX, done)
+        finish_class(done, people, settings, options, out)
 
 
 def parts_in(path: Path) -> list[GradedShard]:

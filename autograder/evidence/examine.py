@@ -47,8 +47,10 @@ def examine(
     jobs: Mapping[str, AccountedJob] | None,
     references: Mapping[str, Measure] | None = None,
     login: str | None = None,
+    names_of: Callable[[Run], Sequence[str]] = lambda run: (),
 ) -> Examined:
-    """Findings on all finished runs; the tier is that of the weakest run that counts."""
+    """Findings on all finished runs; the tier is that of the weakest run that counts. `names_of`
+    says what the rubric calls a run, under which a calibration has its references."""
     findings: list[Finding] = []
     tiers = []
     for run in runs:
@@ -56,7 +58,7 @@ def examine(
             continue
         counts = any(run is other for other in that_count)
         of_run = [finding for check in CHECKS for finding in check(run)]
-        of_run += plausible.convergence(run, references or {})
+        of_run += plausible.convergence(run, names_of(run), references or {})
         if counts:
             of_run += plausible.diverged(run)
         of_job = list(accounting.compare(run, jobs, login)) if jobs is not None else []

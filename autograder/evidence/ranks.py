@@ -15,7 +15,7 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
     if not run.ranks or not is_number(size):
         return
     present = {r.rank for r in run.ranks}
-    if present != set(range(int(min(size, 1e6)))):
+    if len(present) != size or max(present) >= size:
         yield contradiction(
             "Not every rank took part",
             f"ranks 0 to {size - 1:g}",

@@ -1,7 +1,7 @@
 """Which of a student's runs a rubric speaks of, and which of these counts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
@@ -29,6 +29,15 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     if not found:
         found = [run for run in runs if not run.header and run.format in choice.or_format]
     return sorted(found, key=by_time)
+
+
+def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[str]]:
+    """What the rubric calls each of these runs; one may go by several names."""
+    names: dict[int, list[str]] = {}
+    for name in rubric.runs:
+        for run in matching(runs, rubric, name):
+            names.setdefault(id(run), []).append(name)
+    return lambda run: names.get(id(run), ())
 
 
 def program_of(run: Run) -> str:

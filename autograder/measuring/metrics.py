@@ -73,7 +73,7 @@ METRICS: dict[str, Metric] = {
     "device": Metric(record_facts.word_in_header("device"), "name of the device, a word"),
     "job_known": Metric(
         record_facts.job_known,
-        "yes if the run names its job, or ran without a scheduler",
+        "yes if the run names its job; no if it was started by hand",
         label="named job",
     ),
     # the network and its data

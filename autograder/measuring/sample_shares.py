@@ -1,18 +1,27 @@
-"""Who reads which sample: overlap and cover of the ranks' shares, from their presence lines."""
+"""Who reads which sample: overlap and cover of the ranks' shares, from their presence lines.
+
+Nothing is marked sample by sample: a record of a few lines can name a billion of them.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterator
 
 from autograder.measuring.measure import Measure, NotMeasured, exact, is_number
 from autograder.records import Run
 
+PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the rest is no honest work
 
-def _shares(run: Run) -> tuple[list[range], int]:
-    """All ranks' shares as ranges of indices, and the size of the training set."""
+
+def _shares(run: Run) -> tuple[Counter[range], int]:
+    """Shares as ranges of indices, how many ranks have each, and the size of the training set."""
     dataset = run.header.get("dataset")
     size = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    if not is_number(size) or size < 1 or int(size) != size:
+    if not is_number(size) or not 1 <= size <= 10**15 or int(size) != size:
         raise NotMeasured("the output does not say the size of the training set")
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
-    shares = []
+    shares: Counter[range] = Counter()
     for rank in run.ranks:
         parts = rank.slices if rank.shard is None and rank.slices else (rank.shard,)
         if parts == (None,) and rank.shard_ids_hash != "all":
@@ -21,19 +30,35 @@ def _shares(run: Run) -> tuple[list[range], int]:
             start, stop, step = part or (0, None, 1)
             if step is None or step < 1 or start < 0:
                 raise NotMeasured(f"rank {rank.rank} says an impossible share {part}")
-            shares.append(range(start, int(size) if stop is None else min(stop, int(size)), step))
-    if size > 50_000_000 or sum(map(len, shares)) > 1_000_000_000:
-        raise NotMeasured("the shares are too large to compare one by one")
+            share = range(start, int(size) if stop is None else min(stop, int(size)), step)
+            if share:
+                shares[share] += 1
     return shares, int(size)
+
+
+def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
+    """The shares cut so that all have one step: of each piece its start modulo that step, and the
+    first and the last of its samples, counted in steps."""
+    step = 1
+    for one in {share.step for share in shares}:
+        step = math.lcm(step, one)
+        if sum(step // share.step for share in shares) > PIECES + PIECES_A_SHARE * len(shares):
+            raise NotMeasured("the shares' steps have too little in common to compare them")
+    for share in shares:
+        for start in share[: step // share.step]:
+            yield start % step, start // step, (share[-1] - start) // step + start // step
 
 
 def _reads(run: Run) -> tuple[int, int, int]:
     """Reads of all ranks together, different samples among them, size of the set."""
     shares, size = _shares(run)
-    read = bytearray(size)
-    for share in shares:
-        read[share.start : share.stop : share.step] = b"\1" * len(share)
-    return sum(map(len, shares)), read.count(1), size
+    different, before, end = 0, -1, -1
+    for rest, first, last in sorted(_pieces(shares)):
+        if rest != before:
+            before, end = rest, -1
+        different += max(0, last - max(first, end + 1) + 1)
+        end = max(end, last)
+    return sum(len(share) * count for share, count in shares.items()), different, size
 
 
 def shard_overlap(run: Run) -> Measure:

@@ -1,7 +1,6 @@
 """Read what jobs printed: files of one submission in, runs with located problems out."""
 
 import io
-import stat
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -13,23 +12,20 @@ from autograder.reading.scan import scan
 from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Problem, Run, Where
 from autograder.submissions import output_names
+from autograder.submissions.regular_files import open_regular, why
 
 
 def read_files(paths: Iterable[Path | str], formats: Sequence[Reader] = ()) -> list[Run]:
     """The runs in the outputs of one submission. Nothing in a file makes this raise."""
-    unread: list[Run] = []
+    closed: list[Run] = []
     streams: dict[str, BinaryIO] = {}
     try:
         for path in map(Path, paths):
             try:
-                if stat.S_ISREG(path.stat().st_mode):
-                    streams[str(path)] = path.open("rb")
-                    continue
-                reason = "this is no regular file"
+                streams[str(path)] = open_regular(path)
             except OSError as error:
-                reason = f"the file cannot be read: {error.strerror}"
-            unread.append(not_read(str(path), reason))
-        return read_streams(streams, formats) + unread
+                closed.append(not_read(str(path), f"the file cannot be read: {why(error)}"))
+        return read_streams(streams, formats) + closed
     finally:
         for stream in streams.values():
             stream.close()
@@ -41,7 +37,11 @@ def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> li
 
 
 def not_read(name: str, reason: str) -> Run:
-    return Run((name,), "unknown", "empty", problems=(Problem(Where(name, 0), "", reason),))
+    return Run((name,), "unknown", "empty", problems=(unread(name, reason),))
+
+
+def unread(name: str, reason: str) -> Problem:
+    return Problem(Where(name, 0), "", reason, unread=True)
 
 
 def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()) -> list[Run]:
@@ -52,7 +52,7 @@ def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()
             scanned[name] = scan(name, stream, launches, formats)
         except OSError as error:
             scanned[name] = broken = ScannedFile(name)
-            broken.complain(0, "", f"the file cannot be read to its end: {error.strerror}")
+            broken.problems.append(unread(name, f"cannot be read to its end: {why(error)}"))
     runs = []
     for names in output_names.by_job(scanned):
         runs += read_job([scanned[name] for name in names], launches, formats)

@@ -12,7 +12,9 @@ from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EPOCH_NUMBERS
 from autograder.records import Epoch, Number, Run, Where
-from autograder.submissions.folders import Folder
+from autograder.submissions.folders import MOST_FINDINGS, Folder
+from autograder.submissions.regular_files import unreadable
+from autograder.verdict import Finding
 
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
@@ -23,6 +25,12 @@ def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
     for name in names.values():
         beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
     return [replace(run, files=with_error_files(run.files, beside)) for run in runs]
+
+
+def not_read(runs: Sequence[Run]) -> list[Finding]:
+    """A word on each output that could not be read: what it holds is missing from the grade."""
+    problems = [problem for run in runs for problem in run.problems if problem.unread]
+    return [unreadable(p.where.file, p.reason) for p in dict.fromkeys(problems)][:MOST_FINDINGS]
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:

@@ -8,6 +8,13 @@ from autograder.errors import SettingsError
 from autograder.measuring.measure import Measure, is_number
 from autograder.settings.strict_yaml import line_of, read_yaml
 
+FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for evidence
+
+
+def of_run(metric: str, name: str) -> str:
+    """Under which name a calibration has a metric of the run that a rubric calls so."""
+    return f"{metric.replace('_', ' ')} of {name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Calibration:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder.records import Where
 from autograder.safe_text import shortened
+from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
@@ -29,8 +30,11 @@ class WrittenAnswer:
 
 
 def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    with path.open("rb") as file:
-        data = file.read(MAX_BYTES + 1)
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        return {}, [unreadable(name, why(error))]
     if len(data) > MAX_BYTES:
         finding = Finding(
             "answers",

@@ -4,6 +4,7 @@ Only regular files are taken, under their own checked relative path; sizes are c
 come out, because what an archive says about itself may be a lie.
 """
 
+import os
 import stat
 import tarfile
 import zipfile
@@ -13,6 +14,7 @@ from typing import BinaryIO
 
 from autograder.records import Where
 from autograder.safe_text import shortened
+from autograder.submissions.regular_files import open_regular
 from autograder.verdict import Finding
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
@@ -143,7 +145,7 @@ def _members(archive: Path, odd: Odd) -> Iterator[Member]:
 
 
 def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
-    with zipfile.ZipFile(archive) as opened:
+    with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
         for count, info in enumerate(opened.infolist()):
             if count >= MAX_MEMBERS:
                 odd(f"more than {MAX_MEMBERS} files; the rest was left out")
@@ -161,8 +163,8 @@ def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
 
 
 def _tar_members(archive: Path, odd: Odd) -> Iterator[Member]:
-    size = archive.stat().st_size
-    with tarfile.open(archive, "r|*") as opened:
+    with open_regular(archive) as file, tarfile.open(fileobj=file, mode="r|*") as opened:
+        size = os.fstat(file.fileno()).st_size
         seen = 0
         for count, info in enumerate(opened):
             opened.members = []  # type: ignore[attr-defined]  # a stream of a million headers is not kept

@@ -22,6 +22,7 @@ from autograder.submissions.file_kinds import (
     is_wanted,
 )
 from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.submissions.students import Student
 from autograder.verdict import Finding
 
@@ -38,6 +39,7 @@ class Folder:
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
     answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
+    times: dict[PurePath, str | None] = field(default_factory=dict)  # by the files that say one
     findings: list[Finding] = field(default_factory=list)
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
 
@@ -73,14 +75,18 @@ def opened(student: Student) -> Iterator[list[Folder]]:
     with ExitStack() as stack:
         collected = Collected(student.lesson, stack)
         for place in student.places:
-            if place.is_dir():
-                walk(collected, place, PurePath(), None)
-            else:
-                take(collected, place, PurePath(place.name), None)
+            try:
+                if place.is_dir():
+                    walk(collected, place, PurePath(), None)
+                else:
+                    take(collected, place, PurePath(place.name), None)
+            except OSError as error:
+                collected.note(None, unreadable(shortened(place.name), why(error)))
         folders = [collected.folders[key] for key in sorted(collected.folders, key=str)]
         folders = folders or [Folder(student.lesson)]
         for folder in folders:
             folder.others = collected.others
+            settle_time(folder)
         yield folders
 
 
@@ -95,16 +101,19 @@ def walk(
         inner = name / entry.name
         if is_clutter(entry.name):
             continue
-        if entry.is_symlink():
-            what = "a link, which is not followed"
-            collected.odd(lesson, inner, what, "hand in the file itself")
-        elif entry.is_dir(follow_symlinks=False):
-            below = lesson or lesson_of(entry.name)
-            walk(collected, Path(entry.path), inner, below, unpacked)
-        elif not entry.is_file(follow_symlinks=False):
-            collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
-        else:
-            take(collected, Path(entry.path), inner, lesson, unpacked)
+        try:
+            if entry.is_symlink():
+                what = "a link, which is not followed"
+                collected.odd(lesson, inner, what, "hand in the file itself")
+            elif entry.is_dir(follow_symlinks=False):
+                below = lesson or lesson_of(entry.name)
+                walk(collected, Path(entry.path), inner, below, unpacked)
+            elif not entry.is_file(follow_symlinks=False):
+                collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
+            else:
+                take(collected, Path(entry.path), inner, lesson, unpacked)
+        except OSError as error:
+            collected.note(lesson, unreadable(shortened(inner), why(error)))
 
 
 def entries_of(
@@ -143,7 +152,9 @@ def take(
     elif path.name.lower() == ANSWERS:
         collected.folder(lesson).answers[path] = shortened(name)
     elif path.name.lower() == HANDED_IN:
-        collected.folder(lesson).handed_in = first_line(path)
+        times = collected.folder(lesson).times
+        times[name] = None  # also of a file that cannot be read: it is the one that would count
+        times[name] = first_line(path)
     elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
         collected.folder(lesson).outputs[path] = shortened(name)
 
@@ -168,5 +179,40 @@ def is_taken(collected: Collected, name: PurePath) -> bool:
 
 
 def first_line(path: Path) -> str | None:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]) or None
+
+
+# --- when it was handed in ------------------------------------------------------------------
+
+
+def settle_time(folder: Folder) -> None:
+    """The file nearest the lesson's top is the one that the tool wrote which took the work; one
+    that lies deeper, or in a package, came with the work."""
+    if not folder.times:
+        return
+    first, *others = sorted(folder.times, key=below_lesson)
+    folder.handed_in = folder.times[first]
+    differ = [name for name in others if folder.times[name] != folder.handed_in]
+    if differ and len(folder.findings) < MOST_FINDINGS:
+        told = [f"{folder.times[n] or 'nothing'} in {shortened(n, 80)}" for n in (first, *differ)]
+        folder.findings.append(
+            Finding(
+                "collect",
+                "Several files say when this was handed in, and they differ",
+                expected=f"one {HANDED_IN}",
+                found=shortened(f"{told[0]}, which counts; " + ", ".join(told[1:]), 300),
+                where=tuple(Where(shortened(name), 0) for name in (first, *differ[:3])),
+                try_="instructor: if another one is right, say so with --times",
+                look=True,
+            )
+        )
+
+
+def below_lesson(name: PurePath) -> tuple[int, int, PurePath]:
+    """How far below its lesson's folder a file lies, and in how many packages."""
+    folders = name.parts[:-1]
+    packed = [is_package(part) for part in folders]
+    named = [archives.stem(n) if p else n for n, p in zip(folders, packed, strict=True)]
+    top = next((number for number, part in enumerate(named, 1) if lesson_of(part)), 0)
+    return len(folders) - top, sum(packed), name

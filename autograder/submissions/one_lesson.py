@@ -15,6 +15,7 @@ from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, read_answers
 from autograder.submissions.folders import Folder
 from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.regular_files import open_regular
 from autograder.verdict import Finding
 
 
@@ -58,7 +59,7 @@ def contents_of(paths: Iterable[Path]) -> set[tuple[str, bytes]]:
     contents = set()
     for path in paths:
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 content = hashlib.file_digest(file, "blake2b").digest()
         except OSError:  # whoever reads it will say so
             content = os.fsencode(path)

@@ -17,6 +17,7 @@ from pathlib import Path
 from autograder.submissions import archives
 from autograder.submissions.file_kinds import OUTPUT, is_clutter, is_package
 from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.regular_files import open_regular
 
 
 class NoSubmissionsError(Exception):
@@ -112,7 +113,8 @@ def one_spelling(name: str) -> str:
 
 def gradescope_student(metadata: Path) -> str:
     try:
-        users = json.loads(metadata.read_bytes())["users"]
+        with open_regular(metadata) as file:
+            users = json.load(file)["users"]
         return str(users[0].get("email") or users[0].get("name") or users[0]["id"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "submission"

@@ -5,12 +5,15 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autograder.judging.conditions import judge_condition
+from autograder.judging.hand_in import HandIn
 from autograder.judging.judge_answers import of_another_kind
 from autograder.judging.runs_that_count import matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.answers import read_answers
+from autograder.verdict import PASSED
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
 from lessons.student.ended_badly import how_it_ended, source_of
@@ -50,6 +53,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 facts = ", ".join(f"{key} {value}" for key, value in asked.runs[name].where.items())
                 job = job_of(bundle, asked.runs[name].where.get("source"))
                 yield f"no completed run of `{name}` ({facts}){job}"
+        yield from not_as_asked(asked, ended)
     yield from older_than_program(ended, bundle.folder)
     yield from missing_answers(bundle, asked.answers if asked else {})
     for path in bundle.everything():
@@ -67,6 +71,20 @@ def needed_runs(asked: Rubric) -> set[str]:
         for condition in check.require
         for name in condition.of
     }
+
+
+def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
+    """What runs lack that no machine and no profile changes: what the rubric asks as a word."""
+    hand_in = HandIn(asked, ended, {}, None, "full")
+    for check in asked.checks:
+        for condition in check.require:
+            there = all(matching(ended, asked, name) for name in condition.of)
+            if not there or not isinstance(condition.threshold.value, str):
+                continue
+            for part in judge_condition(hand_in, condition):
+                if part.status != PASSED:
+                    hint = f"; {check.try_}" if check.try_ else ""
+                    yield f"{check.title}? {part.found}, and asked is {part.expected}{hint}"
 
 
 def job_of(bundle: Bundle, source: object) -> str:

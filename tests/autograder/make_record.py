@@ -46,6 +46,7 @@ def make_record(
     train_samples: int = 60000,
     batch: int = 32,
     test_accuracy: object = 0.978,
+    accuracy: float = 0.9,
     params: int = 407050,
     shards: list[list] | None = None,
     hashes: tuple[str, ...] = ("h",),
@@ -106,7 +107,7 @@ def make_record(
             "steps": -(-samples // (batch * size)),
             "unique_samples": samples,
             "loss": 0.5 / number,
-            "accuracy": 0.9 + 0.02 * number,
+            "accuracy": accuracy + 0.02 * number,
             "lr": 0.001,
         }
         writer.clock += 1000 * (time if wall is None else wall[number - 1])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from autograder.reading.formats.record_shares import Slice, slice_of, slices_of
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import Epoch, Number, Problem, Rank, Where
 
@@ -12,6 +13,9 @@ FORMAT = "record"
 CHAIN = b',"chain":'
 # Of one submission, so much is kept in memory; no course's runs have more.
 MOST_LAUNCHES, MOST_EVENTS, MOST_PROBLEMS = 5_000, 50_000, 50
+MOST_BYTES = 16 << 20  # of lines whose values are kept as they are; in memory they take far more
+SHORT = 2_000  # bytes; an end is longer only if somebody wants it so
+MOST_PIECES = 200_000  # of all ranks' shares
 
 
 @dataclass
@@ -26,8 +30,8 @@ class Launch:
     machine: dict[str, Any] = field(default_factory=dict)
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
-    shards: dict[int, Any] = field(default_factory=dict)  # as said: the header may come later
-    slices: dict[int, Any] = field(default_factory=dict)
+    shards: dict[int, Slice] = field(default_factory=dict)  # the header, which may come later,
+    slices: dict[int, list[Slice]] = field(default_factory=dict)  # has the size of the set
     epoch_starts: dict[int, float | None] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
@@ -54,6 +58,19 @@ class Launches:
 
     by_run: dict[str, Launch] = field(default_factory=dict)
     events: int = 0
+    chains: int = 0
+    pieces: int = 0
+    kept: int = 0  # bytes of lines whose values are kept as they are
+
+    def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
+        """Ends of what began are always wanted, and there are no more of them than beginnings."""
+        if key == "run_stop" and launch.status is None and size <= SHORT:
+            return True
+        if key == "rank_end" and rank in launch.ranks:
+            return True
+        return self.events < MOST_EVENTS and (
+            key not in KEPT_AS_SAID or self.kept + size <= MOST_BYTES
+        )
 
 
 def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
@@ -76,13 +93,21 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if not run or rank is None or not isinstance(key, str):
         launch.complain(where, shown, "the record line does not say its run, rank or key")
         return run
-    check_chain(launch, rank, about.get("chain"), payload, where, shown)
+    if rank in launch.chains or launches.chains < MOST_EVENTS:
+        launches.chains += rank not in launch.chains
+        check_chain(launch, rank, about.get("chain"), payload, where, shown)
     handler = HANDLERS.get(key)
-    if launches.events >= MOST_EVENTS and key != "run_stop":
+    if not launches.has_room(launch, key, rank, len(payload)):
         launch.left_out["record"] += 1
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
         launches.events += 1
+        launches.kept += len(payload) if key in KEPT_AS_SAID else 0
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
+        if key == "rank":
+            launches.pieces += len(launch.slices.get(rank, ()))
+            if launches.pieces > MOST_PIECES and rank in launch.slices:
+                del launch.slices[rank]
+                launch.left_out["slices"] += 1
     return run
 
 
@@ -95,7 +120,8 @@ def check_chain(
     cut = payload.rfind(CHAIN)
     line = payload[:cut] if cut >= 0 else payload
     expected = blake2b(before + line).hexdigest()[:12]
-    launch.chains[rank] = (stated if isinstance(stated, str) else expected).encode()
+    said = isinstance(stated, str) and len(stated) == len(expected)
+    launch.chains[rank] = (stated if said else expected).encode()
     if stated == expected or rank in launch.broken:
         return
     launch.broken.add(rank)
@@ -131,8 +157,10 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
     if rank in launch.ranks:
         launch.complain(where, "rank", f"rank {rank} reports that it took part a second time")
         return
-    launch.shards[rank] = value.get("shard")
-    launch.slices[rank] = value.get("slices")
+    if shard := slice_of(value.get("shard")):
+        launch.shards[rank] = shard
+    if slices := slices_of(value.get("slices")):
+        launch.slices[rank] = slices
     launch.ranks[rank] = Rank(
         rank,
         host=words(value.get("host")),
@@ -233,6 +261,9 @@ HANDLERS = {
     "rank_end": on_rank_end,
     "run_stop": on_run_stop,
 }
+
+
+KEPT_AS_SAID = {"header", "machine", "measure", "run_stop"}
 
 
 def quantity(

@@ -4,32 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.reading.formats.record import FORMAT, Launch
+from autograder.reading.formats.record_shares import all_with_end, with_end
 from autograder.reading.printed_numbers import count
 from autograder.records import Run
-
-MOST_SLICES = 100  # of a rank's share
-
-
-def slice_of(value: Any, header: dict[str, Any]) -> tuple[int, int, int] | None:
-    """[start, stop, step]; a stop of null, as in Python, is the end of the data set."""
-    if not isinstance(value, list) or len(value) != 3:
-        return None
-    if value[1] is None:
-        dataset = header.get("dataset")
-        value = [
-            value[0],
-            dataset.get("train_samples") if isinstance(dataset, dict) else None,
-            value[2],
-        ]
-    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
-    return None if start is None or stop is None or step is None else (start, stop, step)
-
-
-def slices_of(value: Any, header: dict[str, Any]) -> tuple[tuple[int, int, int], ...] | None:
-    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
-        return None
-    parts = [slice_of(part, header) for part in value]
-    return None if None in parts else tuple(part for part in parts if part is not None)
 
 
 def to_run(launch: Launch) -> Run:
@@ -55,8 +32,8 @@ def to_run(launch: Launch) -> Run:
         ranks=tuple(
             replace(
                 launch.ranks[rank],
-                shard=slice_of(launch.shards.get(rank), launch.header),
-                slices=slices_of(launch.slices.get(rank), launch.header),
+                shard=with_end(launch.shards.get(rank), launch.header),
+                slices=all_with_end(launch.slices.get(rank, ()), launch.header),
             )
             for rank in sorted(launch.ranks)
         ),

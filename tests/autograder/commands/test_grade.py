@@ -240,7 +240,8 @@ LESSON_00 = {
         (2, False, {}, "smoke", 8),
         (1, True, {}, "smoke", 6.75),  # and ranks_seen is wrong
         (2, True, {"job_id": None, "scheduler": "slurm"}, "smoke", 9),
-        (2, True, {"job_id": None, "scheduler": "none"}, "smoke", 10),
+        (2, True, {"job_id": None, "scheduler": "none"}, "smoke", 9),  # by hand, outside of a job
+        (2, True, {"scheduler": "laptop"}, "smoke", 10),
         (2, True, {}, "full", 6),
     ],
 )

@@ -53,6 +53,30 @@ def test_impossible_times_are_not_measured(seconds):
         measure.epoch_time(run_of(seconds))
 
 
+def exactly_left_out(count: int) -> int:
+    """The largest s with 2 · P(X ≤ s) ≤ 1/20, in whole numbers."""
+    choices, tail, skip = 1, 1, 0
+    while 40 * tail <= 2**count:
+        choices = choices * (count - skip) // (skip + 1)
+        tail += choices
+        skip += 1
+    return max(0, skip - 1)
+
+
+@pytest.mark.parametrize("counts", [range(1, 1100), (2000, 4097, 9999, 20000)])
+def test_the_interval_of_a_median_is_that_of_the_binomial_however_many_there_are(counts):
+    differ = [count for count in counts if measure.left_out(count) != exactly_left_out(count)]
+    assert differ == []
+
+
+@pytest.mark.parametrize("count", [1023, 1024, 1025, 400_000])
+def test_a_long_run_has_a_median(count):
+    found = measure.epoch_time(run_of((9, *range(1, count + 1))))
+    assert found.value == (count + 1) / 2
+    assert found.value - found.low == found.high - found.value
+    assert 0.9 < (found.high - found.low) / (1.96 * math.sqrt(count)) < 1.1
+
+
 def test_whole_seconds_leave_the_interval_of_the_course():
     slow, fast = run_of((29, 14), 0.5), run_of((20, 5), 0.5)
     found = measure.speedup(slow, fast)

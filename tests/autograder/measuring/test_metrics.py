@@ -1,5 +1,6 @@
 """The table of metrics: docs/rubrics.md lists it, and each row fails closed and says its unit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,25 @@ def test_a_measure_has_the_unit_of_its_row(name):
     assert isinstance(found, str) or found.unit == METRICS[name].unit
     words = METRICS[name].what.startswith("yes") or METRICS[name].what.endswith("a word")
     assert isinstance(found, str) == words
+
+
+# what the header says of the scheduler, the job's number (maybe of the file's name), the word
+STARTED = [
+    ("slurm", "1234", "yes"),
+    ("laptop", "1234", "yes"),
+    (None, "1234", "yes"),
+    ("slurm", None, "no"),
+    ("laptop", None, "no"),
+    ("none", None, "no"),
+    ("none", "1234", "no"),
+]
+
+
+@pytest.mark.parametrize(("scheduler", "job", "word"), STARTED)
+def test_a_run_without_a_job_names_none(scheduler, job, word):
+    header = {"scheduler": scheduler} if scheduler else {}
+    run = replace(NOTHING, header=header, job_id=job)
+    assert METRICS["job_known"].function(run) == word
 
 
 NOTHING = Run(files=(), format="unknown", outcome="completed")

@@ -1,6 +1,11 @@
 """Who reads which sample, and who writes which file: sums over the ranks' own lines."""
 
+from collections import Counter
+from itertools import chain
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autograder.measuring.measure import NotMeasured
 from autograder.measuring.metrics import METRICS
@@ -36,6 +41,41 @@ def test_overlap_and_cover(shares, twice, never):
     run = run_of(*(Rank(number, **share) for number, share in enumerate(shares)))
     for name, value in (("shard_overlap", twice), ("shard_uncovered", never)):
         assert METRICS[name].function(run).value == value
+
+
+SLICE = st.tuples(st.integers(0, 60), st.integers(0, 80), st.sampled_from((1, 2, 3, 4, 8, 12)))
+SHARE = st.one_of(
+    st.just(ALL),
+    SLICE.map(lambda share: {"shard": share}),
+    st.lists(SLICE, min_size=1, max_size=4).map(lambda parts: {"slices": tuple(parts)}),
+)
+
+
+@given(st.lists(SHARE, min_size=1, max_size=6), st.integers(1, 70))
+def test_what_is_counted_is_what_counting_one_by_one_gives(shares, size):
+    run = run_of(*(Rank(number, **share) for number, share in enumerate(shares)), size=size)
+    parts = [
+        part
+        for share in shares
+        for part in share.get("slices") or (share.get("shard") or (0, size, 1),)
+    ]
+    read = Counter(chain.from_iterable(range(a, min(b, size), step) for a, b, step in parts))
+    assert METRICS["shard_overlap"].function(run).value == read.total() - len(read)
+    assert METRICS["shard_uncovered"].function(run).value == size - len(read)
+
+
+def test_a_large_set_takes_no_longer_than_a_small_one():
+    ranks, size = 4000, 10**12
+    strided = run_of(*(Rank(n, shard=(n, size, ranks)) for n in range(ranks)), size=size)
+    assert METRICS["shard_overlap"].function(strided).value == 0
+    same = run_of(*(Rank(n, slices=((n, size, 1),)) for n in range(ranks)), size=size)
+    assert METRICS["shard_overlap"].function(same).value == sum(size - n for n in range(1, ranks))
+
+
+def test_shares_that_nobody_can_compare_in_time_are_not_measured():
+    run = run_of(*(Rank(n, shard=(0, 10**9, 9973 + 2 * n)) for n in range(50)), size=10**9)
+    with pytest.raises(NotMeasured, match="too little in common"):
+        METRICS["shard_overlap"].function(run)
 
 
 @pytest.mark.parametrize("share", [{}, {"shard_ids_hash": "5f"}, {"slices": ((-1, 4, 1),)}])

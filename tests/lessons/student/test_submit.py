@@ -323,6 +323,47 @@ def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lesson
     assert "job.sbatch still" not in done.output
 
 
+BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+IN_JOB = BY_HAND | {"SLURM_JOB_ID": "7", "COURSE_SCHEDULER": "laptop"}
+# the environment, whether the errors have a file, what is said of the run
+STARTED = [
+    (BY_HAND, True, ["The record names its job? named job of job: no"]),
+    (IN_JOB, False, ["Results and errors lie in two files"]),
+    (IN_JOB, True, []),
+]
+
+
+@pytest.mark.parametrize(("environ", "errors", "said"), STARTED)
+def test_without_a_job_lesson_00_is_not_all_there(
+    tmp_path, monkeypatch, lessons_command, environ, errors, said
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
+    shutil.copy(ROOT / "solutions" / "00_cluster" / "train.py", tmp_path / "00_cluster")
+    program = [sys.executable, "train.py", "--seconds", "0.01"]
+    for rank in range(2):
+        me = {f"OMPI_COMM_WORLD_{name}": str(rank) for name in ("RANK", "LOCAL_RANK")}
+        done = subprocess.run(
+            program,
+            cwd="00_cluster",
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environ | me,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for ending, text in (("out", done.stdout), ("err", done.stderr)):
+            if ending == "out" or errors:
+                with (tmp_path / "00_cluster" / f"00_facts_7.{ending}").open("a") as file:
+                    file.write(text)
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    titles = ["The record names its job", "Results and errors lie"]
+    assert [title for title in titles if title in done.output] == [
+        title for title in titles if any(title in words for words in said)
+    ]
+    assert all(words in done.output for words in said)
+    assert "no completed run" not in done.output
+
+
 @pytest.mark.parametrize("cut", [0, 300, -2])
 def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
     notebook = folder / "lesson.ipynb"

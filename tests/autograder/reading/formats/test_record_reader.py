@@ -2,12 +2,14 @@
 
 import json
 import random
+import re
 
 import pytest
 
 from autograder.reading.files import read_bytes
-from autograder.records import Run
-from tests.autograder.make_record import Writer, make_record
+from autograder.reading.formats import record
+from autograder.records import Run, Where
+from tests.autograder.make_record import Writer, make_record, sealed_again
 
 
 def read_lines(*lines: str) -> list[Run]:
@@ -263,3 +265,49 @@ def test_the_same_output_handed_in_twice_is_one_run():
     runs = read_bytes({"a.out": lines, "copy.out": lines})
     (run,) = [run for run in runs if run.format == "record"]
     assert run.files == ("a.out", "copy.out")
+
+
+# --- bounds ---------------------------------------------------------------------------------
+
+
+def test_of_a_flood_a_part_is_kept_and_the_rest_is_said(monkeypatch):
+    monkeypatch.setattr(record, "MOST_EVENTS", 100)
+    epochs = read_one(make_record(seconds=(1.0,) * 200))
+    assert (epochs.outcome, len(epochs.ranks)) == ("completed", 1)
+    assert epochs.ranks[0].ended
+    assert len(epochs.epochs) == 49
+    assert "302 more record lines were left out" in reasons(epochs)
+    measures = read_one(make_record(measures=({"name": "x", "value": 1},) * 200))
+    assert measures.outcome == "completed"
+    assert measures.ranks[0].ended
+    assert "more record lines were left out" in reasons(measures)
+
+
+def test_of_long_values_so_many_are_kept_as_memory_allows(monkeypatch):
+    monkeypatch.setattr(record, "MOST_BYTES", 20_000)
+    long = {"name": "x", "value": 1, "nested": [[]] * 1000}
+    run = read_one(make_record(measures=(long,) * 20))
+    assert 1 <= len(run.measures) < 7
+    assert run.outcome == "completed"
+    assert "more record lines were left out" in reasons(run)
+
+
+def test_of_shares_in_very_many_pieces_the_first_are_kept(monkeypatch):
+    monkeypatch.setattr(record, "MOST_PIECES", 100)
+    lines = make_record(size=4, shards=[[n, None, 4] for n in range(4)])
+    pieces = json.dumps([[n, n + 1, 1] for n in range(40)])
+    lines = [re.sub(r'"shard":\[[^]]*\]', f'"slices":{pieces}', line) for line in lines]
+    run = read_one(sealed_again(lines))
+    assert [rank.slices is not None for rank in run.ranks] == [True, True, False, False]
+    assert "2 more slices lines were left out" in reasons(run)
+
+
+def test_a_chain_of_any_length_and_ranks_without_number_are_no_burden(monkeypatch):
+    monkeypatch.setattr(record, "MOST_EVENTS", 3)
+    launches = record.Launches()
+    for rank in range(10):
+        about = {"run": "5f", "rank": rank, "chain": "x" * 60_000}
+        event = {"key": "unheard", "metadata": about}
+        record.take(launches, event, b"{}", Where("a.out", 1))
+    chains = launches.by_run["5f"].chains
+    assert (len(chains), {len(chain) for chain in chains.values()}) == (3, {12})

@@ -1,0 +1,109 @@
+"""One grader at a time writes into a folder of grades, or the parts of one class side by side.
+
+The system holds these locks for a process and drops them with it: what a killed grader leaves is a
+small file that locks nothing. A class holds the folder alone. Parts share it, and the first of them
+writes down what it is graded by: another one is graded by the same, or not now.
+"""
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import click
+
+from autograder.classroom.shards import Shard
+from autograder.errors import SettingsError
+from autograder.writing import cannot_write
+
+LOCK = ".lock"
+WAIT_S = 3.0  # parts that start together take turns at writing down their options
+TRY_AGAIN_S = 0.05
+ELSE = "wait for its end, or choose another --out"
+
+_held: set[int] = set()
+
+
+def let_go() -> None:
+    """A worker that outlives its parent must not go on holding what the parent held."""
+    for descriptor in _held:
+        os.close(descriptor)
+
+
+os.register_at_fork(after_in_child=let_go)
+
+
+@contextmanager
+def whole_class(out: Path) -> Iterator[None]:
+    """Nobody else writes into the folder meanwhile."""
+    with opened(out / LOCK) as descriptor:
+        if not in_time(lambda: locked(descriptor, fcntl.LOCK_EX)):
+            raise SettingsError(f"another grader is writing into {out}: {ELSE}")
+        os.ftruncate(descriptor, 0)
+        yield
+
+
+@contextmanager
+def one_part(out: Path, shard: Shard, graded_by: Mapping[str, str]) -> Iterator[None]:
+    """Other parts of the same class, graded by the same, may be written meanwhile."""
+    mine = json.dumps([shard.of, sorted(graded_by.items())]).encode()
+    with opened(out / LOCK) as descriptor, opened(out / f".shard-{shard.number}.lock") as own:
+        if not in_time(lambda: joined(descriptor, mine)):
+            raise SettingsError(
+                f"another grader is writing into {out}, a whole class or parts by other options: "
+                + ELSE
+            )
+        if not in_time(lambda: locked(own, fcntl.LOCK_EX)):
+            raise SettingsError(f"another grader is writing shard {shard} into {out}: {ELSE}")
+        yield
+
+
+def joined(descriptor: int, mine: bytes) -> bool:
+    """Hold the folder together with others that wrote the same, or as the first."""
+    if locked(descriptor, fcntl.LOCK_EX):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, mine, 0)
+    return locked(descriptor, fcntl.LOCK_SH) and os.pread(descriptor, len(mine) + 1, 0) == mine
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    _held.add(descriptor)
+    try:
+        yield descriptor
+    finally:
+        _held.discard(descriptor)
+        os.close(descriptor)
+
+
+def locked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:  # Lustre, say, mounted without `flock`
+        warn_once(f"no locks there ({error.strerror}): let no second grader write into --out")
+    return True
+
+
+@cache
+def warn_once(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def in_time(done: Callable[[], bool]) -> bool:
+    end = time.monotonic() + WAIT_S
+    while not done():
+        if time.monotonic() > end:
+            return False
+        time.sleep(TRY_AGAIN_S)
+    return True

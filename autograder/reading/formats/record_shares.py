@@ -1,0 +1,42 @@
+"""Which part of the data set a rank says that it reads: slices as the record writes them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.reading.printed_numbers import count
+
+MOST_SLICES = 100  # of a rank's share
+
+# [start, stop, step]; a stop of null, as in Python, is the end of the data set.
+Slice = tuple[int, int | None, int]
+
+
+def slice_of(value: Any) -> Slice | None:
+    if not isinstance(value, list) or len(value) != 3:
+        return None
+    start, stop, step = count(value[0]), count(value[1]), count(value[2], 1)
+    wrong = start is None or step is None or (stop is None and value[1] is not None)
+    return None if wrong else (start, stop, step)  # type: ignore[return-value]
+
+
+def slices_of(value: Any) -> list[Slice] | None:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_SLICES:
+        return None
+    parts = [slice_of(part) for part in value]
+    return None if None in parts else parts  # type: ignore[return-value]
+
+
+def with_end(share: Slice | None, header: dict[str, Any]) -> tuple[int, int, int] | None:
+    """The share with the end of the data set in place of a stop of null."""
+    if share is None or share[1] is not None:
+        return share  # type: ignore[return-value]
+    dataset = header.get("dataset")
+    size = count(dataset.get("train_samples")) if isinstance(dataset, dict) else None
+    return None if size is None else (share[0], size, share[2])
+
+
+def all_with_end(
+    shares: Sequence[Slice], header: dict[str, Any]
+) -> tuple[tuple[int, int, int], ...] | None:
+    parts = tuple(part for share in shares if (part := with_end(share, header)))
+    return parts if parts and len(parts) == len(shares) else None

@@ -1,0 +1,42 @@
+"""Open files that others made: only regular ones, and without waiting for anybody.
+
+Opening a pipe waits until somebody writes into it. What a name was when the folder was listed, it
+need not be when it is opened: so the opened file itself is asked.
+"""
+
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+from autograder.records import Where
+from autograder.verdict import Finding
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """A regular file to be read; OSError with a reason if it is none or cannot be opened."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(None, "this is no regular file")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def why(error: OSError) -> str:
+    return error.strerror or type(error).__name__
+
+
+def unreadable(name: str, reason: str) -> Finding:
+    """It was handed in, and the grader did not see it: neither its points nor a zero are sure."""
+    return Finding(
+        "collect",
+        "A file cannot be read, so nothing in it counts",
+        expected="files that the grader may open and read to their end",
+        found=f"{name}: {reason}",
+        where=(Where(name, 0),),
+        try_="instructor: look at its permissions and its disk, then grade again",
+        look=True,
+    )

@@ -1,0 +1,109 @@
+"""Two graders and one folder of grades: one sentence for the second, none for an array's jobs."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import pytest
+
+from autograder.classroom import one_grader
+from autograder.classroom.one_grader import one_part, whole_class
+from autograder.classroom.shards import Shard
+from autograder.cli import main
+from autograder.errors import SettingsError
+from tests.autograder.make_record import hand_in
+
+GRADED_BY = {"profile": "full", "rubrics": "5f"}
+FIRST = (one_part, Shard(1, 8), GRADED_BY)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(one_grader, "WAIT_S", 0.2)
+
+
+# who holds the folder, who comes, words of what is said (none: both may write)
+PAIRS = [
+    ((whole_class,), (whole_class,), "another grader is writing"),
+    ((whole_class,), FIRST, "another grader is writing"),
+    (FIRST, (whole_class,), "another grader is writing"),
+    (FIRST, FIRST, "writing shard 1/8"),
+    (FIRST, (one_part, Shard(2, 8), GRADED_BY), None),
+    (FIRST, (one_part, Shard(2, 8), GRADED_BY | {"profile": "smoke"}), "other options"),
+    (FIRST, (one_part, Shard(2, 3), GRADED_BY), "other options"),
+]
+
+
+@pytest.mark.parametrize(("there", "comes", "words"), PAIRS)
+def test_who_may_write_beside_whom(tmp_path, there, comes, words):
+    def hold(kind, *more):
+        return kind(tmp_path / "grades", *more)
+
+    with ExitStack() as stack:
+        stack.enter_context(hold(*there))
+        if words is None:
+            stack.enter_context(hold(*comes))
+        else:
+            with pytest.raises(SettingsError, match=words), hold(*comes):
+                pytest.fail("two write into one folder")
+    with hold(*comes):  # when the first has ended
+        pass
+
+
+def test_the_second_grader_says_one_sentence(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    with whole_class(tmp_path / "grades"):
+        second = grade(tmp_path / "class")
+    assert second.exit_code == 2
+    assert second.stderr.count("\n") == 1
+    assert "another grader is writing into" in second.stderr
+    assert not (tmp_path / "grades" / "grades.csv").exists()
+    assert grade(tmp_path / "class").table[0][2] == "10/10"
+
+
+HOLDER = """
+import os, sys, time
+from pathlib import Path
+from autograder.classroom.one_grader import whole_class
+with whole_class(Path(sys.argv[1])):
+    if os.fork() == 0:
+        time.sleep(60)  # a worker that goes on
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_killed_grader_leaves_no_lock(tmp_path):
+    words = [sys.executable, "-c", HOLDER, str(tmp_path)]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as holder:
+        holder.stdout.readline()
+        with pytest.raises(SettingsError), whole_class(tmp_path):
+            pytest.fail("two write into one folder")
+        holder.kill()
+        holder.wait()
+        with whole_class(tmp_path):
+            pass
+        os.killpg(holder.pid, signal.SIGKILL)
+
+
+def test_without_locks_grading_goes_on(tmp_path, monkeypatch, capsys):
+    def none(*_):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    with whole_class(tmp_path), one_part(tmp_path, *FIRST[1:]):
+        assert capsys.readouterr().err.count("Function not implemented") == 1
+
+
+def test_a_merge_waits_for_nobody_either(tmp_path, grade, capsys):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    out = tmp_path / "grades"
+    assert grade(tmp_path / "class", "--shard", "1/1").exit_code == 0
+    with whole_class(out), pytest.raises(SystemExit) as ended:
+        main(["merge", str(out), "--out", str(out)])
+    assert ended.value.code == 2
+    assert "another grader" in capsys.readouterr().err

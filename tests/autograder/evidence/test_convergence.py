@@ -1,0 +1,55 @@
+"""A first epoch far better than the solution's is seen in every lesson and every run of its rubric.
+
+The reference is what `autograder calibrate` writes of the solution's own outputs.
+"""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.settings import rubric
+from tests.autograder.make_record import make_record, write_lines
+
+RUBRICS = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubric.FOLDER)}
+RUNS = [(lesson, name) for lesson, asked in RUBRICS.items() for name in asked.runs]
+FASTER = "The training converges faster than the reference"
+
+
+def hand_in_runs(folder: Path, lesson: str, better: str = "", by: float = 0.0) -> None:
+    """One record of each run that the rubric names, one of them better by so much."""
+    for number, (name, choice) in enumerate(RUBRICS[lesson].runs.items()):
+        lines = make_record(
+            lesson=lesson,
+            run=f"{number:08x}",
+            job_id=str(number),
+            accuracy=0.5 + (by if name == better else 0),
+            size=int(choice.where.get("world_size", 2 if choice.largest == "ranks" else 1)),
+            **{key: value for key, value in choice.where.items() if key != "world_size"},
+        )
+        write_lines(folder / f"{lesson}_{name}_{number}.out", lines)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    for lesson in RUBRICS:
+        hand_in_runs(folder / "solution" / lesson, lesson)
+    words = ["calibrate", str(folder / "solution"), "--out", str(folder / "site.yaml")]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    return folder / "site.yaml"
+
+
+@pytest.mark.parametrize(("lesson", "name"), RUNS, ids=[" ".join(run) for run in RUNS])
+def test_a_first_epoch_far_better_than_the_solutions_is_told(tmp_path, grade, site, lesson, name):
+    for student, by in (("as-good", 0.0), ("better", 0.04), ("far-better", 0.1)):
+        hand_in_runs(tmp_path / "class" / student / lesson, lesson, name, by)
+    result = grade(tmp_path / "class", "--calibration", site)
+    pages = {
+        student: (result.folder / "students" / f"{student}.html").read_text()
+        for student in ("as-good", "better", "far-better")
+    }
+    assert [student for student, page in pages.items() if FASTER in page] == ["far-better"]
+    assert f"{lesson}_{name}_" in pages["far-better"].split(FASTER, 1)[1]

@@ -1,0 +1,146 @@
+"""Files that cannot be read, or that wait for a writer: said to the instructor, never an error."""
+
+import os
+import re
+
+import pytest
+
+from autograder.classroom import pool
+from autograder.reading.files import read_files
+from autograder.submissions.answers import read_answers
+from autograder.submissions.regular_files import open_regular
+from tests.autograder.make_record import hand_in
+from tests.autograder.submissions.test_hostile import files_of_a_lesson, line_of, zip_of
+
+UNREADABLE = "A file cannot be read, so nothing in it counts"
+
+
+@pytest.fixture
+def refused(monkeypatch):
+    """Names of files that the system does not let us open (root may open all)."""
+    names: set[str] = set()
+    open_it = os.open
+
+    def guarded(path, *words, **more):
+        if os.path.basename(os.fsdecode(path)) in names:
+            raise PermissionError(13, "Permission denied", path)
+        return open_it(path, *words, **more)
+
+    monkeypatch.setattr(os, "open", guarded)
+    return names
+
+
+# which file, points that are left, where it is said
+REFUSED = [
+    ("answers.txt", "6/10"),
+    ("timestamp.txt", "10/10"),
+    ("02_torch_2.out", "8/10"),
+]
+
+
+@pytest.mark.parametrize(("name", "points"), REFUSED)
+def test_what_cannot_be_read_is_said_and_the_rest_is_graded(tmp_path, grade, refused, name, points):
+    folder = hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (folder / "timestamp.txt").write_text("2026-03-03 20:00:00 UTC\n")
+    refused.add(name)
+    result = grade(tmp_path / "class")
+    line = line_of(result, "ada")
+    assert line[2:4] == [points, "graded"]
+    assert UNREADABLE in " ".join(line)
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert re.search(f"{name}: (the file cannot be read: )?Permission denied", page)
+    refused.clear()
+    assert line_of(grade(tmp_path / "class"), "ada")[2] == "10/10"
+
+
+def test_a_whole_package_that_cannot_be_read_is_said(tmp_path, grade, refused):
+    zip_of(tmp_path / "class" / "ada.zip", files_of_a_lesson())
+    hand_in(tmp_path / "class" / "ben" / "02_serial")
+    refused.add("ada.zip")
+    result = grade(tmp_path / "class")
+    assert "The archive cannot be opened" in " ".join(line_of(result, "ada"))
+    assert line_of(result, "ben")[2] == "10/10"
+
+
+def test_a_disk_that_fails_while_reading_is_said(tmp_path, grade, monkeypatch):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+
+    def broken(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("autograder.reading.files.scan", broken)
+    line = line_of(grade(tmp_path / "class"), "ada")
+    assert line[3] == "graded"
+    assert UNREADABLE in " ".join(line)
+
+
+@pytest.mark.parametrize(
+    "place", ["eve.zip", "eve.tar.gz", "eve/02/x_1.out", "eve/02/answers.txt", "eve/work.tgz"]
+)
+def test_a_pipe_is_never_waited_for(tmp_path, grade, monkeypatch, place):
+    monkeypatch.setattr(pool, "SECONDS_A_STUDENT", 10)
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    pipe = tmp_path / "class" / place
+    pipe.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(pipe)
+    result = grade(tmp_path / "class")
+    assert line_of(result, "ada")[2] == "10/10"
+    line = line_of(result, "eve")
+    assert line[3] != "grader error"
+    assert line[5] != ""
+
+
+def test_a_file_that_became_a_pipe_or_a_folder_is_not_read(tmp_path):
+    for name, make in (("a.out", os.mkfifo), ("b.out", os.mkdir)):
+        make(tmp_path / name)
+        with pytest.raises(OSError, match="no regular file"):
+            open_regular(tmp_path / name)
+        (run,) = read_files([tmp_path / name])
+        assert run.problems[0].unread
+        answers, (finding,) = read_answers(tmp_path / name, name)
+        assert (answers, finding.title) == ({}, UNREADABLE)
+    (run,) = read_files([tmp_path / "none.out"])
+    assert "No such file" in run.problems[0].reason
+
+
+# --- when it was handed in ------------------------------------------------------------------
+
+EARLY, LATE = "2026-03-01 10:00:00 UTC", "2026-03-09 10:00:00 UTC"
+# files with their times, the one that counts, whether they differ
+TIMES = [
+    ({"02_serial/timestamp.txt": LATE}, LATE, False),
+    ({"02_serial/timestamp.txt": LATE, "02_serial/z/timestamp.txt": LATE}, LATE, False),
+    ({"02_serial/timestamp.txt": LATE, "02_serial/z/timestamp.txt": EARLY}, LATE, True),
+    ({"02_serial/timestamp.txt": LATE, "02_serial/a/b/timestamp.txt": EARLY}, LATE, True),
+    ({"week 1/02_serial/timestamp.txt": LATE, "02_serial/a/timestamp.txt": EARLY}, LATE, True),
+    ({"02_serial/a/timestamp.txt": EARLY}, EARLY, False),
+    ({"02_serial/timestamp.txt": LATE, "timestamp.txt": EARLY}, LATE, False),
+]
+
+
+@pytest.mark.parametrize(("files", "counts", "differ"), TIMES)
+def test_the_time_nearest_the_lessons_top_counts(tmp_path, grade, files, counts, differ):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    for name, text in files.items():
+        path = tmp_path / "class" / "ada" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+    result = grade(tmp_path / "class")
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert ("say when this was handed in" in page) == differ
+    assert (f"{counts} in " in page) == differ
+    record = (result.folder / "records" / "ada.json").read_text()
+    assert f'"handed_in": "{counts}"' in record
+
+
+def test_a_time_in_a_package_does_not_beat_the_one_beside_it(tmp_path, grade):
+    zip_of(
+        tmp_path / "class" / "ada" / "02_serial.zip",
+        files_of_a_lesson() | {"02_serial/timestamp.txt": EARLY.encode()},
+    )
+    folder = tmp_path / "class" / "ada" / "02_serial"
+    folder.mkdir()
+    (folder / "timestamp.txt").write_text(LATE)
+    result = grade(tmp_path / "class")
+    assert f'"handed_in": "{LATE}"' in (result.folder / "records" / "ada.json").read_text()
+    assert "say when this was handed in" in (result.folder / "students" / "ada.html").read_text()
