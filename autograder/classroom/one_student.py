@@ -9,7 +9,7 @@ from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
-from autograder.measuring.measure import measured_or_none
+from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import lesson_named, not_read, one_folder_a_lesson, read_runs
 from autograder.records import Where
 from autograder.safe_text import printable, printable_record, shortened

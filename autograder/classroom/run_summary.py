@@ -7,7 +7,7 @@ from hashlib import blake2b
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, measured_or_none
+from autograder.measuring.interval import Measure, measured_or_none
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, RunSummary

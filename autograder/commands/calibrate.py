@@ -13,8 +13,8 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import title_of
 from autograder.judging.runs_that_count import matching, program_of, run_that_counts, says
 from autograder.judging.values import condition_value
-from autograder.measuring import measure
-from autograder.measuring.measure import Measure, measured_or_none
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
 from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
 from autograder.records import Run
@@ -136,7 +136,7 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
 def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
     values = [measured_or_none(metric_named(metric).function, run) for run in runs]
     known = [value for value in values if isinstance(value, Measure)]
-    return measure.middle(known) if known else None
+    return interval.middle(known) if known else None
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:

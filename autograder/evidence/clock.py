@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 
 from autograder.evidence.findings import contradiction, odd
-from autograder.measuring.measure import is_number
+from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
 from autograder.verdict import Finding
 

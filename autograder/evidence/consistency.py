@@ -6,7 +6,7 @@ from itertools import islice
 
 from autograder.evidence.findings import contradiction, odd, rank_lines
 from autograder.measuring import measure
-from autograder.measuring.measure import is_number, measured_or_none
+from autograder.measuring.interval import is_number, measured_or_none
 from autograder.measuring.record_facts import train_samples
 from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autograder.evidence import accounting, clock, consistency, plausible, ranks
 from autograder.evidence.accounting import AccountedJob
-from autograder.measuring.measure import Measure
+from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.evidence.findings import odd, rank_lines
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, is_number, measured_or_none
+from autograder.measuring.interval import Measure, is_number, measured_or_none
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.calibration import FIRST_ACCURACY, of_run

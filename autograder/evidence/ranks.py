@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.evidence.findings import contradiction, odd, rank_lines
-from autograder.measuring.measure import is_number
+from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding

@@ -10,7 +10,7 @@ from autograder.judging.runs_that_count import (
     says,
     size_shortfall,
 )
-from autograder.measuring.measure import measured_or_none
+from autograder.measuring.interval import measured_or_none
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding

@@ -3,7 +3,7 @@
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
 from autograder.judging.values import condition_value, threshold_value
-from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from autograder.measuring.measure import Measure
+from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.submissions.answers import WrittenAnswer

@@ -5,7 +5,7 @@ import difflib
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.judging.values import metric_value
-from autograder.measuring.measure import Measure, NotMeasured, each_measured
+from autograder.measuring.interval import Measure, NotMeasured, each_measured
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where
 from autograder.safe_text import shortened

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from autograder.judging.hand_in import HandIn
-from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
 from autograder.reading.formats import mllog

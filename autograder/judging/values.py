@@ -5,8 +5,8 @@ from typing import Any
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import title_of
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring import measure
-from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring import interval
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
 from autograder.settings.rubric_schema import Condition, Threshold
@@ -38,7 +38,7 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
     other = value_of(other_name)
     if not isinstance(other, Measure):
         raise NotMeasured(f"{condition.metric} is a word")
-    return measure.difference(value, other) if condition.minus else measure.ratio(value, other)
+    return interval.difference(value, other) if condition.minus else interval.ratio(value, other)
 
 
 def threshold_value(
@@ -60,7 +60,7 @@ def threshold_value(
         value = metric_value(hand_in, threshold.metric or "", other, run, {})
     if not isinstance(value, Measure):
         return value
-    return moved(measure.scaled(value, threshold.factor), threshold.plus)
+    return moved(interval.scaled(value, threshold.factor), threshold.plus)
 
 
 def _of_reference(hand_in: HandIn, share: float, plus: float, title: str) -> Measure:

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.measuring import measure
-from autograder.measuring.measure import Measure, NotMeasured, exact, is_number, printed
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed
 from autograder.measuring.record_facts import first_line, in_header
 from autograder.records import Number, Run
 
@@ -63,7 +63,7 @@ def steps(run: Run) -> Measure:
 def steps_expected(run: Run) -> Measure:
     """ceil(unique samples / global batch)."""
     samples = measure.unique_samples(run)
-    batch = measure.measured_or_none(in_header("global_batch"), run)
+    batch = interval.measured_or_none(in_header("global_batch"), run)
     if batch is None or batch.value < 1:
         raise NotMeasured("the output does not say its global batch")
     return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")

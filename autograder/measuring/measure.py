@@ -1,170 +1,22 @@
-"""What was measured, with its uncertainty. Pure functions of records; notebooks use the same ones.
+"""What is measured of a run, and of a run against its baseline. Notebooks use the same functions.
 
-Every result is a Measure with the interval in which the true value may lie; what cannot be measured
-raises NotMeasured with the reason. Nothing here guesses: a number that is not finite, or not
-positive where it has to be, is no measure.
+Each gives a Measure with the interval in which the true value may lie, or raises NotMeasured.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from statistics import median
-from typing import ParamSpec, TypeGuard, TypeVar
+from collections.abc import Sequence
 
-from autograder.records import Epoch, Number, Run, Where
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A value and the interval that the log leaves open for it."""
-
-    value: float
-    low: float
-    high: float
-    unit: str = ""
-    where: tuple[Where, ...] = ()
-    basis: str = ""  # how it came about: "median of epochs 2 to 4"
-
-
-class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
-    """The output does not give this measure, and why."""
-
-    def __init__(
-        self, reason: str, try_: str = "", where: Sequence[Where] = (), absent: bool = False
-    ) -> None:
-        super().__init__(f"{reason}; {try_}" if try_ else reason)
-        self.reason = reason
-        self.try_ = try_
-        self.where = tuple(where)
-        self.absent = absent  # there is no finished run to measure
-
-
-Arguments = ParamSpec("Arguments")
-Item = TypeVar("Item")
-Measured = TypeVar("Measured")
-
-
-def measured_or_none(
-    measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
-) -> Measured | None:
-    """For reports, pictures and evidence, where what is not measured is a gap and no failure."""
-    try:
-        return measure(*args, **kwargs)
-    except NotMeasured:
-        return None
-
-
-def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
-    """Of repeats those that can be measured; if none can, NotMeasured of the first."""
-    values, reasons = [], []
-    for item in items:
-        try:
-            values.append(measure(item))
-        except NotMeasured as missing:
-            reasons.append(missing)
-    if reasons and not values:
-        raise reasons[0]
-    return values
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """A finite number; True is no number, and neither is "nan"."""
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and abs(value) < 1e300
-        and math.isfinite(value)
-    )
-
-
-def exact(value: float, unit: str = "", where: Sequence[Where] = (), basis: str = "") -> Measure:
-    return Measure(float(value), float(value), float(value), unit, tuple(where), basis)
-
-
-def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
-    """A printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
-    where = (number.where,) if number.where else ()
-    if not is_number(number.value) or not is_number(number.half_width):
-        raise NotMeasured(f"the output says {number.value}, which is no number", where=where)
-    half = abs(number.half_width)
-    value = float(number.value)
-    return Measure(value, value - half, value + half, unit, where, basis)
-
-
-# --- intervals ------------------------------------------------------------------------------
-
-
-def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
-    """above / below; 14 s / 5 s in whole seconds is 2.8, anything from 2.45 to 3.22."""
-    where = above.where + below.where
-    if below.low <= 0 or above.low < 0:
-        raise NotMeasured("a time or count that is not positive cannot be divided by", where=where)
-    return Measure(
-        above.value / below.value, above.low / below.high, above.high / below.low, unit, where
-    )
-
-
-def difference(one: Measure, other: Measure) -> Measure:
-    """The distance |one − other|, never negative."""
-    low, high = one.low - other.high, one.high - other.low
-    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    return Measure(
-        abs(one.value - other.value),
-        nearest,
-        max(abs(low), abs(high)),
-        one.unit,
-        one.where + other.where,
-    )
-
-
-def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
-    ends = sorted((measure.low * factor, measure.high * factor))
-    return Measure(
-        measure.value * factor,
-        ends[0],
-        ends[1],
-        measure.unit if unit is None else unit,
-        measure.where,
-        measure.basis,
-    )
-
-
-def middle(values: Sequence[Measure], basis: str = "") -> Measure:
-    """The median, and between which values it lies with 95 % confidence.
-
-    Up to eight values that interval is their whole range; with more, as many are left out at both
-    ends as the binomial distribution allows.
-    """
-    lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
-    count, skip = len(values), left_out(len(values))
-    return Measure(
-        float(median(m.value for m in values)),
-        lows[skip],
-        highs[count - 1 - skip],
-        values[0].unit,
-        tuple(w for m in values for w in m.where),
-        basis,
-    )
-
-
-def left_out(count: int) -> int:
-    """How many of `count` sorted values at either end the median lies within with 95 % confidence:
-    the largest s from 1 on with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count, 1/2), else 0."""
-    # From ten standard deviations below the middle, what lies lower changes no digit: so the work
-    # grows with the square root, and nothing overflows.
-    skip = max(0, int(count / 2 - 5 * math.sqrt(count)))
-    choices = math.lgamma(count + 1) - math.lgamma(skip + 1) - math.lgamma(count - skip + 1)
-    term = math.exp(choices - count * math.log(2))
-    tail = term
-    while True:
-        term *= (count - skip) / (skip + 1)
-        tail += term
-        if 2 * tail > 0.05:
-            return skip
-        skip += 1
-
-
-# --- one run --------------------------------------------------------------------------------
+from autograder.measuring.interval import (
+    Measure,
+    NotMeasured,
+    exact,
+    is_number,
+    measured_or_none,
+    middle,
+    printed,
+    ratio,
+    scaled,
+)
+from autograder.records import Epoch, Run
 
 
 def epoch_time(run: Run) -> Measure:

@@ -11,7 +11,7 @@ from typing import Any
 from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
-from autograder.measuring.measure import Measure
+from autograder.measuring.interval import Measure
 from autograder.measuring.record_facts import a_worker, at_end, in_header, own_measure
 from autograder.records import Run
 

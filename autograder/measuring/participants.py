@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder.measuring import measure
-from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.record_facts import at_end, first_line
 from autograder.records import Rank, Run, Where
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from autograder.measuring import measure
-from autograder.measuring.measure import Measure, NotMeasured, exact, is_number
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
 from autograder.records import Run, Where
 
 
@@ -52,7 +52,7 @@ def a_worker(name: str) -> Callable[[Run], Measure]:
         value, count = in_header(name)(run), measure.workers(run)
         if count is None:
             raise NotMeasured("number of ranks unknown")
-        return measure.scaled(value, 1 / count)
+        return interval.scaled(value, 1 / count)
 
     return share
 
@@ -101,7 +101,7 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
         if len(numbers) < len(values):
             raise NotMeasured(f"a value of {name} is no number")
         unit = str(events[0].get("unit", ""))
-        return measure.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
+        return interval.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
 
     return typical
 

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from autograder.measuring.measure import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
 from autograder.records import Run
 
 PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the rest is no honest work

@@ -7,7 +7,7 @@ the same sums over the values' ranges.
 
 from collections.abc import Callable, Sequence
 
-from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring.interval import Measure, NotMeasured, exact
 
 Points = Sequence[tuple[int, Measure]]  # workers and the speedup, or the seconds, on them
 TOO_FEW = "to fit a law, sizes beyond one worker are needed: {}, and there are {}"

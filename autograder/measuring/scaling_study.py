@@ -9,8 +9,8 @@ workers, on the same hardware, is compared with them.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import epochs, measure, scaling_laws
-from autograder.measuring.measure import (
+from autograder.measuring import epochs, interval, measure, scaling_laws
+from autograder.measuring.interval import (
     Measure,
     NotMeasured,
     each_measured,
@@ -114,7 +114,7 @@ def times(runs: Sequence[Run], of: Callable[[Run], Measure]) -> Points:
     points = []
     for count, same in sized.items():
         usable = each_measured(of, same)
-        points.append((count, measure.middle(usable, f"median of {len(usable)} runs")))
+        points.append((count, interval.middle(usable, f"median of {len(usable)} runs")))
     return points
 
 
@@ -125,8 +125,8 @@ def speedups(runs: Sequence[Run]) -> Points:
     weak = "weak" in {scaling_of(run) for run in runs}
     found = []
     for count, fast in points:
-        gain = measure.ratio(slow, fast) if count != few else exact(1, where=slow.where)
-        found.append((count, measure.scaled(gain, count / few) if weak else gain))
+        gain = interval.ratio(slow, fast) if count != few else exact(1, where=slow.where)
+        found.append((count, interval.scaled(gain, count / few) if weak else gain))
     return found
 
 
@@ -185,7 +185,7 @@ def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
 
 def efficiencies(runs: Sequence[Run]) -> Points:
     points = speedups(runs)
-    return [(count, measure.scaled(gain, points[0][0] / count)) for count, gain in points]
+    return [(count, interval.scaled(gain, points[0][0] / count)) for count, gain in points]
 
 
 def serial_fractions(runs: Sequence[Run]) -> Points:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.errors import SettingsError
-from autograder.measuring.measure import Measure, is_number
+from autograder.measuring.interval import Measure, is_number
 from autograder.settings.strict_yaml import line_of, read_yaml
 
 FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for evidence

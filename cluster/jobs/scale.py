@@ -7,16 +7,8 @@ from pathlib import Path
 
 import click
 
-from autograder.measuring.measure import (
-    Measure,
-    NotMeasured,
-    different_hardware,
-    different_work,
-    epoch_time,
-    middle,
-    ratio,
-    workers,
-)
+from autograder.measuring.interval import Measure, NotMeasured, middle, ratio
+from autograder.measuring.measure import different_hardware, different_work, epoch_time, workers
 from autograder.reading.files import read_files
 from autograder.records import Run
 from cluster.job_file import jobfile

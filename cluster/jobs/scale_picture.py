@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from autograder.measuring.measure import Measure, middle, ratio
+from autograder.measuring.interval import Measure, middle, ratio
 
 BLUE, GREY, PALE = "#0072B2", "#595959", "#E0E0E0"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import measure
+from autograder.measuring import interval, measure
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
 
@@ -42,12 +42,12 @@ def work(run: Run) -> str:
 def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None:
     """Images a second against the batch of one device; whiskers: all epochs but the first."""
     axes = figure.subplots()
-    points: dict[str, list[tuple[int, measure.Measure]]] = {}
+    points: dict[str, list[tuple[int, interval.Measure]]] = {}
     for name, runs in lines.items():
         points[name] = [
             (int(run.header["local_batch"]), rate)
             for run in runs
-            if (rate := measure.measured_or_none(measure.throughput, run))
+            if (rate := interval.measured_or_none(measure.throughput, run))
         ]
     for place, (name, found) in enumerate(points.items()):
         found.sort(key=lambda point: point[0])

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import measure
+from autograder.measuring import interval, measure
 from autograder.records import Number, Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture, table
 
-Times = dict[int, measure.Measure]
+Times = dict[int, interval.Measure]
 
 
 def whole_seconds(times: Mapping[int, float]) -> Times:
     """Epoch times printed in whole seconds: each may be off by half a second."""
     found = {
-        count: measure.measured_or_none(measure.printed, Number(value, 0.5), "s")
+        count: interval.measured_or_none(interval.printed, Number(value, 0.5), "s")
         for count, value in times.items()
     }
     return {count: time for count, time in found.items() if time}
@@ -22,7 +22,8 @@ def whole_seconds(times: Mapping[int, float]) -> Times:
 def times_by_replicas(runs: Sequence[Run]) -> Times:
     """Epoch time by number of replicas; of two runs with as many, the later one's."""
     times = {
-        measure.workers(run) or 1: measure.measured_or_none(measure.epoch_time, run) for run in runs
+        measure.workers(run) or 1: interval.measured_or_none(measure.epoch_time, run)
+        for run in runs
     }
     return {count: time for count, time in times.items() if time}
 
@@ -44,7 +45,7 @@ def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
         }
         base = min(times)
         gains = {count: gain_over(times[base], time) for count, time in times.items()}
-        shares = {n: measure.scaled(g, base / n) for n, g in gains.items()}
+        shares = {n: interval.scaled(g, base / n) for n, g in gains.items()}
         for axes, values in ((seconds, times), (gain, gains), (share, shares)):
             middle = [value.value for value in values.values()]
             ends = [[v.value - v.low for v in values.values()],
@@ -69,14 +70,14 @@ def replica_scaling(figure: Any, series: Mapping[str, Times]) -> None:
     table(below.subplots(), head, rows)
 
 
-def gain_over(base: measure.Measure, time: measure.Measure) -> measure.Measure:
+def gain_over(base: interval.Measure, time: interval.Measure) -> interval.Measure:
     """The base against itself is 1, whatever its rounding."""
     if time is base:
-        return measure.exact(1.0)
-    return measure.measured_or_none(measure.ratio, base, time) or measure.exact(float("nan"))
+        return interval.exact(1.0)
+    return interval.measured_or_none(interval.ratio, base, time) or interval.exact(float("nan"))
 
 
-def between(value: measure.Measure) -> str:
+def between(value: interval.Measure) -> str:
     return (
         f"{value.value:.2f}"
         if value.low == value.high

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import measure
+from autograder.measuring import interval, measure
 from autograder.records import Epoch, Number, Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
@@ -44,7 +44,7 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
         )
         for bar in bars[:1]:
             bar.set(facecolor="white", edgecolor=colour, hatch="////")
-        time = measure.measured_or_none(measure.epoch_time, as_run(run))
+        time = interval.measured_or_none(measure.epoch_time, as_run(run))
         if time:
             axes.hlines(
                 time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.measuring import measure
+from autograder.measuring import interval, measure
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture, table
 
@@ -23,7 +23,7 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
     figure.set_size_inches(7.2, 4.4 + 0.28 * len(points))
     axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(points)])
     counts = sorted(points)
-    base = measure.middle(points[counts[0]])
+    base = interval.middle(points[counts[0]])
     ideal = [count / counts[0] for count in counts]
     axes.plot(counts, ideal, "--", color=GREY, label="ideal")
     rows = []
@@ -31,7 +31,7 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
         gains = [
             gain
             for t in points[count]
-            if (gain := measure.measured_or_none(measure.ratio, base, t))
+            if (gain := interval.measured_or_none(interval.ratio, base, t))
         ]
         values = [gain.value for gain in gains]
         errors = [[g.value - g.low for g in gains], [g.high - g.value for g in gains]]
@@ -60,21 +60,21 @@ def speedup(figure: Any, runs: Sequence[Run] | Mapping[int, Sequence[float]]) ->
 
 def repeats(
     runs: Sequence[Run] | Mapping[int, Sequence[float]],
-) -> tuple[dict[int, list[measure.Measure]], list[str]]:
+) -> tuple[dict[int, list[interval.Measure]], list[str]]:
     """Epoch times by workers, and the runs that cannot be compared with those of fewest workers."""
     if isinstance(runs, Mapping):
         return {
-            count: [measure.exact(value, "s") for value in seconds]
+            count: [interval.exact(value, "s") for value in seconds]
             for count, seconds in runs.items()
         }, []
-    points: dict[int, list[measure.Measure]] = {}
+    points: dict[int, list[interval.Measure]] = {}
     left_out = []
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 1)
     for run in ordered:
         name = ", ".join(Path(file).name for file in run.files)
         try:
             time = measure.epoch_time(run)
-        except measure.NotMeasured as missing:
+        except interval.NotMeasured as missing:
             left_out.append(f"{name}: {missing.reason}")
             continue
         unlike = measure.different_work(ordered[0], run) + measure.different_hardware(
@@ -135,7 +135,7 @@ def steps_and_seconds(figure: Any, runs: Mapping[str, Run]) -> None:
     axes, below = figure.subplots(2, 1, height_ratios=[3, 0.5 + 0.32 * len(names)])
     rows = []
     for place, (name, run) in enumerate(runs.items()):
-        time = measure.measured_or_none(measure.epoch_time, run)
+        time = interval.measured_or_none(measure.epoch_time, run)
         seconds = time.value if time else math.nan
         axes.barh(place, seconds, color=COLOURS[place % len(COLOURS)])
         unique = run.epochs[-1].unique_samples if run.epochs else None

@@ -20,7 +20,7 @@ from autograder.classroom import kept, late_days, one_student
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.rows import row_of, shared_runs
 from autograder.evidence import accounting
-from autograder.measuring.measure import exact
+from autograder.measuring.interval import exact
 from autograder.report import gradescope, html, junit, tables
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Profile

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
-from autograder.measuring.measure import exact
+from autograder.measuring.interval import exact
 from autograder.measuring.metrics import METRICS, Metric
 from autograder.reading.files import read_bytes
 from autograder.records import Run, Where

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.measuring import measure
-from autograder.measuring.measure import NotMeasured, exact
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import NotMeasured, exact
 from autograder.measuring.scaling_laws import karp_flatt
 from autograder.records import Epoch, Number, Rank, Run
 
@@ -147,7 +147,7 @@ half = st.sampled_from([0.0, 0.005, 0.5])
 
 @given(st.lists(times, min_size=2, max_size=40), st.lists(times, min_size=2, max_size=40), half)
 def test_the_value_lies_in_its_interval(slow, fast, width):
-    found = measure.measured_or_none(measure.speedup, run_of(slow, width), run_of(fast, width))
+    found = interval.measured_or_none(measure.speedup, run_of(slow, width), run_of(fast, width))
     if found:
         assert 0 < found.low <= found.value * (1 + 1e-12)
         assert found.value <= found.high * (1 + 1e-12)
@@ -164,7 +164,7 @@ def test_a_faster_run_never_has_a_smaller_speedup(seconds, factor):
 
 @given(st.one_of(st.floats(), st.booleans(), st.text(), st.none(), st.integers()))
 def test_only_finite_numbers_are_numbers(value):
-    if measure.is_number(value):
+    if interval.is_number(value):
         assert math.isfinite(float(value))
         assert not isinstance(value, bool)
 
@@ -196,10 +196,10 @@ def test_of_repeats_those_count_that_can_be_measured(items, values):
         return item
 
     if isinstance(values, list):
-        assert measure.each_measured(positive, items) == values
+        assert interval.each_measured(positive, items) == values
     else:
         with pytest.raises(NotMeasured, match=values):
-            measure.each_measured(positive, items)
-    assert [measure.measured_or_none(positive, item) for item in items] == [
+            interval.each_measured(positive, items)
+    assert [interval.measured_or_none(positive, item) for item in items] == [
         item if item > 0 else None for item in items
     ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.measuring.measure import Measure, NotMeasured, measured_or_none
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import METRICS, Metric, metric_named
 from autograder.reading.files import read_bytes
 from autograder.records import Epoch, Number, Rank, Run

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.measuring.measure import NotMeasured
+from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.records import Rank, Run
 

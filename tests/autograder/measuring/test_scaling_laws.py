@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.measuring import scaling_laws
-from autograder.measuring.measure import Measure, NotMeasured, exact
+from autograder.measuring.interval import Measure, NotMeasured, exact
 
 GPUS = (1, 2, 4, 8, 16, 32)
 SMALL = {"images_s": (240, 464, 892, 1668, 3075, 5205), "seconds": (556, 439, 380, 347, 330, 328)}

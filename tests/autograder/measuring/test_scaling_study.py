@@ -5,7 +5,7 @@ import pytest
 from autograder.errors import SettingsError
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
-from autograder.measuring.measure import NotMeasured
+from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
 from autograder.records import Where
