@@ -65,7 +65,7 @@ def exactly_left_out(count: int) -> int:
 
 @pytest.mark.parametrize("counts", [range(1, 1100), (2000, 4097, 9999, 20000)])
 def test_the_interval_of_a_median_is_that_of_the_binomial_however_many_there_are(counts):
-    differ = [count for count in counts if measure.left_out(count) != exactly_left_out(count)]
+    differ = [count for count in counts if interval.left_out(count) != exactly_left_out(count)]
     assert differ == []
 
 
