@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 
-from cluster.doctor import probes
+from cluster.doctor import all_probes
 from cluster.doctor.diagnosis import OK, Diagnosis, broken, look
 
 SLOW = 0.02  # of the limit
@@ -12,7 +12,7 @@ LATE = 1000.0  # µs
 
 def compared(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """The diagnoses in the table's order, with those that compare nodes behind their own."""
-    order = [probe.name for probe in probes.PROBES]
+    order = [probe.name for probe in all_probes.PROBES]
     everything = [*against_limit(diagnoses), *unlike(diagnoses), *same_address(diagnoses)]
     after = {"clock": "between nodes", "launch": "allreduce", "ranks": "allreduce"}
     return sorted(everything, key=lambda each: order.index(after.get(each.probe, each.probe)))
@@ -39,7 +39,7 @@ def together(group: list[Diagnosis]) -> Diagnosis:
 def unlike(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
     """Nodes that differ where they should not."""
     different = []
-    for probe in (probe for probe in probes.PROBES if probe.alike):
+    for probe in (probe for probe in all_probes.PROBES if probe.alike):
         kinds: dict[str, list[str]] = defaultdict(list)
         for diagnosis in diagnoses:
             if diagnosis.probe == probe.name and "alike" in diagnosis.facts:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cluster.doctor import probes
+from cluster.doctor import all_probes
 from cluster.doctor.examine import examine
 from cluster.doctor.report import Report
 from cluster.launchers import launched
@@ -25,7 +25,7 @@ JOB = Path(__file__).with_name("job.sbatch")
 @click.option(
     "--only",
     multiple=True,
-    type=click.Choice([probe.name for probe in probes.PROBES]),
+    type=click.Choice([probe.name for probe in all_probes.PROBES]),
     metavar="PROBE",
     help="Only this one; may be given several times.",
 )
@@ -43,8 +43,8 @@ def doctor_command(as_json: bool, job: bool, limit: float, only: tuple[str, ...]
     if report.at_the_end and not as_json:
         click.echo("Looking; this takes about half a minute …", err=True)
     try:
-        hello = min(probes.HELLO, limit)
-        reports = examine(probes.chosen(limit, only), hello, report)
+        hello = min(all_probes.HELLO, limit)
+        reports = examine(all_probes.chosen(limit, only), hello, report)
     except OSError as error:
         raise click.ClickException(
             f"{error.filename or Path.cwd()}: {error.strerror}; start the doctor in a folder that"

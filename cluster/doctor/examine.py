@@ -6,10 +6,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from autograder.cpus import usable_cpus
-from cluster.doctor import exchange, gpus, run_probes
+from cluster.doctor import exchange, run_probes
+from cluster.doctor.all_probes import MEASURE, NODE, NODES, RANKS, Probe, budget, of_kind
 from cluster.doctor.diagnosis import Diagnosis, broken
 from cluster.doctor.position import Position, host_name
-from cluster.doctor.probes import MEASURE, NODE, NODES, RANKS, Probe, budget, of_kind
+from cluster.doctor.probes import gpus
 from cluster.doctor.report import Report
 from cluster.launchers import launched
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 
-from cluster.doctor import probes
+from cluster.doctor import all_probes
 from cluster.doctor.diagnosis import Diagnosis
 from cluster.doctor.position import Position
 
@@ -14,9 +14,9 @@ MARK = ":::doctor "  # libraries print too
 
 
 def main() -> None:
-    probe = probes.BY_NAME[sys.argv[1]]
+    probe = all_probes.BY_NAME[sys.argv[1]]
     module, function = probe.function.split(":")
-    run = getattr(importlib.import_module(f"cluster.doctor.{module}"), function)
+    run = getattr(importlib.import_module(f"cluster.doctor.probes.{module}"), function)
     answer: Diagnosis | Iterable[Diagnosis] = run(Position.from_json(sys.argv[2]))
     for diagnosis in [answer] if isinstance(answer, Diagnosis) else answer:
         named = replace(diagnosis, probe=diagnosis.probe or probe.name)

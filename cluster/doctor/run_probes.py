@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from cluster.doctor.all_probes import Probe
 from cluster.doctor.diagnosis import Diagnosis, broken
 from cluster.doctor.one_probe import MARK
 from cluster.doctor.position import Position
-from cluster.doctor.probes import Probe
 
 AT_ONCE = 3  # importing frameworks on two cores: more would only get slower
 # One thread, and quiet: a probe is not to load the node it looks at.

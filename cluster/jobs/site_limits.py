@@ -2,7 +2,7 @@
 
 import click
 
-from cluster.doctor import probes, run_probes
+from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import OK
 from cluster.doctor.position import Position
 from cluster.job_file import jobfile
@@ -44,7 +44,7 @@ def without_internet(site: Site) -> list[str]:
     """Data that compute nodes cannot fetch for themselves has to be here already."""
     if site.settings.get("SITE_INTERNET") != "no":
         return []
-    probe = probes.chosen(10, ("data",))
+    probe = all_probes.chosen(10, ("data",))
     return [
         f"compute nodes have no internet, and of the data here {data.found}: {data.advice}"
         for data in run_probes.run(probe[0], Position())

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from cluster.doctor import compare, gpus, table
+from cluster.doctor import compare, table
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.network import chosen_by_nccl
 from cluster.doctor.position import Position
+from cluster.doctor.probes import gpus
+from cluster.doctor.probes.network import chosen_by_nccl
 
 TWO = Position(size=2, launcher="srun", host="a", hosts=("a", "b"))
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from cluster.doctor import network, probes, run_probes
+from cluster.doctor import all_probes, run_probes
 from cluster.doctor.position import Position, host_name
+from cluster.doctor.probes import network
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/doctor.schema.json").read_text())
 HANGS = "#!/bin/sh\nexec sleep 300\n"
@@ -35,7 +36,7 @@ def here(tmp_path, monkeypatch):
 
 def ask(name: str, limit: float = 60, **position):
     given = {"host": host_name(), "hosts": (host_name(),), "affinities": (MINE,)} | position
-    (probe,) = probes.chosen(limit, (name,))
+    (probe,) = all_probes.chosen(limit, (name,))
     return run_probes.run(probe, Position(**given))
 
 
@@ -112,7 +113,7 @@ def test_what_is_broken_is_named_with_what_to_do(
     ],
 )
 def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, state, words):
-    from cluster.doctor import machine
+    from cluster.doctor.probes import machine
 
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     for name in ("OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"):
@@ -186,8 +187,8 @@ def test_alone_every_probe_answers(shell):
     assert lines[0] == f"doctor: alone on {host_name()}"
     states = {line[:6].strip() for line in lines[1:-1]} - {""}
     assert states <= {"ok", "look", "broken"}
-    for probe in probes.PROBES:
-        if probe.kind != probes.NODES:
+    for probe in all_probes.PROBES:
+        if probe.kind != all_probes.NODES:
             assert any(line[7:].startswith(f"{probe.name} ") for line in lines), probe.name
     assert "did not answer" not in done.stdout
     assert "\x1b" not in done.stdout

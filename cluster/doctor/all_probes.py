@@ -12,7 +12,7 @@ RANKS = "all ranks, together"
 @dataclass(frozen=True)
 class Probe:
     name: str
-    function: str  # module:function, below cluster.doctor
+    function: str  # module:function, below cluster.doctor.probes
     limit: float  # seconds
     advice: str  # what to do when it does not answer, or ends with an error
     kind: str = NODE

@@ -2,7 +2,7 @@
 
 from mpi4py import MPI
 
-from cluster.doctor.allreduce import measured
+from cluster.doctor.probes.allreduce import measured
 
 if __name__ == "__main__":
     world = MPI.COMM_WORLD

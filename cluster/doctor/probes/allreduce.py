@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.position import Position
-from cluster.doctor.worlds import world_of
+from cluster.doctor.probes.worlds import world_of
 
 GRADIENTS = 16 * 2**20  # bytes: four million parameters
 ALONE = 2  # ranks that the doctor starts itself when nobody started several
@@ -98,7 +98,7 @@ def with_own_ranks(position: Position) -> Iterator[Diagnosis]:
             "start the doctor as a job: cluster doctor --job",
         )
         return
-    program = [sys.executable, "-P", "-m", "cluster.doctor.own_ranks"]
+    program = [sys.executable, "-P", "-m", "cluster.doctor.probes.own_ranks"]
     clean = {name: v for name, v in os.environ.items() if not re.match("SLURM_|PMI_|PMIX_", name)}
     done = subprocess.run(
         ["mpirun", "-np", str(ALONE), *program],

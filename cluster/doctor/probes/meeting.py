@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
-from cluster.doctor.network import address_of_this_node
 from cluster.doctor.position import Position
+from cluster.doctor.probes.network import address_of_this_node
 
 ROUNDS = 30
 STREAM = 64 * 2**20  # bytes
