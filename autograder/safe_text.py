@@ -7,7 +7,7 @@ turn the reading direction, formulas in spreadsheets.
 """
 
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -37,20 +37,24 @@ def printable(text: object, limit: int = 200) -> str:
 
 def printable_record(value: Any) -> Any:
     """A record, and all records within it, with every text printable."""
-    if isinstance(value, str):
+    kind = value.__class__
+    if kind is str:
         return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
-    if isinstance(value, tuple):
-        return tuple(map(printable_record, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        changed = {}
-        for field in fields(value):
-            before = getattr(value, field.name)
-            if before.__class__ is str or before.__class__ is tuple or is_dataclass(before):
-                after = printable_record(before)
-                if after != before:
-                    changed[field.name] = after
-        return replace(value, **changed) if changed else value
-    return value
+    if kind is tuple:
+        return tuple(map(printable_record, value)) if value else value
+    changed = {}
+    for name in _members(kind):
+        before = getattr(value, name)
+        after = printable_record(before)
+        if after is not before and after != before:
+            changed[name] = after
+    return replace(value, **changed) if changed else value
+
+
+@cache
+def _members(kind: type) -> tuple[str, ...]:
+    """The names of a record's members; of what is no record, none."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _visible(character: str) -> str:
