@@ -1,0 +1,225 @@
+"""`lessons submit`: what is said of runs that ended badly, are old, or still go on."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.lessons.recorded_program import PROGRAM
+
+ROOT = Path(__file__).parents[3]
+
+
+WAITS = """
+import os, pathlib, time
+pathlib.Path("waits").touch()
+end = time.monotonic() + 100
+while not pathlib.Path("go").exists() and time.monotonic() < end:
+    time.sleep(0.1)
+os._exit(0)
+"""
+
+
+def packed(path="02_serial.zip"):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        return set(archive.namelist())
+
+
+def cut_before_end(whole):
+    return whole[: whole.index('"key":"run_stop"')].rpartition("\n")[0] + "\n"
+
+
+def at(path, seconds):
+    os.utime(path, (seconds, seconds))
+
+
+def test_an_output_that_is_older_than_its_program_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    words = "02_keras_7.out is older than train.py: run the job again"
+    for out, program, named in ((1000, 2000, True), (2000, 1000, False), (1000, 1001, False)):
+        at(folder / "02_keras_7.out", out)
+        at(folder / "train.py", program)
+        assert (words in lessons_command("submit", "02", "--in", folder).output) is named
+
+
+def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, lessons_command):
+    for number, seconds in ((7, 1000), (8, 3000)):
+        output = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+        (folder / f"02_keras_{number}.out").write_text(output.stdout)
+        at(folder / f"02_keras_{number}.out", seconds)
+    at(folder / "train.py", 2000)
+    assert "is older than" not in lessons_command("submit", "02", "--in", folder).output
+
+
+def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "err.txt").write_text("ls: cannot access 'x': No such file or directory\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "02_serial/err.txt" in packed()
+    assert "did not end well" not in done.output
+
+
+def test_a_failed_attempt_beside_a_good_run_is_not_counted(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    other = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True).stdout
+    (folder / "02_keras_6.out").write_text(cut_before_end(other))
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra == "  - 02_keras_6.out: its run did not end well (incomplete)\n"
+    assert output.count("did not end well") == 1
+
+
+def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_output, monkeypatch):
+    monkeypatch.setattr("lessons.student.submit_command.what_is_missing", lambda *_: [])
+    (folder / "02_keras_7.out").write_text(run_output)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that the lesson asks for.\n")
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert output.endswith("The grader will find all that gives points.\n")
+
+
+def test_a_job_that_is_still_running_is_called_so(
+    folder, lessons_command, run_output, monkeypatch, tmp_path
+):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    program = folder / "half.py"
+    program.write_text("import sys\n" + PROGRAM.partition("record.end")[0] + WAITS)
+    job = folder / "half.sbatch"
+    job.write_text(
+        "#!/bin/bash\n#SBATCH --job-name=half\n#SBATCH --ntasks=1\n#SBATCH --time=00:05:00\n"
+        f"#SBATCH --output=half_%j.out\n{sys.executable} -u half.py\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    submit = [sys.executable, "-c", "from cluster.cli import main; main()", "submit", "half.sbatch"]
+    options = {"cwd": folder, "env": environment, "check": True, "capture_output": True}
+    subprocess.run([*submit, "--site", "laptop"], **options)
+    try:
+        end = time.monotonic() + 60
+        while not (folder / "waits").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        done = lessons_command("submit", "02", "--in", folder)
+        [output] = folder.glob("half_*.out")
+        assert f"{output.name}: its job is still running" in done.output
+    finally:
+        (folder / "go").touch()
+    wait_for_end = [sys.executable, "-c", "from cluster.cli import main; main()", "wait"]
+    subprocess.run([*wait_for_end, output.stem.rpartition("_")[2], "--site", "laptop"], **options)
+    done = lessons_command("submit", "02", "--in", folder)
+    assert f"{output.name}: its run did not end well" in done.output
+
+
+def test_two_broken_runs_of_one_file_are_said_once(folder, lessons_command):
+    command = [sys.executable, "-c", PROGRAM]
+    runs = [subprocess.run(command, capture_output=True, text=True).stdout for _ in range(2)]
+    (folder / "02_keras_6.out").write_text("".join(map(cut_before_end, runs)))
+    done = lessons_command("submit", "02", "--in", folder)
+    assert done.output.count("02_keras_6.out: its run did not end well") == 1
+
+
+def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lessons_command):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still has the gap of Exercise 0.1" in done.output
+    assert "lesson.ipynb still has the gap of Predict" in done.output
+    assert "lesson.ipynb still has the gap of Answer" in done.output
+    job = tmp_path / "00_cluster" / "job.sbatch"
+    job.write_text(job.read_text().replace("=\n", "=2\n"))
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    assert "job.sbatch still" not in done.output
+
+
+BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+IN_JOB = BY_HAND | {"SLURM_JOB_ID": "7", "COURSE_SCHEDULER": "laptop"}
+# the environment, whether the errors have a file, what is said of the run
+STARTED = [
+    (BY_HAND, True, ["The record names its job? named job of job: no"]),
+    (IN_JOB, False, ["Results and errors lie in two files"]),
+    (IN_JOB, True, []),
+]
+
+
+@pytest.mark.parametrize(("environ", "errors", "said"), STARTED)
+def test_without_a_job_lesson_00_is_not_all_there(
+    tmp_path, monkeypatch, lessons_command, environ, errors, said
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
+    shutil.copy(ROOT / "solutions" / "00_cluster" / "train.py", tmp_path / "00_cluster")
+    program = [sys.executable, "train.py", "--seconds", "0.01"]
+    for rank in range(2):
+        me = {f"OMPI_COMM_WORLD_{name}": str(rank) for name in ("RANK", "LOCAL_RANK")}
+        done = subprocess.run(
+            program,
+            cwd="00_cluster",
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environ | me,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for ending, text in (("out", done.stdout), ("err", done.stderr)):
+            if ending == "out" or errors:
+                with (tmp_path / "00_cluster" / f"00_facts_7.{ending}").open("a") as file:
+                    file.write(text)
+    done = lessons_command("submit", "00", "--in", "00_cluster")
+    titles = ["The record names its job", "Results and errors lie"]
+    assert [title for title in titles if title in done.output] == [
+        title for title in titles if any(title in words for words in said)
+    ]
+    assert all(words in done.output for words in said)
+    assert "no completed run" not in done.output
+
+
+@pytest.mark.parametrize("cut", [0, 300, -2])
+def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
+    notebook = folder / "lesson.ipynb"
+    notebook.write_bytes(notebook.read_bytes()[:cut])
+    for command in ("submit", "check"):
+        output = lessons_command(command, "02", "--in", folder).output
+        assert "lesson.ipynb is not a notebook (cut short, or not saved): open it and" in output
+        assert "{" not in output  # nothing of its JSON
+
+
+def test_several_job_files_for_one_source_are_not_guessed_at(folder, lessons_command):
+    (folder / "02_keras_7.out").write_text("hello\n")
+    (folder / "job_again.sbatch").write_text((folder / "job.sbatch").read_text())
+    (folder / "job_torch.sbatch").unlink()
+    output = lessons_command("submit", "02", "--in", folder).output
+    assert "no completed run of `keras` (source keras)\n" in output
+    assert "no completed run of `torch` (source torch)\n" in output
+
+
+FAILED = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'torch'\n"
+
+
+def test_a_job_that_failed_before_its_run_is_named(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "02_torch_8.out").write_text("hello\n")
+    (folder / "02_torch_8.err").write_text(FAILED)
+    (folder / "02_torch_9.out").write_text(FAILED)
+    output = lessons_command("submit", "02", "--in", folder).output
+    extra = output.partition("Also in it, not counted:\n")[2].partition("The grader will miss:")[0]
+    assert extra.splitlines() == [
+        "  - 02_torch_8.out: there is no run in it (failed); 02_torch_8.err may say why",
+        "  - 02_torch_9.out: there is no run in it (failed)",
+    ]
+
+
+def test_only_the_package_that_is_replaced_goes_without_a_word(
+    folder, lessons_command, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    lessons_command("submit", "02", "--in", ".")
+    again = lessons_command("submit", "02", "--in", ".").output
+    assert "02_serial.zip: " in again
+    assert "left out" not in again
+    other = lessons_command("submit", "02", "--in", ".", "--out", "other.zip").output
+    assert "left out:  02_serial.zip\n" in other
