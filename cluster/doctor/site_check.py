@@ -40,7 +40,7 @@ FUNCTIONS = {
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
 # What a site file may define for jobs to call.
-OWN_FUNCTIONS = ("launch_ranks", "load_software")
+OWN_FUNCTIONS = ("launch_ranks", "launch_nodes", "load_software")
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
 TEMPLATE = site_files.FOLDER / "template.sh"

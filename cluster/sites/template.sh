@@ -64,6 +64,8 @@ load_software() {
     module load Python CUDA
 }
 
+# Only where there is no srun: launch_nodes N PROGRAM …: the program once on each of N nodes.
+
 # launch_ranks N PROGRAM …: N ranks of the program on the job's nodes.
 # --kill-on-bad-exit: when one rank dies, the others end instead of waiting for it for ever.
 launch_ranks() {

@@ -109,6 +109,9 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
         ("marenostrum5", ["--time=3:00:00"], "--time=3:00:00 is more than the 02:00:00 usual here"),
         ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
         ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
+        ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
+        ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
+        ("biohpc", ["-n2"], "--nodes=2 has room"),
     ],
 )
 def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
