@@ -79,6 +79,17 @@ def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown)
     assert f"sites/{site}.sh" in calls(slurm)[0]["environment"]["COURSE_SITE"]
 
 
+@pytest.mark.parametrize("asked", ["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"])
+def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked):
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
+    done = slurm.cluster("submit", "--site", "perlmutter", asked, "job.sbatch")
+    (call,) = calls(slurm)
+    assert call["words"] == [asked, "job.sbatch"]
+    assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
+    assert "SBATCH_GPUS_PER_NODE=" not in done.stderr
+    assert "$ env -u SBATCH_GRES SBATCH_" in done.stderr, "what is shown can be typed"
+
+
 @pytest.mark.parametrize(
     ("refusal", "advice"),
     [
