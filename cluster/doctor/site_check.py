@@ -26,6 +26,7 @@ SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_CORES_PER_NODE": (False, WHOLE_NUMBER),
     "SITE_MAX_TIME": (False, None),
     "SITE_MAX_NODES": (False, WHOLE_NUMBER),
+    "SITE_MAX_JOBS": (False, re.compile(r"[1-9]\d*")),
     "SITE_INTERNET": (True, re.compile(r"yes|no")),
     "SITE_SCRATCH": (True, None),
     "SITE_MASTER_SUFFIX": (False, None),

@@ -29,6 +29,14 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
             f"--time={every_option['time']} is more than the {longest} usual here: it may never run"
         )
     sentences += on_nodes(asked, site)
+    at_a_time = site.settings.get("SITE_MAX_JOBS")
+    if at_a_time and asked.array and len(asked.array) > int(at_a_time):
+        first, last = asked.array[0], asked.array[int(at_a_time) - 1]
+        part = str(first) if first == last else f"{first}-{last}"
+        sentences.append(
+            f"an array of {len(asked.array)} tasks counts as so many jobs, and at most {at_a_time}"
+            f" of yours may be there at a time: submit it in parts, --array={part} first"
+        )
     sentences += without_internet(site)
     return [f"{site.name}: {sentence}" for sentence in sentences]
 

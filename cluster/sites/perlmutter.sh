@@ -6,6 +6,7 @@ SITE_LAUNCHER=srun
 SITE_ACCOUNT=required # GPU projects end in _g
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=64
+SITE_MAX_JOBS=5 # of the quality of service debug
 SITE_INTERNET=yes
 SITE_SCRATCH=${SCRATCH:-/pscratch}
 # Images are pulled first: shifterimg pull docker:NAME; then COURSE_IMAGE=docker:NAME

@@ -26,6 +26,10 @@ SITE_MAX_TIME=02:00:00
 # The most nodes there; empty if unknown.
 SITE_MAX_NODES=
 
+# The most jobs of yours that may be there at a time, waiting ones too; empty if there are enough.
+# `cluster scale` then submits one when another has ended.
+SITE_MAX_JOBS=
+
 # Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.
 SITE_INTERNET=no
 
