@@ -28,36 +28,45 @@ class Round:
     said: Mapping[str, Any]
     where: tuple[Where, ...] = ()
 
+    @property
+    def seconds(self) -> tuple[float, float, float]:
+        return self.alone, self.silent, self.together
+
 
 def rounds(run: Run) -> list[Round]:
-    """All rounds, in their order; NotMeasured where one of them is no round, or they are few."""
-    events = [event for event in run.measures if event.get("name") == NAME]
-    found = [_round(event) for event in events]
-    for attribute in ("number", "seconds"):
-        first: dict[Any, int] = {}
-        for one in found:
-            key = one.number if attribute == "number" else (one.alone, one.silent, one.together)
-            if key in first:
-                reason = f"round {one.number} stands twice"
-                if attribute == "seconds":
-                    reason = f"rounds {first[key]} and {one.number} say the very same seconds"
-                raise NotMeasured(reason, "hand in the output as the job wrote it", one.where)
-            first[key] = one.number
+    """All rounds, in their order; NotMeasured where one of them is no round, or they are few. One
+    that stands twice, word for word, because its output was handed in twice, counts once."""
+    found: dict[int, Round] = {}
+    numbers: dict[tuple[float, ...], int] = {}
+    for event in run.measures:
+        if event.get("name") != NAME:
+            continue
+        one = _round(event)
+        if found.get(one.number, one).seconds != one.seconds:
+            raise copied(f"round {one.number} stands twice, with other seconds", one)
+        if (first := numbers.setdefault(one.seconds, one.number)) != one.number:
+            raise copied(f"rounds {first} and {one.number} say the very same seconds", one)
+        found.setdefault(one.number, one)
     if len(found) < LEAST:
         counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
         raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
-    return found
+    return list(found.values())
+
+
+def copied(reason: str, one: Round) -> NotMeasured:
+    return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
 
 
 def _round(event: Mapping[str, Any]) -> Round:
     where = event.get("where")
     places = (where,) if isinstance(where, Where) else ()
     number = measure.whole(event.get("round"))
-    seconds = [event.get(key) for key in ("alone_s", "silent_s", "value")]
-    if number is None or not all(is_number(s) and 1e-9 < s < 1e9 for s in seconds):
+    said = [event.get(key) for key in ("alone_s", "silent_s", "value")]
+    seconds = [float(s) for s in said if is_number(s) and 1e-9 < s < 1e9]
+    if number is None or len(seconds) < len(said):
         reason = "a round does not say its number and three times above 0"
         raise NotMeasured(reason, "hand in the output as the job wrote it", places)
-    return Round(number, *(float(s) for s in seconds if is_number(s)), said=event, where=places)
+    return Round(number, seconds[0], seconds[1], seconds[2], event, places)
 
 
 def ranks_of(run: Run) -> int:
@@ -109,6 +118,6 @@ def in_words(run: Run) -> str:
     """What a speed job found, in one line."""
     gain, part = speedup(run), share(run)
     return (
-        f"speedup on {ranks_of(run)} ranks {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}), "
+        f"Speedup on {ranks_of(run)} ranks {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}), "
         f"{part.value:.2f} of what this machine can give"
     )

@@ -1,12 +1,13 @@
-"""How much faster several ranks are than one, with the Horovod of train.py, and how much they can be.
+"""How much faster ranks are than one, with the Horovod of train.py, and how much they can be.
 
 mpirun -np 2 python speed.py --rounds 12 --steps 4 --batch-size 64
 """
 
 import argparse
+import os
 import sys
 
-import train  # first: it asks for the Keras that Horovod can average
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
 import horovod.tensorflow.keras as hvd
 import numpy as np
@@ -16,6 +17,7 @@ from mpi4py import MPI
 from lessons.toolkit.record import Record, rounds
 
 import resnet
+import train
 
 keras = tf.keras
 COMPARED = 3  # steps that are compared with steps by hand
@@ -87,8 +89,10 @@ def trainable(model):
 
 def difference(model, other, start):
     """How far apart two networks came, as a part of the way that the other one went."""
-    apart = sum(((a - b) ** 2).sum() for a, b in zip(trainable(model), trainable(other)))
-    way = sum(((b - s) ** 2).sum() for b, s in zip(trainable(other), start))
+    apart = sum(
+        ((a - b) ** 2).sum() for a, b in zip(trainable(model), trainable(other), strict=True)
+    )
+    way = sum(((b - s) ** 2).sum() for b, s in zip(trainable(other), start, strict=True))
     return float(np.sqrt(apart / way)) if way > 0 else 1.0
 
 
@@ -103,7 +107,9 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     if size < 2 or MPI.COMM_WORLD.size != size:
         found = "MPI sees one" if MPI.COMM_WORLD.size < 2 else "Horovod sees one"
-        text = f"speed.py compares ranks, and {found}: start it by mpirun or srun, with at least two."
+        text = (
+            f"speed.py compares ranks, and {found}: start it by mpirun or srun, with at least two."
+        )
         sys.exit(text if rank == 0 else 1)
     keras.utils.set_random_seed(args.seed + rank)
 
