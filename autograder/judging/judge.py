@@ -9,9 +9,9 @@ from dataclasses import replace
 from autograder.judging.beside_checks import findings
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
-from autograder.judging.in_words import title_of
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.runs_that_count import matching, run_that_counts
+from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.settings.rubric_schema import Condition, RubricCheck
@@ -76,7 +76,7 @@ def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
 def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
     if condition.threshold.of_reference is None:
         return False
-    return not any(title_of(condition, name) in hand_in.references for name in condition.of)
+    return not any(reference_of(hand_in, condition, name) for name in condition.of)
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
