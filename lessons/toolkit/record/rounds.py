@@ -91,22 +91,25 @@ def wait(comm: Any) -> None:
 
 def least_change(comm: Any, before: Sequence[Any], after: Sequence[Any]) -> float:
     """By how much the parameter that moved most did, on the rank where that was least."""
+    import numpy as np
+
     pairs = zip(before, after, strict=True)
-    return min(comm.allgather(max(float(abs(new - old).max()) for old, new in pairs)))
+    moved = max(float(np.abs(new - old).max()) for old, new in pairs)
+    return float(np.min(comm.allgather(moved)))
 
 
 def spread(comm: Any, arrays: Sequence[Any]) -> float:
-    """The largest difference of one parameter between any two ranks."""
+    """The largest difference of one parameter between any two ranks; NaN if one is no number."""
     import numpy as np
     from mpi4py import MPI
 
+    if not all(comm.allgather(all(bool(np.isfinite(array).all()) for array in arrays))):
+        return float("nan")
     widest = 0.0
     for array in arrays:
         mine = np.ascontiguousarray(array)
-        ends = [np.empty_like(mine), np.empty_like(mine)]
-        for end, operation in zip(ends, (MPI.MIN, MPI.MAX), strict=True):
-            comm.Allreduce(mine, end, op=operation)
-        difference = float((ends[1] - ends[0]).max())
-        if not difference <= widest:  # also where it is no number
-            widest = difference
+        lowest, highest = np.empty_like(mine), np.empty_like(mine)
+        comm.Allreduce(mine, lowest, op=MPI.MIN)
+        comm.Allreduce(mine, highest, op=MPI.MAX)
+        widest = max(widest, float((highest - lowest).max()))
     return widest
