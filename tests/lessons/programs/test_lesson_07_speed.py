@@ -1,6 +1,7 @@
 """Lesson 07's speed job on real ranks, with the student's train.py: what earns the points."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from real_runs import ROOT, run, run_together
@@ -38,10 +39,8 @@ def runs(tmp_path_factory):
         assert not old or text.count(old) == 1
         (folder / "train.py").write_text(text.replace(old, new) if old else text)
         starts[name] = folder
-    return {
-        name: run_together(folder / "speed.py", 2, {folder: FEW})[0]
-        for name, folder in starts.items()
-    }
+    records = run_together(Path("speed.py"), 2, dict.fromkeys(starts.values(), FEW))
+    return dict(zip(starts, records, strict=True))
 
 
 def judged(found):
