@@ -25,6 +25,7 @@ class RepeatedJob:
     submitted: float
     ended: float
     launches: tuple[str, ...]  # the student's runs that it repeats, by the record's own name
+    undisturbed: bool = False  # others left the node's cores to it: speeds can be compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +75,5 @@ def repeated_job(told: dict[str, Any]) -> RepeatedJob:
         submitted=float(told["submitted"]),
         ended=float(told["ended"]),
         launches=tuple(map(str, told["launches"])),
+        undisturbed=told.get("undisturbed") is True,
     )

@@ -115,9 +115,12 @@ def check_closed(account: Account, *folders: Path) -> None:
             )
 
 
-def check_course(account: Account) -> None:
-    """That it can read the course and start its Python, but change neither."""
-    program = "import lessons.toolkit.record, cluster.cli, sys; print(sys.prefix)"
+def check_course(account: Account) -> str:
+    """That it can read the course and start its Python, but change neither; its folder of data."""
+    program = (
+        "import lessons.toolkit.record, cluster.cli, os, sys;"
+        " print(); print(os.environ.get('COURSE_DATA', '')); print(sys.prefix)"
+    )
     python = ("bash", "-c", IN_SITE, "python", "python", "-P", "-c", program)
     started = account.run(*python, seconds=120)
     if started.returncode:
@@ -126,7 +129,7 @@ def check_course(account: Account) -> None:
             f"{account.name} cannot start the course's Python in {COURSE} ({said[-1]}): open the"
             " course's folder for reading, or name an environment with --environment FOLDER"
         )
-    prefix = started.stdout.decode(errors="replace").strip().splitlines()[-1]
+    *_, data, prefix = started.stdout.decode(errors="replace").splitlines()
     for folder in (COURSE, Path(prefix)):
         found = account.run("find", str(folder), "!", "-type", "l", "-writable", "-print", "-quit")
         writable = found.stdout.decode(errors="replace").strip()
@@ -135,3 +138,4 @@ def check_course(account: Account) -> None:
                 f"{account.name} can write {writable!r}, so a program could change the course:"
                 f" chmod -R go-w {folder}"
             )
+    return data

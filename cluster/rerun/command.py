@@ -76,7 +76,11 @@ def rerun_command(
     out.mkdir(parents=True, exist_ok=True, mode=0o700)
     private = [group, out.resolve(), *([flagged.resolve()] if flagged else [])]
     check_closed(account, *private)
-    check_course(account)
+    if not check_course(account) and not network:
+        click.echo(
+            "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
+            err=True,
+        )
     terms = Terms(
         account, site, scratch or account.home, private, network, minutes and 60 * minutes
     )

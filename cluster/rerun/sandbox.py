@@ -2,14 +2,15 @@
 
 Linux namespaces, made by an ordinary account: no network but the own loopback, no processes but the
 own, an own /tmp and shared memory, and folders that are hidden or shown. When the command ends, so
-does all that it left running. Only Python's own library, because it runs before anything of the course
-can be imported.
+does all that it left running. It needs Python's own library alone, since nothing of the course can
+be imported before it.
 """
 
 import argparse
 import ctypes
 import errno
 import fcntl
+import json
 import os
 import resource
 import signal
@@ -35,11 +36,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hide", action="append", default=[], help="a folder that is empty inside")
     parser.add_argument("--show", action="append", default=[], help="but not this one within it")
+    parser.add_argument("--report", help="file for what the node computed meanwhile")
     parser.add_argument("--limits-only", action="store_true", help="network and files stay")
     parser.add_argument("--largest-file", type=int, default=4, help="gigabytes")
     parser.add_argument("--processes", type=int, default=8192, help="threads count too")
     parser.add_argument("command", nargs="+")
     asked = parser.parse_args()
+    # Opened before it is hidden; what runs here cannot reach it.
+    report = os.open(asked.report, os.O_WRONLY | os.O_CREAT) if asked.report else None
     try:
         if not asked.limits_only:
             enter(asked.hide, asked.show)
@@ -48,7 +52,11 @@ def main():
     limit(asked.largest_file, asked.processes)
     if asked.limits_only:
         os.execvp(asked.command[0], asked.command)
-    sys.exit(run_as_first_process(asked.command))
+    before = seconds_of_node()
+    code = run_as_first_process(asked.command)
+    if report is not None:
+        os.write(report, json.dumps(computed_since(before)).encode())
+    sys.exit(code)
 
 
 def cannot(error):
@@ -142,6 +150,24 @@ def run_as_first_process(command):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
         signal.signal(number, lambda number, frame: os.kill(first, signal.SIGKILL))
     return wait_for(first)
+
+
+def seconds_of_node():
+    """All its processors' together since it started: at work, and in all."""
+    with open("/proc/stat") as file:
+        ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in file.readline().split()[1:9]]
+    idle = ticks[3] + ticks[4]
+    return sum(ticks) - idle, sum(ticks)
+
+
+def computed_since(before):
+    """Processors that others kept busy meanwhile, and how many there are."""
+    busy, total = seconds_of_node()
+    busy, total = busy - before[0], total - before[1]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cores = os.sysconf("SC_NPROCESSORS_ONLN")
+    others = max(busy - used.ru_utime - used.ru_stime, 0.0) / max(total, 0.01) * cores
+    return {"others": round(others, 3), "cores": cores}
 
 
 def start(command):

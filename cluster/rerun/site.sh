@@ -4,6 +4,7 @@ source "$COURSE_SITE"
 
 if [ -n "${COURSE_RERUN_ALONE:-}" ]; then
     SITE_LAUNCHER=mpirun
+    unset COURSE_JOB_FOLDER # the laptop's notes on the job, which are hidden too
     launch_ranks() {
         # The variables of the batch system are there for the programs; MPI shall not look for it.
         export PRTE_MCA_ras=^slurm,pbs PRTE_MCA_plm=^slurm OMPI_MCA_mpi_yield_when_idle=1
