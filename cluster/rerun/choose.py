@@ -9,17 +9,26 @@ import click
 from autograder.submissions.students import NoSubmissionsError, Student, find_students
 
 
-def students_at(path: Path, lesson: str) -> tuple[Path, list[Student], bool]:
-    """The class's folder, its students, and whether `path` is only one of them."""
+def students_of(group: Path, lesson: str) -> list[Student]:
     try:
-        beside = find_students([path.parent], lesson=lesson) if path.parent != path else []
-        one = [student for student in beside if [p.resolve() for p in student.places] == [path]]
-        if one:
-            return path.parent, one, True
-        students = find_students([path], lesson=lesson)
+        return find_students([group], lesson=lesson)
     except NoSubmissionsError as error:
         raise click.UsageError(str(error)) from None
-    return path, students, len(students) == 1
+
+
+def student_at(path: Path, lesson: str) -> Student:
+    """Whose place in the class this is, by the name that grading the class gives."""
+    inside = students_of(path, lesson)
+    if any(place.is_dir() and place != path for one in inside for place in one.places):
+        raise click.UsageError(
+            "this is a class: name CLASS/STUDENT, or --draw N students by lot, or --flagged GRADES"
+        )
+    for student in students_of(path.parent, lesson):
+        if path in student.places:
+            return Student(student.name, (path,), student.lesson)
+    if len(inside) != 1:
+        raise click.UsageError(f"{path} holds nothing that was handed in")
+    return inside[0]
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:

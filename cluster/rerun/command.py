@@ -66,9 +66,12 @@ def rerun_command(
     neither the class nor the grades, and are on one node without a network.
     """
     rules = rubric.load_rubric(rubric_file(lesson))
-    group, students, alone = choose.students_at(path.resolve(), rules.lesson)
-    if not alone:
-        students = chosen(students, draw, seed, flagged, rules.lesson)
+    path, several = path.resolve(), draw is not None or flagged is not None
+    group = path if several else path.parent
+    if several:
+        students = chosen(choose.students_of(path, rules.lesson), draw, seed, flagged, rules.lesson)
+    else:
+        students = [choose.student_at(path, rules.lesson)]
     site = site_files.current(site_name)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
@@ -120,11 +123,7 @@ def chosen(
     flagged: Path | None,
     lesson: str,
 ) -> list[Student]:
-    """Some of a class. With both, the lot is drawn among the flagged."""
-    if draw is None and flagged is None:
-        raise click.UsageError(
-            "this is a class: name CLASS/STUDENT, or --draw N students by lot, or --flagged GRADES"
-        )
+    """Who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
     if flagged is not None:
         names = choose.flagged(flagged, lesson)
         students = [student for student in students if student.name in names]

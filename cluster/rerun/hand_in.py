@@ -14,7 +14,6 @@ from autograder.reading.lesson_runs import one_folder_a_lesson, read_runs
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers
-from autograder.submissions import archives
 from autograder.submissions.file_kinds import is_package
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.lesson_names import lesson_of
@@ -93,10 +92,11 @@ def programs_in(folder: Folder) -> dict[str, bytes]:
 
 def below_lesson(name: PurePath) -> str:
     """`you.zip/02_serial/nets/cnn.py` is nets/cnn.py."""
-    folders = [archives.stem(part) if is_package(part) else part for part in name.parts[:-1]]
-    top = next((number for number, part in enumerate(folders, 1) if lesson_of(part)), 0)
-    packed = [number for number, part in enumerate(name.parts[:-1], 1) if is_package(part)]
-    return str(PurePosixPath(*name.parts[max([top, *packed]) :]))
+    folders = name.parts[:-1]
+    packed = [number for number, part in enumerate(folders, 1) if is_package(part)]
+    top = packed[-1] if packed else 0
+    below = (number for number, part in enumerate(folders[top:], top + 1) if lesson_of(part))
+    return str(PurePosixPath(*name.parts[next(below, top) :]))
 
 
 def read_program(path: Path, name: str) -> bytes:

@@ -175,7 +175,11 @@ def start(command):
     if program == 0:
         LIBC.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         os.closerange(3, 1024)
-        os.execvp(command[0], command)
+        try:
+            os.execvp(command[0], command)
+        except OSError as error:
+            print(f"sandbox: {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
+        os._exit(127)
     return program
 
 
