@@ -123,9 +123,9 @@ def test_runs_of_one_job_are_one_job(tmp_path):
 def test_lesson_08_makes_its_parts_first(tmp_path):
     facts = {
         "lesson": "08",
-        "source": "keras-horovod",
-        "scaling": "strong",
+        "source": "keras-sharded",
         "size": 2,
+        "samples": 6400,
         "train_samples": 6400,
     }
     files = {"train.py": b"", "make_parts.py": b""}
