@@ -1,6 +1,8 @@
 """`cluster rerun`: run handed-in programs again, as jobs of an account that may read nothing."""
 
 import secrets
+import signal
+import sys
 from pathlib import Path
 
 import click
@@ -84,6 +86,7 @@ def rerun_command(
             "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
             err=True,
         )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: the job is cancelled
     terms = Terms(
         account, site, scratch or account.home, private, network, minutes and 60 * minutes
     )

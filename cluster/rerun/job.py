@@ -178,7 +178,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
         job_id = last[0]
         try:
             account.cluster("wait", job_id, home=place.own, show=True, seconds=None)
-        except KeyboardInterrupt:
+        except BaseException:  # stopped from outside
             account.cluster("cancel", job_id, home=place.own, show=True)
             raise
         ended = time.time()

@@ -8,8 +8,8 @@ if [ -n "${COURSE_RERUN_ALONE:-}" ]; then
     launch_ranks() {
         # The variables of the batch system are there for the programs; MPI shall not look for it.
         export PRTE_MCA_ras=^slurm,pbs PRTE_MCA_plm=^slurm OMPI_MCA_mpi_yield_when_idle=1
-        if [ "$1" = 1 ] && ! command -v mpirun >/dev/null; then
-            "${@:2}"
+        if [ "$1" = 1 ]; then
+            "${@:2}" # mpirun would wait for all that the program left running
         elif mpirun --version | grep -q "Open MPI"; then
             mpirun --oversubscribe --bind-to none -np "$@"
         else
