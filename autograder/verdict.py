@@ -12,7 +12,7 @@ GRADER_ERROR = "grader error"
 NO_LESSON = "–"  # where a student stands who handed in nothing
 
 # Evidence is a tier, not a verdict; worst first.
-TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
+TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduced")
 
 
 @dataclass(frozen=True, slots=True)
