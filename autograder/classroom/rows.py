@@ -31,6 +31,7 @@ class Row:
     late_points: float = 0.0
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
+    programs: int = 0  # of the lesson's programs with something to tell the instructor
 
 
 def row_of(grade: Grade, page: str) -> Row:
@@ -62,6 +63,7 @@ def row_of(grade: Grade, page: str) -> Row:
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
+        programs=len(grade.programs),
     )
 
 

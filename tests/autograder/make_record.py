@@ -56,6 +56,7 @@ def make_record(
     measures: tuple[dict, ...] = (),
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
+    program: dict | None = None,
     **header,
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
@@ -88,6 +89,8 @@ def make_record(
         "started": "2026-03-02T10:00:00+00:00",
     } | header
     writer.add("header", facts)
+    if program:
+        writer.add("program", program)
     for rank in range(1 if first_rank_only else size):
         shard = shards[rank] if shards else [rank, None, size]
         value = {
