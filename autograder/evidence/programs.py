@@ -31,6 +31,10 @@ class Ran:
     hashes: dict[str, str]  # hash -> an output
     where: Run
 
+    @property
+    def output(self) -> str:
+        return next(iter(self.hashes.values()))
+
 
 def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
     """Of the runs that count. One name may have several hashes: mended between two runs."""
@@ -69,19 +73,25 @@ def weighed(
 
 
 def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[Finding]:
-    """A file was handed in under the name of one that ran, and no run that counts was of it."""
+    for file, program in not_the_ones(ran, programs):
+        yield odd(
+            "The program handed in is not the one that ran",
+            f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
+            f"another text in {shortened(program.name, 80)}",
+            [rank.where for rank in file.where.ranks[:1]],
+            "run the job again with this program, or hand in the program that ran",
+        )
+
+
+def not_the_ones(
+    ran: Sequence[Ran], programs: Sequence[HandedIn]
+) -> Iterator[tuple[Ran, HandedIn]]:
+    """Files under the name of one that ran, where no run that counts was of such a text."""
     there = {program.hash for program in programs}
     for file in ran:
         named = [program for program in programs if program.is_called(file.name)]
         if named and file.hashes and there.isdisjoint(file.hashes):
-            output = next(iter(file.hashes.values()))
-            yield odd(
-                "The program handed in is not the one that ran",
-                f"{shortened(file.name, 60)} as it was in the run of {shortened(output, 60)}",
-                f"another text in {shortened(named[0].name, 80)}",
-                [rank.where for rank in file.where.ranks[:1]],
-                "run the job again with this program, or hand in the program that ran",
-            )
+            yield file, named[0]
 
 
 def of_earlier_runs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
