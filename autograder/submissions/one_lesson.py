@@ -86,8 +86,7 @@ def shorten_names(folder: Folder) -> None:
         for path, name in files.items():
             files[path] = str(PurePath(name).relative_to(common))
     for path, name in folder.programs.items():
-        if PurePath(name).is_relative_to(common):
-            folder.programs[path] = str(PurePath(name).relative_to(common))
+        folder.programs[path] = name.removeprefix(f"{common}/")
 
 
 def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], list[Finding]]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from functools import lru_cache
+from pathlib import Path
 
 from autograder.submissions.regular_files import open_regular
 from autograder.text_hash import text_hash
@@ -30,11 +31,11 @@ class HandedIn:
 
 def read_programs(files: Mapping[Path, str]) -> list[HandedIn]:
     found: dict[tuple[str, str | None], HandedIn] = {}
-    for path in sorted(files, key=lambda path: (len(PurePath(files[path]).parts), files[path])):
+    for path, name in sorted(files.items(), key=lambda item: (item[1].count("/"), item[1])):
         if len(found) == MOST_FILES:
             break
-        program = read_program(path, files[path])
-        found.setdefault((PurePath(program.name).name, program.hash), program)  # copies once
+        program = read_program(path, name)
+        found.setdefault((name.rpartition("/")[2], program.hash), program)  # copies once
     return list(found.values())
 
 
@@ -44,7 +45,11 @@ def read_program(path: Path, name: str) -> HandedIn:
             data = file.read(MOST_BYTES + 1)
     except OSError:
         data = b""
+    return HandedIn(name, *read_text(data))
+
+
+@lru_cache(500)  # many programs of a class are as they were released
+def read_text(data: bytes) -> tuple[str | None, tuple[str, ...]]:
     if not data or len(data) > MOST_BYTES:
-        return HandedIn(name, None)
-    lines = data.decode("utf-8-sig", "replace").splitlines()
-    return HandedIn(name, text_hash(data), tuple(lines))
+        return None, ()
+    return text_hash(data), tuple(data.decode("utf-8-sig", "replace").splitlines())
