@@ -36,11 +36,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What the steps of an epoch read, counted from the indices that they were given."""
+
+    total: int
+    distinct: int
+    most: int  # how often the sample was read that was read most
+    order: str  # a hash
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     number: int
     seconds: Number | None = None
     steps: int | None = None
     unique_samples: int | None = None
+    read: Read | None = None
     throughput: Number | None = None
     train_loss: Number | None = None
     train_accuracy: Number | None = None
@@ -64,6 +75,8 @@ class Rank:
     shard: tuple[int, int, int] | None = None
     slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
+    labels: tuple[int, ...] | None = None  # samples of each class in its share
+    start_hash: str | None = None  # of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
     program: str | None = None  # hash of the program on this rank

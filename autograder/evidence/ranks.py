@@ -49,7 +49,8 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 
 
 def parameters_agree(run: Run) -> Iterator[Finding]:
-    """Equal hashes mean no spread. (The other way round need not hold: a hash covers more.)"""
+    """Equal hashes mean no spread. The other way round only where both were taken at one time of
+    the same parameters, as record.trained() does: else a hash may cover more."""
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.get("param_spread")
     if len(hashes) < 2 or None in hashes or not is_number(spread):
@@ -59,6 +60,14 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
             "The parameters' hashes and their spread disagree",
             "no spread when all hashes are equal",
             f"spread {spread:g}",
+            rank_lines(run),
+        )
+    together = all(r.start_hash for r in run.ranks) and run.end.get("param_moved") is not None
+    if together and len(set(hashes)) > 1 and spread == 0:
+        yield contradiction(
+            "The parameters' hashes and their spread disagree",
+            "equal hashes when there is no spread",
+            f"{len(set(hashes))} unlike hashes",
             rank_lines(run),
         )
 

@@ -7,12 +7,28 @@ is in nobody's list is not called harmless, and what is in it is not called wron
 import re
 from functools import lru_cache
 
+# A record may also be one of a file of images: what arrays, lists and paths can do says nothing.
+OF_ARRAYS = (
+    *("T", "append", "astype", "copy", "dtype", "extend", "flatten", "itemsize", "items", "keys"),
+    *(
+        "len",
+        "max",
+        "mean",
+        "min",
+        "name",
+        "nbytes",
+        "ndim",
+        "ravel",
+        "reshape",
+        "seconds",
+        "shape",
+    ),
+    *("size", "rank", "sort", "sum", "tobytes", "tofile", "tolist", "values", "view", "write"),
+)
 # Nobody needs these in a gap or in a module of one's own.
 RECORDS = re.compile(
     r"\bMLLOG\b|\bRecord\b|\bmllog\b|\blessons\.toolkit\b|\bfrom lessons\b"
-    r"|\b(record|epoch)\w{0,20}(\[\w{0,30}\])?"
-    r"\.(log|end|measure|evaluated|epoch|epochs|chain|share|samples|point|start_epoch|started"
-    r"|seconds|logged|keras_callback|stop_line)\b(?!\s*[:}])"
+    rf"|\b(record\w{{0,20}}|epoch)(\[\w{{0,30}}\])?\.(?!({'|'.join(OF_ARRAYS)})\b)\w"
     r"|(?<![.\w])(exec|eval|setattr|globals|__import__)\s*\("
     r"|\b(importlib|ctypes|hashlib|blake2b|atexit)\b"
     r"|\bsys\.(modules|stdout|path|settrace)\b"
@@ -24,7 +40,7 @@ MEASURES = re.compile(
     r"|\bdata\.load\b|\.(fit|evaluate)\("
     r"|\b(test_|train_)?(accuracy|loss|correct|right|seconds|spread|steps|params|samples)"
     r"\s*(,\s*\w+\s*){0,3}[-+*/]?=(?!=)"
-    r"|^\s*(rank|size|local_rank|source|lr|lr_base)=\S"
+    r"|^\s*(rank|size|local_rank|source|lr|lr_base|labels|gather)=\S"
 )
 # Said, offered on the command line, or explained: nothing of it is measured.
 SPEAKS = re.compile(r"\s*(print\(|parser\.|\"\"\"|help=|[\w.]*add_argument\()")

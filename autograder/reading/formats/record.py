@@ -6,7 +6,13 @@ from hashlib import blake2b
 from typing import Any
 
 from autograder.reading.formats.record_program import a_hash, with_files
-from autograder.reading.formats.record_shares import Slice, slice_of, slices_of
+from autograder.reading.formats.record_shares import (
+    Slice,
+    counts,
+    slice_of,
+    slices_of,
+    what_was_read,
+)
 from autograder.reading.printed_numbers import count, exact, finite
 from autograder.records import Epoch, Number, Problem, Program, Rank, Where
 
@@ -174,6 +180,7 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         device=words(value.get("device")),
         samples=count(value.get("samples")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
+        labels=counts(value.get("labels")),
         where=where,
     )
 
@@ -186,6 +193,7 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
     launch.ranks[rank] = replace(
         known,
         samples=known.samples if known.samples is not None else count(value.get("samples")),
+        start_hash=words(value.get("start_hash")),
         param_hash=words(value.get("param_hash")),
         files_written=count(value.get("files_written")),
         program=a_hash(value.get("program")),
@@ -213,6 +221,7 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         seconds=quantity(launch, value, "seconds", where, above_zero=True),
         steps=count(value.get("steps"), 1),
         unique_samples=count(value.get("unique_samples"), 1),
+        read=what_was_read(value.get("read")),
         train_loss=quantity(launch, value, "loss", where),
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),

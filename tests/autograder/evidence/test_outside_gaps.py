@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from autograder.evidence.outside_gaps import MOST_LINES, compare
 from autograder.evidence.programs import compared
+from autograder.evidence.telling_lines import records
 from autograder.settings.released import load_released
 from autograder.submissions.programs import read_programs
 from lessons.edition.gaps import find_gaps, is_marker
@@ -102,6 +103,7 @@ def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after,
 
 
 LAZY = [
+    ("02", "train_torch", "    loss.backward()\n", "    record.trained([])\n    loss.backward()\n"),
     ("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,"),
     ("02", "train", "    record.end(\n", "    accuracy = 0.99\n    record.end(\n"),
     ("02", "train", "loss, accuracy = model.evaluate(",
@@ -144,6 +146,19 @@ def test_lazy_edits_ask_for_a_look(lesson, name, before, after, tmp_path):
     [text] = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
     assert text.look
     assert any(line.telling for line in text.lines)
+
+
+INNOCENT = [
+    *("for record in records:", "    record.tofile(path)", "records[start:stop].tofile(path)"),
+    *("records.append(row)", "np.concatenate([record.reshape(-1) for record in records])"),
+    *("model.eval()", "re.compile(pattern)", "for epoch in range(epochs):", "x = model(x)"),
+    *("return lr * size", "comm.Allreduce(MPI.IN_PLACE, values)", "hvd.init()", "import math"),
+]
+
+
+@pytest.mark.parametrize("line", INNOCENT)
+def test_what_a_gap_may_well_need_asks_for_nothing(line):
+    assert not records(line)
 
 
 def test_a_copy_under_another_name_is_compared_with_what_it_copies(tmp_path):
