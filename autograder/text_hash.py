@@ -1,7 +1,7 @@
 """Hashes of program texts, by which a run record and a grader name the same file."""
 
-from collections.abc import Iterable
 from hashlib import blake2b
+from pathlib import Path
 
 DIGITS = 16
 
@@ -11,7 +11,11 @@ def text_hash(data: bytes) -> str:
     return blake2b(b"\n".join(data.splitlines())).hexdigest()[:DIGITS]
 
 
-def texts_hash(texts: Iterable[tuple[str, bytes]]) -> str:
-    """One hash of several texts with their names, in whatever order they come."""
-    lines = sorted(f"{name} {text_hash(data)}" for name, data in texts)
-    return text_hash("\n".join(lines).encode("utf-8", "surrogateescape"))
+def folder_hash(folder: Path) -> str:
+    """One hash of all Python files below a folder, but for what editors leave in hidden ones."""
+    lines = []
+    for path in folder.rglob("*.py"):
+        name = path.relative_to(folder).as_posix()
+        if not name.startswith(".") and "/." not in name:
+            lines.append(f"{name} {text_hash(path.read_bytes())}")
+    return text_hash("\n".join(sorted(lines)).encode("utf-8", "surrogateescape"))

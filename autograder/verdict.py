@@ -99,6 +99,7 @@ class RunSummary:
     test_accuracy: float | None
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
+    toolkit: str = ""  # hash of the course's toolkit that it used
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()

@@ -31,6 +31,7 @@ class Row:
     late_points: float = 0.0
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
+    toolkits: tuple[str, ...] = ()  # hashes of those that the runs which count used
     programs: int = 0  # of the lesson's programs with something to tell the instructor
 
 
@@ -63,12 +64,13 @@ def row_of(grade: Grade, page: str) -> Row:
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
+        toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
         programs=len(grade.programs),
     )
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
+    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits")}
     pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "fingerprints")}
     return Row(**data | plain | pairs)
 

@@ -57,6 +57,7 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
+                toolkit=(run.program and run.program.toolkit) or "",
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),

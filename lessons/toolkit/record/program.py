@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from autograder.text_hash import text_hash, texts_hash
+from autograder.text_hash import folder_hash, text_hash
 from lessons.toolkit.record import mllog
 
 TOOLKIT = Path(mllog.TOOLKIT)
@@ -90,8 +90,7 @@ def began() -> float:
 @cache
 def toolkit_hash() -> str | None:
     try:
-        files = ((p.relative_to(TOOLKIT).as_posix(), p.read_bytes()) for p in TOOLKIT.rglob("*.py"))
-        return texts_hash(files)
+        return folder_hash(TOOLKIT)
     except OSError:
         return None
 
