@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     ranks.every_rank_reports,
     ranks.every_rank_ends,
     ranks.as_many_as_asked,
+    ranks.same_program,
     consistency.epochs_in_order,
     consistency.no_more_epochs_than_asked,
     clock.times_add_up,

@@ -58,6 +58,7 @@ def make_record(
     start: str | None = None,
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
+    program: dict | None = None,
     **header,
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
@@ -90,6 +91,8 @@ def make_record(
         "started": "2026-03-02T10:00:00+00:00",
     } | header
     writer.add("header", facts)
+    if program:
+        writer.add("program", program)
     for rank in range(1 if first_rank_only else size):
         shard = shards[rank] if shards else [rank, None, size]
         value = {
