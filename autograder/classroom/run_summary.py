@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
+from autograder.evidence import copies
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure
@@ -57,6 +58,7 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
+                marks=copies.marks(run),
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),

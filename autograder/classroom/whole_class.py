@@ -4,9 +4,10 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
-from autograder.classroom.rows import Row, shared_runs
+from autograder.classroom.rows import Row
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -18,9 +19,10 @@ def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
-    shared = shared_runs(rows)
+    prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
+    shared = alike(prints, settings.jobs or {})
     found = [
-        replace(row, look=(*row.look, shared[row.student, row.lesson]))
+        replace(row, look=(*row.look, *shared[row.student, row.lesson]))
         if (row.student, row.lesson) in shared
         else row
         for row in rows

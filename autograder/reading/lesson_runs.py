@@ -71,8 +71,17 @@ def with_students_names(run: Run, names: Mapping[str, str]) -> Run:
         numbers = {name: number(getattr(value, name)) for name in EPOCH_NUMBERS}
         return replace(value, where=value.where and place(value.where), **numbers)  # type: ignore[arg-type]
 
+    said = run.beside
+    beside = replace(
+        said,
+        epochs=tuple(map(epoch, said.epochs)),
+        test_accuracy=number(said.test_accuracy),
+        test_loss=number(said.test_loss),
+        errors=tuple(replace(error, where=place(error.where)) for error in said.errors),
+    )
     return replace(
         run,
+        beside=beside,
         files=tuple(names.get(file, file) for file in run.files),
         epochs=tuple(map(epoch, run.epochs)),
         ranks=tuple(replace(rank, where=rank.where and place(rank.where)) for rank in run.ranks),

@@ -4,7 +4,8 @@ import json
 from hashlib import blake2b
 from pathlib import Path
 
-DATASET = {"name": "mnist", "sha256": "ab", "synthetic": False, "test_samples": 10000}
+MNIST = "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681"
+DATASET = {"name": "mnist", "sha256": MNIST, "synthetic": False, "test_samples": 10000}
 BEGAN_MS = 1772445600000  # 2026-03-02T10:00:00Z
 
 
@@ -94,7 +95,7 @@ def make_record(
             "rank": rank,
             "local_rank": rank,
             "host": "n1",
-            "device": f"CPU #{rank}",
+            "device": f"{facts['device']} #{rank}",
             "samples": samples // size,
             "shard": shard,
             "shard_ids_hash": "all" if shard is None else f"s{rank}",
