@@ -60,5 +60,5 @@ def row_of(grade: Grade, page: str) -> Row:
 def from_data(data: dict[str, Any]) -> Row:
     plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
     checks = tuple(map(tuple, data["checks"]))
-    prints = tuple(Print(f, l, p, s, Marks(*m)) for f, l, p, s, m in data["fingerprints"])
+    prints = tuple(Print(a, b, c, d, Marks(*m)) for a, b, c, d, m in data["fingerprints"])
     return Row(**data | plain | {"checks": checks, "fingerprints": prints})

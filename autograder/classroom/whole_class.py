@@ -22,7 +22,7 @@ def with_class_findings(
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
     shared = alike(prints, settings.jobs or {})
     found = [
-        replace(row, look=(*row.look, *shared[row.student, row.lesson]))
+        with_copies(row, shared[row.student, row.lesson], row.student in settings.logins)
         if (row.student, row.lesson) in shared
         else row
         for row in rows
@@ -48,6 +48,13 @@ def with_class_findings(
                 row = replace(row, look=empty.look, page=empty.page)
             found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
+
+
+def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
+    """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
+    the roster does not say whose it would be, it confirms neither."""
+    tier = "self-consistent" if row.tier == "confirmed" and not account_known else row.tier
+    return replace(row, tier=tier, look=(*row.look, *told))
 
 
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
