@@ -6,6 +6,7 @@ from pathlib import Path
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
 from autograder.evidence import examine
+from autograder.evidence.copies import marks
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
@@ -101,6 +102,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     counted = [
         run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
     ]
+    marked = {id(run): marks(run) for run in runs}
     seen = examine.examine(
         runs,
         counted,
@@ -108,6 +110,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         hand_in.references,
         settings.logins.get(student),
         names_of(runs, rubric),
+        marked,
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
@@ -122,7 +125,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier_reason=seen.reason,
         checks=judged.checks,
         findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted),
+        runs=summaries(hand_in, runs, counted, marked),
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))

@@ -1,10 +1,10 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
-from autograder.evidence import copies
+from autograder.evidence.copies import Marks
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure
@@ -22,7 +22,7 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 
 
 def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
 ) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
@@ -58,7 +58,7 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
-                marks=copies.marks(run),
+                marks=marked[id(run)],
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),

@@ -78,12 +78,14 @@ def examine(
     references: Mapping[str, Measure] | None = None,
     login: str | None = None,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
+    marked: Mapping[int, copies.Marks] | None = None,
 ) -> Examined:
     """Findings on all finished runs; the tier is that of the weakest run that counts. `names_of`
-    says what the rubric calls a run, under which a calibration has its references."""
+    says what the rubric calls a run, under which a calibration has its references; `marked`, by
+    what it is known again."""
     findings: list[Finding] = []
     tiers = []
-    copied = copies.within([run for run in runs if run.outcome == "completed"])
+    copied = copies.within([run for run in runs if run.outcome == "completed"], marked or {})
     too_long = accounting.too_long(runs, jobs) if jobs is not None else {}
     for run in runs:
         if run.outcome != "completed":

@@ -15,7 +15,7 @@ from autograder.reading.printed_numbers import VALUE, finite, printed
 from autograder.records import Beside, Epoch, Number, Where
 
 WINDOW = 1500  # bytes after an epoch's end in which its printed line stands
-MOST = 2_000  # of a file: runs, and printed epochs of a run
+MOST_RUNS, MOST_EPOCHS = 5_000, 20_000  # of a file
 SHORTEST = 12  # bytes between two lines of a record that can say anything
 
 # "Epoch 3: loss 0.2156, accuracy 0.9384" and "Epoch 1/4: 2.34 s, {'loss': 0.3, 'accuracy': 0.91}"
@@ -29,6 +29,9 @@ FACTS = re.compile(
     rb"^(site|job|ranks|gpus on this node|started): ([^\n]{1,200})$",
     re.MULTILINE,
 )
+
+
+KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
 
 
 @dataclass(slots=True)
@@ -49,6 +52,7 @@ class BesideRecords:
     job: dict[str, str] = field(default_factory=dict)
     tests: dict[str, Number] = field(default_factory=dict)
     stopped: str | None = None  # the run that said its end last
+    epochs: int = 0  # printed, of all runs
 
 
 def add(
@@ -64,21 +68,22 @@ def add(
     told, tag, end = place
     if tag - told >= SHORTEST:
         between(all_, data, told, tag, where)
-    about = event.get("metadata")
-    if not isinstance(about, dict) or about.get("rank") != 0:
+    key, about = event.get("key"), event.get("metadata")
+    if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
         return
-    key = event.get("key")
     beside = all_.runs.get(run)
     if beside is None:
-        if len(all_.runs) >= MOST:
+        if len(all_.runs) >= MOST_RUNS:
             return
         beside = all_.runs[run] = BesideSoFar(job=all_.job)
     if key == "header":
         all_.tests = {}
     elif key == "epoch_stop":
         number = about.get("epoch_num")
-        if type(number) is int and len(beside.epochs) < MOST:
-            beside.epochs += epochs_after(data, end, number, where)
+        if type(number) is int and all_.epochs < MOST_EPOCHS:
+            found = epochs_after(data, end, number, where)
+            beside.epochs += found
+            all_.epochs += len(found)
     elif key == "eval_accuracy" and about.get("split") == "test":
         beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
     elif key == "run_stop":

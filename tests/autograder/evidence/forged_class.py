@@ -1,4 +1,5 @@
-"""A class with the hand-ins of a forger, graded as an instructor does, with and without accounting."""
+"""A class with the hand-ins of a forger, graded as an instructor does: with and without accounting,
+with a roster."""
 
 import copy
 import json
