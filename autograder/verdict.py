@@ -12,7 +12,7 @@ GRADER_ERROR = "grader error"
 NO_LESSON = "–"  # where a student stands who handed in nothing
 
 # Evidence is a tier, not a verdict; worst first.
-TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
+TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Check:
     try_: str = ""
     hidden: bool = False
     parts: tuple[Part, ...] = ()
+    told: str = ""  # what was measured, in words that can stand in place of the title
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,16 @@ class Point:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a speed job measured, for pictures: one rank alone, all silent, all together."""
+
+    seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
+    speedup: Point
+    ceiling: Point
+    share: Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +111,12 @@ class RunSummary:
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
     toolkit: str = ""  # hash of the course's toolkit that it used
+    # Of what no two runs share: seconds, losses, settings, parameters, result, job.
+    marks: tuple[str, str, str, str, float | None, str] = ("", "", "", "", None, "")
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
+    rounds: Rounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
