@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from autograder.cli import main
 from autograder.settings.released import load_released
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
@@ -224,10 +226,6 @@ def program_lines(found):
 
 
 def page_of_gradescope(tmp_path):
-    from click.testing import CliRunner
-
-    from autograder.cli import main
-
     results = tmp_path / "results.json"
     words = ["grade", str(tmp_path / "class/ada"), "--lesson", "02", "--gradescope", str(results)]
     CliRunner().invoke(main, words)
@@ -262,10 +260,6 @@ def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
     student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
     hand_in(tmp_path / "class/ben/02", make_record(run="12341234"), answers=RIGHT_ANSWERS)
     whole = grade(tmp_path / "class", out=tmp_path / "whole").folder
-    from click.testing import CliRunner
-
-    from autograder.cli import main
-
     for part in ("1/2", "2/2"):
         grade(tmp_path / "class", "--shard", part, out=tmp_path / "parts" / part[0])
     parts = [str(path) for path in (tmp_path / "parts").iterdir()]
@@ -276,10 +270,6 @@ def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
 
 
 def test_explain_shows_the_lines(tmp_path, graded):
-    from click.testing import CliRunner
-
-    from autograder.cli import main
-
     student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
     _, out = graded()
     said = CliRunner().invoke(main, ["explain", "ada", "02", "--grades", str(out)]).stdout
@@ -310,3 +300,10 @@ def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text):
     done = grade(tmp_path / "class", "--released", folder)
     assert done.exit_code == 2
     assert "02.json is not what `lessons build` writes" in done.stderr
+
+
+def test_gradescope_gets_the_edition_too(tmp_path):
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(tmp_path / "02.zip")])
+    with zipfile.ZipFile(tmp_path / "02.zip") as archive:
+        packed = archive.read("rubrics/released/02.json")
+    assert packed == Path("autograder/rubrics/released/02.json").read_bytes()
