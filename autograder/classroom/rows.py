@@ -32,6 +32,8 @@ class Row:
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
     told: tuple[tuple[str, str], ...] = ()  # id of a check, and what it found, in words
+    toolkits: tuple[str, ...] = ()  # hashes of those that the runs which count used
+    programs: int = 0  # of the lesson's programs with something to tell the instructor
 
 
 def row_of(grade: Grade, page: str) -> Row:
@@ -64,11 +66,13 @@ def row_of(grade: Grade, page: str) -> Row:
         runs=sum(run.counted for run in grade.runs),
         told=tuple((c.id, c.told) for c in grade.checks if c.told),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
+        toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
+        programs=len(grade.programs),
     )
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
+    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits")}
     pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "fingerprints", "told")}
     return Row(**data | plain | pairs)
 

@@ -59,6 +59,7 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
+                toolkit=(run.program and run.program.toolkit) or "",
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=measured_or_none(rounds_of, run),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row, shared_runs
+from autograder.classroom.toolkits import lonely_toolkits
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -18,13 +19,14 @@ def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
-    shared = shared_runs(rows)
-    found = [
-        replace(row, look=(*row.look, shared[row.student, row.lesson]))
-        if (row.student, row.lesson) in shared
-        else row
-        for row in rows
-    ]
+    found = list(rows)
+    for said in (shared_runs(rows), lonely_toolkits(rows)):
+        found = [
+            replace(row, look=(*row.look, said[row.student, row.lesson]))
+            if (row.student, row.lesson) in said
+            else row
+            for row in found
+        ]
     if people:
         names = {printable(person) for person in people}
         strange = unknown_students({row.student for row in rows}, names)

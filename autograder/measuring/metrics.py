@@ -92,6 +92,17 @@ METRICS: dict[str, Metric] = {
     "unique_samples": Metric(
         measure.unique_samples, "different samples an epoch, over all ranks", "samples"
     ),
+    "read_most": Metric(
+        epochs.read_most,
+        "how often an epoch's steps read the sample that they read most",
+        "times",
+        label="times that a sample was read",
+    ),
+    "reading_orders": Metric(
+        epochs.reading_orders,
+        "different orders in which epochs read the samples; as many as epochs if each shuffles",
+        "orders",
+    ),
     "shard_overlap": Metric(
         sample_shares.shard_overlap,
         "samples an epoch that a second rank reads again",
@@ -175,6 +186,9 @@ METRICS: dict[str, Metric] = {
     "best_val_accuracy": Metric(epochs.best_val_accuracy, "best validation accuracy of an epoch"),
     "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
+    "param_moved": Metric(
+        at_end("param_moved"), "largest change of a parameter by training; 0: nothing was learnt"
+    ),
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),

@@ -17,6 +17,7 @@ from cluster.job_file.sbatch_options import OptionError
 from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
+from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
@@ -95,15 +96,21 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
 def run_all(
     path: Path, arguments: list[str], plan: list[dict], site: Site, chain: bool
 ) -> dict[Path, int]:
-    """Submit everything, then wait; outputs of the jobs that succeeded, and their ranks."""
+    """Submit everything that the site takes at a time, then wait; outputs of the jobs that
+    succeeded, and their ranks."""
+    most = int(site.settings.get("SITE_MAX_JOBS") or len(plan))
     jobs: list[str] = []
+    ended: list[list[JobStatus]] = []
     for asked in plan:
-        after = {"dependency": f"afterany:{jobs[-1]}"} if chain and jobs else {}
+        if len(jobs) - len(ended) == most:
+            ended.append(wait_for(jobs[len(ended)], site))
+        after = {"dependency": f"afterany:{jobs[-1]}"} if chain and len(jobs) > len(ended) else {}
         jobs.append(submit(path, arguments, asked | after, site))
+    ended += [wait_for(job, site) for job in jobs[len(ended) :]]
     return {
         status.output: int(asked["ntasks"])
-        for job, asked in zip(jobs, plan, strict=True)
-        for status in wait_for(job, site)
+        for statuses, asked in zip(ended, plan, strict=True)
+        for status in statuses
         if status.succeeded and status.output
     }
 

@@ -54,8 +54,11 @@ def make_record(
     total: float | None = None,
     end: dict | None = None,
     measures: tuple[dict, ...] = (),
+    read: bool = False,
+    start: str | None = None,
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
+    program: dict | None = None,
     **header,
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
@@ -88,6 +91,8 @@ def make_record(
         "started": "2026-03-02T10:00:00+00:00",
     } | header
     writer.add("header", facts)
+    if program:
+        writer.add("program", program)
     for rank in range(1 if first_rank_only else size):
         shard = shards[rank] if shards else [rank, None, size]
         value = {
@@ -110,6 +115,9 @@ def make_record(
             "accuracy": accuracy + 0.02 * number,
             "lr": 0.001,
         }
+        if read:  # each epoch in an order of its own, every sample once
+            counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
+            value["read"] = counted
         writer.clock += 1000 * (time if wall is None else wall[number - 1])
         writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
     for measure in measures:
@@ -118,6 +126,7 @@ def make_record(
         for rank in range(1 if first_rank_only else size):
             value = {
                 "rank": rank,
+                "start_hash": start,
                 "param_hash": hashes[rank % len(hashes)],
                 "samples": samples // size,
                 "files_written": None,

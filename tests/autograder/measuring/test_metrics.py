@@ -41,7 +41,8 @@ def full(size: int, **facts) -> Run:
         run=f"{size:08d}",
         size=size,
         seconds=(9.0 / size, 8.0 / size, 8.0 / size),
-        end={"param_spread": 0.0, "files_written": 1},
+        read=True,
+        end={"param_moved": 0.5, "param_spread": 0.0, "files_written": 1},
         measures=(
             *({"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")),
             *some_rounds((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (1.2, 1.3, 1.4)),
