@@ -47,6 +47,8 @@ def test_the_page_draws_each_round(reports):
     )
     assert 'class="ideal"' in picture
     assert "dashed: 2. Median speedup 1.8" in page
+    assert re.search(r'data-label="speedup">1\.8\d<', page)
+    assert re.search(r'<p class="met">Speedup on 2 ranks 1\.8\d \(', page)
 
 
 @pytest.mark.parametrize(
