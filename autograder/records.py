@@ -94,6 +94,19 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """What a job's output says beside a run's record: in lines that the program or the job file
+    printed, and in the error file."""
+
+    epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
+    test_accuracy: Number | None = None  # printed
+    test_loss: Number | None = None
+    evaluated: tuple[float | None, float | None] | None = None  # the last test, before the end
+    job: dict[str, str] = field(default_factory=dict)  # the job file's facts: job, name, ranks, …
+    errors: tuple[Problem, ...] = ()  # what tells of a bad end, though the record says success
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One training run, told apart from others in the same files."""
 
@@ -119,3 +132,4 @@ class Run:
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began and did not end
     epochs_done: float | None = None  # as the program counts it, fractions too, if it does
+    beside: Beside = field(default_factory=Beside)  # to compare a record with

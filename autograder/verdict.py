@@ -111,6 +111,8 @@ class RunSummary:
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
     toolkit: str = ""  # hash of the course's toolkit that it used
+    # Of what no two runs share: seconds, losses, settings, parameters, result, job.
+    marks: tuple[str, str, str, str, float | None, str] = ("", "", "", "", None, "")
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from autograder.evidence.accounting import AccountedJob
+from autograder.evidence.accounting_dump import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
 from autograder.settings.released import Pieces

@@ -7,6 +7,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.evidence import examine, programs
+from autograder.evidence.copies import marks
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
@@ -102,6 +103,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     judged = judge.judge(hand_in)
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     counted = list(named.values())
+    marked = {id(run): marks(run) for run in runs}
     seen = examine.examine(
         runs,
         counted,
@@ -109,6 +111,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         hand_in.references,
         settings.logins.get(student),
         names_of(runs, rubric),
+        marked,
         runs_again(hand_in, named, settings.reruns.get((student, lesson))),
     )
     handed_in = read_programs(folder.programs)
@@ -127,7 +130,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier_reason=seen.reason,
         checks=judged.checks,
         findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted),
+        runs=summaries(hand_in, runs, counted, marked),
         programs=texts,
         handed_in=folder.handed_in,
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
 from autograder.commands.options import ClassOptions
-from autograder.evidence.accounting import read_accounting
+from autograder.evidence.accounting_dump import read_accounting
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.read_policy import read_policy
