@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 LESSON = Path(__file__).parents[1] / "solutions" / "07_horovod"
@@ -43,7 +44,8 @@ def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
     optimizer = speed.keras.optimizers.Adam(0.001)
     if averaging:
         speed.train.start_horovod()
-        rank, barrier = speed.hvd.rank(), speed.hvd.barrier
+        rank = speed.hvd.rank()
+        barrier = partial(speed.hvd.allreduce, 0.0, name="ready")
         optimizer = speed.train.make_optimizer(0.001)
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
     model = resnet.resnet()
