@@ -307,9 +307,9 @@ answers.note(predict_share=predict_share)
 plots.speed_rounds(speed)
 
 # %% [markdown]
-# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.8 to 2.0 and the share 0.91 to
-# 1.00. While another program took a part of one core, the ceiling fell to 1.2, and the share stayed
-# 0.95: that is what the rounds are for.
+# **What you should see.** On two cores of an AMD EPYC the ceiling was 1.9 to 2.0 and the share 0.93 to
+# 1.00. While other programs ran on these cores, the ceiling fell to 1.2, and the share stayed 0.95:
+# that is what the rounds are for.
 #
 # What two cores show: averaging 273,658 gradients (1.1 MB, through memory) costs little beside a step
 # of 110 ms. What they cannot show: a GPU computes this step in a few milliseconds, and then the same

@@ -16,7 +16,7 @@ ASKED = rubric.load_rubric(rubric.FOLDER / "07.yaml")
 def rounds_of(share: float, *jitter: float, ceiling: float = 1.9, **more: object) -> tuple:
     """Rounds on two ranks, by default of steps that agree with those by hand."""
     error = more.pop("error", 0.0)
-    shares = [share + by for by in jitter or (0.0, 0.01, -0.01)]
+    shares = [share + by for by in (jitter or (0.0, 0.01, -0.01)) * 4]
     seconds = [
         (0.4 + n / 100, (0.8 + n / 50) / ceiling, (0.8 + n / 50) / ceiling / s)
         for n, s in enumerate(shares)
@@ -53,8 +53,9 @@ CASES = {
     ),
     "a rate of 0": (rounds_of(0.93, error=1.0, moved=0.0), {}, 0, FAILED, "movement"),
     "nothing moved": (rounds_of(0.93, moved=0.0), {}, 0, FAILED, "movement of parameters"),
-    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 4}), {}, 0, NOT_MEASURED, "the very same"),
+    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "the very same"),
     "two rounds": (RIGHT[:3], {}, 0, NOT_MEASURED, "of at least 3"),
+    "too few to tell": (rounds_of(0.93)[:9], {}, 0, FAILED, "rounds of speed: 8"),
     "one rank": (RIGHT, {"size": 1}, 0, NOT_MEASURED, "nobody to be compared with"),
     "a rank too few": (RIGHT, {"ranks_asked": 4}, 0, FAILED, "2 ranks"),
     "a smaller network": (RIGHT, {"params": 1000}, 0, FAILED, "parameters"),

@@ -5,6 +5,7 @@ from tests.lessons.planted.table import Job, Lesson, Mistake
 WORDS = ("--train-samples", "3200", "--epochs", "4")
 FEW_TESTS = ("train.py", "train_samples=args.train_samples",
              "args.train_samples, test_samples=2000")  # fmt: skip
+FEW_ROUNDS = ("--rounds", "3", "--steps", "1", "--batch-size", "4")
 RATE = "Adam(lr * hvd.size())"
 PLANTED = {
     "not wrapped": (
@@ -39,12 +40,14 @@ LESSON = Lesson(
         "keras 3": Job(
             (*KERAS_3, FEW_TESTS), WORDS, ranks=2, environ={"TF_USE_LEGACY_KERAS": "0"}
         ),
+        "speed": Job((), (), ranks=2, program="speed.py"),
+        "speed, not wrapped": Job(PLANTED["not wrapped"], FEW_ROUNDS, ranks=2, program="speed.py"),
         "size 1 on every rank": Job(  # started by a launcher that Horovod does not know
             (FEW_TESTS,), ("--train-samples", "320", "--epochs", "1"),
             start="strangers", environ={"SLURM_NTASKS": "2"},
         ),
     },
-    handed_in={"07_1.out": "one rank", "07_2.out": "right"},
+    handed_in={"07_speed.out": "speed", "07_1.out": "one rank", "07_2.out": "right"},
     mistakes={
         "none": Mistake("right", {}),
         "not wrapped": Mistake("not wrapped", {"equal": "the optimizer wrapped by Horovod"}),
@@ -53,6 +56,9 @@ LESSON = Lesson(
         "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 saves"}),
         "epochs not divided": Mistake(
             "epochs not divided", {"accuracy": "epochs of keras over that of one"}
+        ),
+        "speed, not wrapped": Mistake(
+            "speed, not wrapped", {"speed": "update error"}, replaces="07_speed.out"
         ),
         "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
         "size 1 on every rank": Mistake(
