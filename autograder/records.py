@@ -36,11 +36,22 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What the steps of an epoch read, counted from the indices that they were given."""
+
+    total: int
+    distinct: int
+    most: int  # how often the sample was read that was read most
+    order: str  # a hash
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     number: int
     seconds: Number | None = None
     steps: int | None = None
     unique_samples: int | None = None
+    read: Read | None = None
     throughput: Number | None = None
     train_loss: Number | None = None
     train_accuracy: Number | None = None
@@ -64,10 +75,22 @@ class Rank:
     shard: tuple[int, int, int] | None = None
     slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
+    labels: tuple[int, ...] | None = None  # samples of each class in its share
+    start_hash: str | None = None  # of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
+    program: str | None = None  # hash of the program on this rank
     ended: bool = False
     where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Hashes (`text_hash`) of what ran, as the run record tells them; None: not known."""
+
+    main: str | None = None  # name of the program itself
+    toolkit: str | None = None
+    files: dict[str, str | None] = field(default_factory=dict)  # by names in the program's folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +125,7 @@ class Run:
     header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
     end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
     measures: tuple[dict[str, Any], ...] = ()  # the record's measure events
+    program: Program | None = None  # what the record says of the program that ran
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop
     ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain

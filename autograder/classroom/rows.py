@@ -29,6 +29,9 @@ class Row:
     late_points: float = 0.0
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
+    told: tuple[tuple[str, str], ...] = ()  # id of a check, and what it found, in words
+    toolkits: tuple[str, ...] = ()  # hashes of those that the runs which count used
+    programs: int = 0  # of the lesson's programs with something to tell the instructor
 
 
 def row_of(grade: Grade, page: str) -> Row:
@@ -53,12 +56,15 @@ def row_of(grade: Grade, page: str) -> Row:
         adjustments=grade.adjustments,
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
+        told=tuple((c.id, c.told) for c in grade.checks if c.told),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
+        toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
+        programs=len(grade.programs),
     )
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
-    checks = tuple(map(tuple, data["checks"]))
+    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits")}
+    pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "told")}
     prints = tuple(Print(a, b, c, d, Marks(*m)) for a, b, c, d, m in data["fingerprints"])
-    return Row(**data | plain | {"checks": checks, "fingerprints": prints})
+    return Row(**data | plain | pairs | {"fingerprints": prints})

@@ -8,6 +8,7 @@ from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row
+from autograder.classroom.toolkits import lonely_toolkits
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -20,13 +21,13 @@ def with_class_findings(
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
-    shared = alike(prints, settings.jobs or {})
-    found = [
-        with_copies(row, shared[row.student, row.lesson], row.student in settings.logins)
-        if (row.student, row.lesson) in shared
-        else row
-        for row in rows
-    ]
+    shared, lonely = alike(prints, settings.jobs or {}), lonely_toolkits(rows)
+    found = []
+    for row in rows:
+        key = row.student, row.lesson
+        if key in shared:
+            row = with_copies(row, shared[key], row.student in settings.logins)
+        found.append(replace(row, look=(*row.look, lonely[key])) if key in lonely else row)
     if people:
         names = {printable(person) for person in people}
         strange = unknown_students({row.student for row in rows}, names)

@@ -49,7 +49,8 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 
 
 def parameters_agree(run: Run) -> Iterator[Finding]:
-    """Equal hashes mean no spread. (The other way round need not hold: a hash covers more.)"""
+    """Equal hashes mean no spread. The other way round only where both were taken at one time of
+    the same parameters, as record.trained() does: else a hash may cover more."""
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.get("param_spread")
     if len(hashes) < 2 or None in hashes or not is_number(spread):
@@ -59,6 +60,14 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
             "The parameters' hashes and their spread disagree",
             "no spread when all hashes are equal",
             f"spread {spread:g}",
+            rank_lines(run),
+        )
+    together = all(r.start_hash for r in run.ranks) and run.end.get("param_moved") is not None
+    if together and len(set(hashes)) > 1 and spread == 0:
+        yield contradiction(
+            "The parameters' hashes and their spread disagree",
+            "equal hashes when there is no spread",
+            f"{len(set(hashes))} unlike hashes",
             rank_lines(run),
         )
 
@@ -72,4 +81,20 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
             shortened(", ".join(str(h) for h in named[:8]), 120),
             shortened(", ".join(sorted(seen)[:8]), 120),
             rank_lines(run),
+        )
+
+
+def same_program(run: Run) -> Iterator[Finding]:
+    """What every rank says of its program, and rank 0 besides in a line of its own."""
+    told = [(rank.program, rank.where) for rank in run.ranks if rank.program]
+    if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
+        told.insert(0, (first, None))
+    others = [where for hash_, where in told if hash_ != told[0][0]]
+    if others:
+        yield odd(
+            "Ranks of one run had different programs",
+            "the same program on every rank",
+            f"{len({hash_ for hash_, _ in told})} different ones",
+            others,
+            "start all ranks with one command, and leave the program alone until they run",
         )

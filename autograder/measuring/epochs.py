@@ -7,7 +7,7 @@ from typing import Any
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact, is_number, printed
 from autograder.measuring.record_facts import first_line, in_header
-from autograder.records import Number, Run
+from autograder.records import Number, Read, Run
 
 
 def epochs(run: Run) -> Measure:
@@ -49,6 +49,23 @@ def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
 
 
 # --- steps ----------------------------------------------------------------------------------
+
+
+def read_most(run: Run) -> Measure:
+    """Of the epoch in which a sample was read most often."""
+    return exact(max(read.most for read in _reads(run)), "times", first_line(run))
+
+
+def reading_orders(run: Run) -> Measure:
+    """1 for an order that is kept, or that all epochs share."""
+    return exact(len({read.order for read in _reads(run)}), "orders", first_line(run))
+
+
+def _reads(run: Run) -> list[Read]:
+    reads = [epoch.read for epoch in run.epochs]
+    if not reads or None in reads:
+        raise NotMeasured("the output does not say which samples the steps read")
+    return [read for read in reads if read]
 
 
 def steps(run: Run) -> Measure:

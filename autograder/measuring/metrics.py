@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
+from autograder.measuring import (
+    epochs,
+    measure,
+    participants,
+    record_facts,
+    rounds,
+    sample_shares,
+)
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
@@ -35,6 +42,7 @@ class Metric:
     label: str = ""  # in titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, where it cannot be left out
     any_at: bool = False  # the run record decides what `at` may say
+    in_words: Callable[[Run], str] | None = None  # the check's title, once it has been measured
 
     @property
     def of_a_run(self) -> bool:
@@ -84,6 +92,17 @@ METRICS: dict[str, Metric] = {
     "unique_samples": Metric(
         measure.unique_samples, "different samples an epoch, over all ranks", "samples"
     ),
+    "read_most": Metric(
+        epochs.read_most,
+        "how often an epoch's steps read the sample that they read most",
+        "times",
+        label="times that a sample was read",
+    ),
+    "reading_orders": Metric(
+        epochs.reading_orders,
+        "different orders in which epochs read the samples; as many as epochs if each shuffles",
+        "orders",
+    ),
     "shard_overlap": Metric(
         sample_shares.shard_overlap,
         "samples an epoch that a second rank reads again",
@@ -131,6 +150,32 @@ METRICS: dict[str, Metric] = {
     "efficiency": Metric(
         study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
     ),
+    # a speed job
+    "rounds": Metric(rounds.how_many, "rounds of a speed job", "rounds"),
+    "rounds_speedup": Metric(
+        rounds.speedup, "work done in a time by all ranks together / by one alone", label="speedup"
+    ),
+    "rounds_ceiling": Metric(
+        rounds.ceiling,
+        "the same by ranks that exchange nothing: what this machine can give",
+        label="ceiling",
+    ),
+    "rounds_share": Metric(
+        rounds.share,
+        "`rounds_speedup` / `rounds_ceiling`",
+        label="share of the ceiling",
+        in_words=rounds.in_words,
+    ),
+    "rounds_moved": Metric(
+        rounds.said_by_all("moved", min),
+        "how far the steps of a round moved the parameters, at least",
+        label="movement of parameters",
+    ),
+    "rounds_spread": Metric(
+        rounds.said_by_all("spread", max),
+        "largest difference of parameters over ranks after a round",
+        label="spread of parameters",
+    ),
     # what was learnt
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
     "train_accuracy": Metric(epochs.train_accuracy(-1), "training accuracy of the last epoch"),
@@ -141,6 +186,9 @@ METRICS: dict[str, Metric] = {
     "best_val_accuracy": Metric(epochs.best_val_accuracy, "best validation accuracy of an epoch"),
     "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
+    "param_moved": Metric(
+        at_end("param_moved"), "largest change of a parameter by training; 0: nothing was learnt"
+    ),
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),

@@ -57,8 +57,11 @@ def make_record(
     total: float | None = None,
     end: dict | None = None,
     measures: tuple[dict, ...] = (),
+    read: bool = False,
+    start: str | None = None,
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
+    program: dict | None = None,
     **header,
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
@@ -94,6 +97,8 @@ def make_record(
         writer.clock = 1000 * datetime.fromisoformat(facts["started"]).timestamp()
     began = writer.clock
     writer.add("header", facts)
+    if program:
+        writer.add("program", program)
     for rank in range(1 if first_rank_only else size):
         shard = shards[rank] if shards else [rank, None, size]
         value = {
@@ -116,6 +121,9 @@ def make_record(
             "accuracy": accuracy + 0.02 * number,
             "lr": 0.001,
         }
+        if read:  # each epoch in an order of its own, every sample once
+            counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
+            value["read"] = counted
         writer.clock += 1000 * (time if wall is None else wall[number - 1])
         writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
     for measure in measures:
@@ -124,6 +132,7 @@ def make_record(
         for rank in range(1 if first_rank_only else size):
             value = {
                 "rank": rank,
+                "start_hash": start,
                 "param_hash": hashes[rank % len(hashes)],
                 "samples": samples // size,
                 "files_written": None,
@@ -140,6 +149,15 @@ def make_record(
         }
         writer.add("run_stop", value | (end or {}), "INTERVAL_END", status="success")
     return writer.lines
+
+
+def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[dict, ...]:
+    """Measures of a speed job, from the seconds of (alone, silent, together) in each round."""
+    usual = {"name": "round", "unit": "s", "steps": 4, "samples": 64, "moved": 0.1, "spread": 0.0}
+    return tuple(
+        usual | {"value": together, "round": n, "alone_s": alone, "silent_s": silent} | more
+        for n, (alone, silent, together) in enumerate(seconds, start=1)
+    )
 
 
 def sealed_again(lines: list[str]) -> list[str]:

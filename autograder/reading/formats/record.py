@@ -5,9 +5,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from autograder.reading.formats.record_shares import Slice, slice_of, slices_of
+from autograder.reading.formats.record_program import a_hash, with_files
+from autograder.reading.formats.record_shares import (
+    Slice,
+    counts,
+    slice_of,
+    slices_of,
+    what_was_read,
+)
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import Epoch, Number, Problem, Rank, Where
+from autograder.records import Epoch, Number, Problem, Program, Rank, Where
 
 FORMAT = "record"
 CHAIN = b',"chain":'
@@ -28,6 +35,7 @@ class Launch:
     last: Where | None = None
     header: dict[str, Any] = field(default_factory=dict)
     machine: dict[str, Any] = field(default_factory=dict)
+    program: Program | None = None
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     shards: dict[int, Slice] = field(default_factory=dict)  # the header, which may come later,
@@ -150,6 +158,10 @@ def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where
     launch.machine = value
 
 
+def on_program(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
+    launch.program = with_files(launch.program, value)
+
+
 def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if count(value.get("rank")) != rank:
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
@@ -168,6 +180,7 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         device=words(value.get("device")),
         samples=count(value.get("samples")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
+        labels=counts(value.get("labels")),
         where=where,
     )
 
@@ -180,8 +193,10 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
     launch.ranks[rank] = replace(
         known,
         samples=known.samples if known.samples is not None else count(value.get("samples")),
+        start_hash=words(value.get("start_hash")),
         param_hash=words(value.get("param_hash")),
         files_written=count(value.get("files_written")),
+        program=a_hash(value.get("program")),
         ended=True,
         where=known.where or where,
     )
@@ -206,6 +221,7 @@ def on_epoch_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wh
         seconds=quantity(launch, value, "seconds", where, above_zero=True),
         steps=count(value.get("steps"), 1),
         unique_samples=count(value.get("unique_samples"), 1),
+        read=what_was_read(value.get("read")),
         train_loss=quantity(launch, value, "loss", where),
         train_accuracy=quantity(launch, value, "accuracy", where, fraction=True),
         lr=finite(value.get("lr")),
@@ -253,6 +269,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
 HANDLERS = {
     "header": on_header,
     "machine": on_machine,
+    "program": on_program,
     "rank": on_rank,
     "epoch_start": on_epoch_start,
     "epoch_stop": on_epoch_stop,

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.reading.printed_numbers import count
+from autograder.records import Read
 
 MOST_SLICES = 100  # of a rank's share
+MOST_CLASSES = 100
 
 # [start, stop, step]; a stop of null, as in Python, is the end of the data set.
 Slice = tuple[int, int | None, int]
@@ -24,6 +26,23 @@ def slices_of(value: Any) -> list[Slice] | None:
         return None
     parts = [slice_of(part) for part in value]
     return None if None in parts else parts  # type: ignore[return-value]
+
+
+def counts(value: Any) -> tuple[int, ...] | None:
+    """Samples of each class."""
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
+        return None
+    found = [count(item) for item in value]
+    return None if None in found else tuple(found)  # type: ignore[arg-type]
+
+
+def what_was_read(value: Any) -> Read | None:
+    if not isinstance(value, dict) or not isinstance(value.get("order"), str):
+        return None
+    total, distinct, most = (count(value.get(name)) for name in ("total", "distinct", "most"))
+    if total is None or distinct is None or most is None:
+        return None
+    return Read(total, distinct, most, value["order"][:64])
 
 
 def with_end(share: Slice | None, header: dict[str, Any]) -> tuple[int, int, int] | None:

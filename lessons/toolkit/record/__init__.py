@@ -2,10 +2,11 @@
 
     record = Record("02", args, source="keras", params=…, dataset=mnist.facts)
     model.fit(…, callbacks=[record.keras_callback()])
-    record.end(test_loss=loss, test_accuracy=accuracy, params=model.get_weights())
+    record.end(test_loss=loss, test_accuracy=accuracy)
 
-A plain loop says `with record.epoch(steps=…) as epoch: … epoch.log(loss=…, accuracy=…)` instead of
-the callback. With several ranks every rank makes a Record and ends it.
+A plain loop says record.begin(params), `with record.epoch(steps=…) as epoch: … epoch.log(loss=…,
+accuracy=…)` and record.trained(params) instead of the callback. With several ranks every rank makes
+a Record and ends it.
 """
 
 from lessons.toolkit.record.record import Record

@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from lessons.toolkit.record import mllog
+from lessons.toolkit.record.reading import what_was_read
 
 
 class EpochClock:
@@ -30,6 +31,7 @@ class EpochClock:
         self.global_batch = global_batch
         self.lr = lr
         self.logged: dict[str, Any] = {}
+        self.indices: list[Any] = []
         self.write("INTERVAL_START", "epoch_start", None)
         self.seconds = 0.0
         self.running_since: float | None = None
@@ -45,6 +47,10 @@ class EpochClock:
         self.samples = values.pop("samples", self.samples)
         self.logged |= values
 
+    def read(self, indices: Any) -> None:
+        """Samples of the training set that a step took, by index; counted when the clock stands."""
+        self.indices.append(indices)
+
     def pause(self) -> None:
         if self.running_since is not None:
             synchronise()
@@ -57,7 +63,8 @@ class EpochClock:
 
     def stop(self) -> None:
         self.pause()
-        unique = self.samples
+        read = what_was_read(self.indices)
+        unique = read["distinct"] if read else self.samples
         if unique is not None and self.steps is not None and self.global_batch:
             unique = min(unique, self.steps * self.global_batch)
         value = {
@@ -67,6 +74,7 @@ class EpochClock:
             "loss": None,
             "accuracy": None,
             "lr": self.lr,
+            **({"read": read} if read else {}),
         } | {name: mllog.short(value) for name, value in self.logged.items()}
         self.write("INTERVAL_END", "epoch_stop", value)
 

@@ -1,29 +1,35 @@
 """The run record as a Keras callback, for Keras 3 and for tf_keras."""
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 
-def make_callback(record: Any) -> Any:
+def make_callback(record: Any, gather: Callable[[Any], Any] | None) -> Any:
     # A class can only be derived once Keras is loaded, and from the Keras that the program uses.
     keras = sys.modules.get("tf_keras") or sys.modules.get("keras")
     if keras is None:
         raise RuntimeError("record.keras_callback() needs Keras: import it before.")
-    return type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})(record)
+    return type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})(record, gather)
 
 
 class CallbackMethods:
     model: Any
     params: Any
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, record: Any, gather: Callable[[Any], Any] | None) -> None:
         super().__init__()
         self.record = record
+        self.gather = gather
         self.epoch: Any = None
         self.updates_before = 0
 
     # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
+    def on_train_begin(self, logs: Any = None) -> None:
+        if self.model.built:  # else its parameters do not exist yet
+            self.record.begin(self.model.trainable_variables)
+
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.updates_before = updates(self.model)
         self.epoch = self.record.start_epoch()
@@ -47,6 +53,7 @@ class CallbackMethods:
             lr=learning_rate(self.model),
         )
         self.epoch.stop()
+        self.record.trained(self.model.trainable_variables, self.gather)
         validation = {k.removeprefix("val_"): v for k, v in logs.items() if k.startswith("val_")}
         if (value := accuracy(validation)) is not None:
             number = self.epoch.number

@@ -1,21 +1,67 @@
-"""A hash of trained parameters, so that ranks that ended unequal show."""
+"""What became of the parameters: a hash of them, how far they moved, how far ranks are apart.
+
+Each looks from outside, at parameters as they lie in memory when training stands still. NumPy is
+imported where it is needed: the record itself serves programs without it.
+"""
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+
+MOST = 4_000_000  # numbers that travel at once when ranks are compared
 
 
 def param_hash(params: Any) -> str:
     """Hash of the bytes of all parameters: arrays, tensors, or a dictionary of them, in order."""
     digest = hashlib.blake2b()
-    for value in params.values() if isinstance(params, Mapping) else params:
-        digest.update(array_bytes(value))
+    for value in arrays(params):
+        if value.dtype.kind == "f":
+            value = value + value.dtype.type(0)  # -0.0 becomes 0.0: equal numbers hash alike
+        digest.update(value.tobytes())
     return digest.hexdigest()[:16]
 
 
-def array_bytes(value: Any) -> bytes:
-    if hasattr(value, "detach"):  # torch; through uint8, for NumPy has no bfloat16
-        torch = sys.modules["torch"]
-        value = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-    return value.numpy().tobytes() if hasattr(value, "numpy") else value.tobytes()
+def moved(before: list[Any], params: Any) -> float:
+    """The largest change of any one parameter since `before`, which is list(arrays(…)) of then."""
+    changes = [
+        float(abs(now - then).max()) for then, now in zip(before, arrays(params), strict=True)
+    ]
+    return max(changes, key=lambda change: (change != change, change), default=0.0)  # nan is most
+
+
+def spread(params: Any, gather: Callable[[Any], Any]) -> float:
+    """The largest difference of any one parameter between any two ranks.
+
+    gather: the program's own collective: it takes one row and gives the rows of all ranks.
+    """
+    import numpy as np
+
+    widest = []
+    for piece in pieces(arrays(params)):
+        rows = gather(piece[None])
+        rows = np.concatenate(rows) if isinstance(rows, list) else array(rows)  # mpi4py: a list
+        widest.append(np.ptp(rows, axis=0).max())
+    return float(np.max(widest)) if widest else 0.0
+
+
+def arrays(params: Any) -> Iterator[Any]:
+    values: Iterable[Any] = params.values() if isinstance(params, Mapping) else params
+    return (array(value) for value in values)
+
+
+def array(value: Any) -> Any:
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        if value.dtype == sys.modules["torch"].bfloat16:  # NumPy has no such type
+            value = value.float()
+    return value.numpy() if hasattr(value, "numpy") else value
+
+
+def pieces(values: Iterable[Any]) -> Iterator[Any]:
+    """All floating-point numbers one after the other, in pieces that are neither tiny nor huge."""
+    import numpy as np
+
+    flat = [value.reshape(-1) for value in values if value.dtype.kind == "f"]
+    whole = np.concatenate(flat) if flat else np.empty(0)
+    return (whole[first : first + MOST] for first in range(0, whole.size, MOST))

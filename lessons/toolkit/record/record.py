@@ -6,16 +6,17 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.toolkit.record import facts, mllog
+from lessons.toolkit.record import facts, mllog, program
 from lessons.toolkit.record.epoch_clock import EpochClock
 from lessons.toolkit.record.header import header, participant, settings
 from lessons.toolkit.record.keras_callback import make_callback
-from lessons.toolkit.record.parameters import param_hash
+from lessons.toolkit.record.parameters import arrays, moved, param_hash, spread
+from lessons.toolkit.record.reading import labels_of
 from lessons.toolkit.record.shares import share
 
 RECORDS = itertools.count()  # of this process
@@ -27,6 +28,7 @@ class Record:
     args: the program's argparse namespace, from which epochs, batch_size, lr, seed and model come.
     samples: distinct training samples an epoch of all ranks together; default: the data set's.
     shard: this rank's share, as (start, stop, step) or as indices or names; default: everything.
+    labels: the classes of this rank's share, to be counted.
     more: any other fact of the header, or one that args does not tell right.
     """
 
@@ -43,6 +45,7 @@ class Record:
         local_rank: int = 0,
         samples: int | None = None,
         shard: Iterable[Any] | None = None,
+        labels: Any = None,
         **more: Any,
     ) -> None:
         asked = settings(args)
@@ -55,6 +58,12 @@ class Record:
         known = header(lesson, source, asked, self.size, params, dataset, more)
         self.global_batch, self.lr = known["global_batch"], known["lr"]
         self.share = share(shard, self.samples)
+        self.program, self.told = program.main_hash(), set[str]()
+        if labels is not None:
+            self.share["labels"] = labels_of(labels)
+        self.before: list[Any] | None = None  # the parameters that training began with
+        self.seen: dict[str, Any] = {}  # of the parameters, straight after the last step
+        self.start_hash: str | None = None
         self.chain = mllog.Chain(run_id(self.size), self.rank)
         mllog.write(self.first_lines(known, int(local_rank)))
         atexit.register(self.abort)
@@ -66,11 +75,17 @@ class Record:
             machine = facts.machine(framework, os.environ)
             machine["started"] = datetime.now(UTC).isoformat(timespec="seconds")
             lines += [self.point("header", known), self.point("machine", machine)]
+            lines += self.program_lines(program.first_values())
         present = participant(self.rank, local_rank, framework, self.share)
         return [*lines, self.point("rank", present)]
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
         return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+
+    def program_lines(self, values: Iterable[dict[str, Any]]) -> list[str]:
+        told = list(values)
+        self.told.update(name for value in told for name in value["files"])
+        return [self.point("program", value) for value in told]
 
     @contextmanager
     def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
@@ -91,9 +106,28 @@ class Record:
             lr=self.lr,
         )
 
-    def keras_callback(self) -> Any:
-        """The same as a Keras callback; put callbacks that write checkpoints after it."""
-        return make_callback(self)
+    def keras_callback(self, gather: Callable[[Any], Any] | None = None) -> Any:
+        """The same as a Keras callback; put callbacks that write checkpoints after it. It calls
+        begin and trained itself; gather is trained's."""
+        return make_callback(self, gather)
+
+    def begin(self, params: Any) -> None:
+        """On every rank, right before the first step: the parameters that training begins with."""
+        if self.start_hash is None:
+            params = [array.copy() for array in arrays(params)]
+            self.start_hash = param_hash(params)
+            self.before = params if self.rank == 0 else None
+
+    def trained(self, params: Any, gather: Callable[[Any], Any] | None = None) -> None:
+        """On every rank, straight after the last step, before anything else is done with them: the
+        trained parameters. gather: the collective that brings a row of every rank together
+        (hvd.allgather, comm.allgather), by which the ranks' parameters are compared."""
+        params = list(arrays(params))
+        self.seen = {"param_hash": param_hash(params)}
+        if self.before is not None:
+            self.seen["param_moved"] = mllog.short(moved(self.before, params))
+        if gather is not None:
+            self.seen["param_spread"] = spread(params, gather)
 
     def evaluated(
         self,
@@ -126,25 +160,32 @@ class Record:
         files_written: int | None = None,
         **more: Any,
     ) -> None:
-        """Last of all, on every rank. params: the trained parameters, to be hashed."""
+        """Last of all, on every rank. params: the trained parameters, if trained() was not called;
+        param_spread: what the program found itself, if trained() was given no collective."""
         if self.ended:
             return
+        if params is not None and not self.seen:
+            self.trained(params)
         self.ended = True
         atexit.unregister(self.abort)
         if test_accuracy is not None:
             self.evaluated(test_accuracy, loss=test_loss, split="test", samples=self.test_samples)
         last = {
             "rank": self.rank,
-            "param_hash": None if params is None else param_hash(params),
+            "start_hash": self.start_hash,
+            "param_hash": self.seen.get("param_hash"),
             "samples": self.share["samples"],
             "files_written": files_written,
+            "program": self.program,
         }
-        lines = [self.point("rank_end", last)]
+        since = program.later_values(self.told) if self.rank == 0 else ()
+        lines = [*self.program_lines(since), self.point("rank_end", last)]
         if self.rank == 0:
             summary = {
                 "test_accuracy": mllog.short(test_accuracy),
                 "test_loss": mllog.short(test_loss),
-                "param_spread": param_spread,
+                "param_moved": self.seen.get("param_moved"),
+                "param_spread": self.seen.get("param_spread", param_spread),
                 "files_written": files_written,
                 **more,
             }

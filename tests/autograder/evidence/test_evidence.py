@@ -38,6 +38,11 @@ MUTATIONS = [
     ("more samples than steps hold", make_record(global_batch=16), "its steps can hold"),
     ("claims a cover that the shares lack",
         make_record(**TWO, shards=[[0, None, 2], [0, None, 2]]), "shares hold fewer"),
+    (
+        "no spread with unlike hashes, both of the same moment",
+        make_record(**TWO, start="s", hashes=("h", "i"), end={"param_moved": 0.1}),
+        "hashes",
+    ),
     ("spread with equal hashes", make_record(**TWO, end={"param_spread": 0.1}), "hashes"),
     ("other hosts", make_record(hosts=["n7"]), "header does not name"),
 ]  # fmt: skip

@@ -1,0 +1,28 @@
+"""What the steps of an epoch really read: counted from the indices that they were given."""
+
+import hashlib
+from typing import Any
+
+
+def what_was_read(steps: list[Any]) -> dict[str, Any] | None:
+    """How many samples, how many different ones, the one read most, and a hash of their order."""
+    if not steps:
+        return None
+    import numpy as np
+
+    order = np.concatenate([np.asarray(step, dtype=np.int64).reshape(-1) for step in steps])
+    times = np.bincount(order) if order.size else np.zeros(1, np.int64)
+    return {
+        "total": int(order.size),
+        "distinct": int((times > 0).sum()),
+        "most": int(times.max()),
+        "order": hashlib.blake2b(order.tobytes()).hexdigest()[:16],
+    }
+
+
+def labels_of(labels: Any, classes: int = 10) -> list[int]:
+    """How many samples of each class."""
+    import numpy as np
+
+    found = np.bincount(np.asarray(labels, dtype=np.int64).reshape(-1), minlength=classes)
+    return [int(count) for count in found[: 2 * classes]]

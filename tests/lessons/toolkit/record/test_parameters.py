@@ -1,0 +1,84 @@
+"""What the record finds out about parameters and about what was read, from outside."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as numpy_arrays
+from record_lines import events, of, run_program
+
+from lessons.toolkit.record.parameters import moved, param_hash, spread
+from lessons.toolkit.record.reading import labels_of, what_was_read
+
+numbers = numpy_arrays(np.float32, (3, 40), elements=st.floats(-8, 8, width=32))
+
+
+@given(numbers)
+def test_the_spread_is_the_largest_difference_of_one_parameter_between_any_two_ranks(ranks):
+    params = [ranks[0, :12].reshape(3, 4), ranks[0, 12:]]
+    as_tensor = spread(params, lambda row: ranks)  # as Horovod gives the rows
+    as_list = spread(params, lambda row: list(ranks[:, None]))  # as mpi4py does
+    assert as_tensor == as_list == pytest.approx(float(np.ptp(ranks, axis=0).max()))
+
+
+@given(numbers)
+def test_the_hash_tells_numbers_and_not_their_sign_of_zero(ranks):
+    one, other = [ranks[0]], [ranks[1]]
+    assert (param_hash(one) == param_hash(other)) == bool((ranks[0] == ranks[1]).all())
+    assert param_hash([np.array([-0.0])]) == param_hash([np.array([0.0])])
+
+
+def test_parameters_that_diverged_have_no_spread_and_no_change_that_is_a_number():
+    diverged = [np.array([1.0, np.nan]), np.zeros(3)]
+    assert np.isnan(spread(diverged, lambda row: np.concatenate([row, row])))
+    assert np.isnan(moved([np.zeros(2), np.zeros(3)], diverged))
+    assert moved([np.zeros(2), np.ones(3)], [np.full(2, 0.25), np.ones(3)]) == 0.25
+
+
+@given(st.lists(st.lists(st.integers(0, 30), max_size=9), min_size=1, max_size=9))
+def test_what_was_read_is_counted(steps):
+    found = what_was_read([np.array(step, np.int32) for step in steps])
+    flat = [index for step in steps for index in step]
+    assert (found["total"], found["distinct"]) == (len(flat), len(set(flat)))
+    assert found["most"] == max(map(flat.count, flat), default=0)
+    cut_otherwise = what_was_read([np.array(flat, np.int64)])
+    assert cut_otherwise == found, "the order is that of samples, however they are cut in batches"
+    if flat != flat[::-1]:
+        assert what_was_read([np.array(flat[::-1])])["order"] != found["order"]
+
+
+def test_labels_are_counted():
+    assert labels_of(np.array([0, 3, 3, 9], np.uint8)) == [1, 0, 0, 2, 0, 0, 0, 0, 0, 1]
+
+
+# Rank 1 ends elsewhere; after training both take rank 0's numbers, as a hidden broadcast would.
+APART = """
+import numpy as np
+from mpi4py import MPI
+from lessons.toolkit.record import Record
+
+comm = MPI.COMM_WORLD
+record = Record("07", {"epochs": 1, "batch_size": 5}, source="mpi", rank=comm.rank, size=comm.size)
+weights = {"w": np.zeros((2, 3)), "b": np.zeros(4)}
+record.begin(weights)
+with record.epoch(steps=1) as epoch:
+    weights["w"] += 1 + comm.rank / 4
+    epoch.read(np.arange(5)[::-1])
+    epoch.log(loss=1.0, accuracy=0.5)
+record.trained(weights, comm.allgather)
+weights = comm.bcast(weights)
+record.end(params=weights, param_spread=0.0)
+"""
+
+
+@pytest.mark.ranks
+def test_ranks_are_compared_before_anything_else_is_done_with_them(tmp_path):
+    launcher = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2")
+    found = events(run_program(APART, folder=tmp_path, launcher=launcher))
+    [end] = of(found, "run_stop")
+    assert (end["value"]["param_spread"], end["value"]["param_moved"]) == (0.25, 1.0)
+    ranks = [event["value"] for event in of(found, "rank_end")]
+    assert len({rank["param_hash"] for rank in ranks}) == 2
+    assert len({rank["start_hash"] for rank in ranks}) == 1
+    [epoch] = of(found, "epoch_stop")
+    assert epoch["value"]["read"]["distinct"] == epoch["value"]["unique_samples"] == 5
