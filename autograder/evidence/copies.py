@@ -80,11 +80,13 @@ def of_parameters(run: Run) -> str:
 
 
 def of_job(run: Run) -> str:
-    """The job's number behind its site's name, or that of the queue where everybody has an own."""
-    if not run.job_id:
+    """The job's number, as the record says it and no file's name, behind its site's name or that
+    of the queue where everybody has an own."""
+    number = run.header.get("job_id")
+    if not isinstance(number, str) or not number:
         return ""
     own = [name for key in ("scheduler", "site") if (name := run.header.get(key)) in OWN_QUEUES]
-    return f"{own[0] if own else run.header.get('site') or ''} {run.job_id}"[:80]
+    return f"{own[0] if own else run.header.get('site') or ''} {number}"[:80]
 
 
 def digest(facts: list) -> str:

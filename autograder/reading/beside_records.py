@@ -116,7 +116,9 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
 def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
     """What was printed of an epoch right after the record's line about its end."""
     if data.startswith(mllog.TAG, end + 1):
-        return []
+        following = data.find(b"\n", end + 1)
+        if data.find(b'"rank":0,', end + 1, following) >= 0:
+            return []
     found: list[Epoch] = []
     line = where.line
     for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:

@@ -39,10 +39,10 @@ def copied(lines):
 
 # The second student's output, and words of what the instructor is told; None: nothing.
 PAIRS = {
-    "the same output": (lambda: numpy_job(), "also handed in by"),
-    "a new run id": (lambda: copied(numpy_job(77)), "also handed in by"),
+    "the same output": (lambda: numpy_job(), "the same run was also handed in"),
+    "a new run id": (lambda: copied(numpy_job(77)), "the same run was also handed in"),
     "honest work with the same seed": (lambda: honest(numpy_job(77)), None),
-    "the same job": (lambda: honest(numpy_job()), "same job was also handed in"),
+    "the same job": (lambda: honest(numpy_job()), "a run of the same job was also"),
     "job 1234 of another site": (lambda: honest(numpy_job(site="juwels")), None),
     "job 1234 of a laptop": (
         lambda: honest(numpy_job(scheduler="laptop", site="laptop")), None),
