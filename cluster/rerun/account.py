@@ -16,6 +16,7 @@ COURSE = Path(__file__).resolve().parents[2]
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
 # The site's software on the login node too, as in a job: its Python runs the course's commands.
 IN_SITE = """\
+cd "$HOME" 2>/dev/null || cd /
 source "$COURSE_SITE" >&2 || exit 1
 if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"

@@ -94,6 +94,8 @@ def rerun_command(
     for number, student in enumerate(students, 1):
         click.echo(f"{number} of {len(students)}: {student.name}, lesson {rules.lesson}", err=True)
         try:
+            if Path(student.name).name != student.name:  # as some systems' own files name them
+                raise NotRepeatableError("its name cannot be a folder's")
             taken = take(student, rules, profile)
             ended = [run_job(terms, taken, job) for job in taken.jobs]
         except NotRepeatableError as reason:
