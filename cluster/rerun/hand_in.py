@@ -160,7 +160,7 @@ def arguments_of(run: Run) -> tuple[str, ...]:
     words = run.header.get("arguments")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise NotRepeatableError("its record does not say which arguments the program was given")
-    if any("\0" in word or "\n" in word or word.endswith("...") for word in words):
+    if any(not word.isprintable() or word.endswith("...") for word in words):
         raise NotRepeatableError("the arguments in its record are cut or damaged")
     return tuple(map(in_own_tmp, words))
 

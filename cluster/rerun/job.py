@@ -88,8 +88,8 @@ def place_of(account: Account, parent: str) -> Iterator[Place]:
         yield place
     finally:
         # A program may have closed folders of its own to their owner.
-        account.run("chmod", "-R", "u+rwX", base)
-        account.run("rm", "-rf", base)
+        account.run("chmod", "-R", "u+rwX", base, seconds=600)
+        account.run("rm", "-rf", base, seconds=600)
 
 
 def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:

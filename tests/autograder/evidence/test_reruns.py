@@ -9,6 +9,7 @@ from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.reruns import Again
 from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
+from autograder.verdict import TIERS
 from tests.autograder.make_record import hand_in, make_record, sealed_again, write_lines
 
 SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
@@ -101,6 +102,31 @@ def test_what_is_not_reproduced(name, record, again, words, contradicts):
         assert finding.found
         assert finding.where
         assert finding.try_
+
+
+STRANGE = [None, [], {}, ["x"], "x" * 5000, "nan", True, -1, 1e308, 10**30]
+MEMBERS = [
+    "started",
+    "dataset",
+    "params",
+    "model",
+    "global_batch",
+    "epochs_asked",
+    "device",
+    "site",
+]
+MEMBERS += ["threads", "test_accuracy", "seconds"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=[repr(value)[:12] for value in STRANGE])
+@pytest.mark.parametrize("member", MEMBERS)
+def test_whatever_either_of_them_says_can_be_compared(member, strange):
+    job = RepeatedJob("77", "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
+    facts = {"end": {"seconds": strange}} if member == "seconds" else {member: strange}
+    for record, again in (({}, facts), (facts, {})):
+        found = seen(run_of(**record), rerun_of(**again), job)
+        assert found.tier in TIERS
+        assert all(len(f.expected) + len(f.found) < 1000 for f in found.findings)
 
 
 def test_a_program_that_fails_when_run_again():
