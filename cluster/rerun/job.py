@@ -236,13 +236,15 @@ def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
     for old in outputs.iterdir():
         old.unlink()
     jobs = []
-    for job, one in zip(taken.jobs, ended, strict=True):
-        name = f"rerun_{one.job_id}"
+    for number, (job, one) in enumerate(zip(taken.jobs, ended, strict=True), 1):
+        # Where each job has a queue of its own, as on the laptop, all are number 1.
+        name = f"rerun{number}_{one.job_id}"
         (outputs / f"{name}.out").write_bytes(one.output)
         (outputs / f"{name}.err").write_bytes(one.error)
         jobs.append(
             {
                 "job_id": one.job_id,
+                "files": [f"{name}.out", f"{name}.err"],
                 "state": one.state,
                 "submitted": one.submitted,
                 "ended": one.ended,
