@@ -20,14 +20,16 @@ def runs_again(
     handed in after the rerun has none."""
     if rerun is None:
         return {}
-    outputs = sorted(rerun.outputs.iterdir()) if rerun.outputs.is_dir() else []
-    printed = read_files(outputs, own_readers(hand_in.rubric))
+    readers = own_readers(hand_in.rubric)
+    printed = {
+        job: read_files([rerun.outputs / f for f in job.files], readers) for job in rerun.jobs
+    }
     found: dict[str, Again] = {}
     for name, run in counted.items():
         job = next((job for job in rerun.jobs if run.launch and run.launch in job.launches), None)
         if job is None or run.launch in found:
             continue
-        of_job = [again for again in printed if again.job_id == job.job_id]
+        of_job = [again for again in printed[job] if again.job_id == job.job_id]
         try:
             again = Again(job, run_that_counts(replace(hand_in, runs=of_job), name))
         except NotMeasured as missing:

@@ -21,6 +21,7 @@ class RepeatedJob:
     """One job of a rerun; times in seconds since 1970, by the clock of who submitted it."""
 
     job_id: str
+    files: tuple[str, ...]  # what it printed, in the folder of outputs
     state: str  # as the scheduler says
     submitted: float
     ended: float
@@ -71,6 +72,7 @@ def read_rerun(path: Path) -> Rerun:
 def repeated_job(told: dict[str, Any]) -> RepeatedJob:
     return RepeatedJob(
         job_id=str(told["job_id"]),
+        files=tuple(Path(str(name)).name for name in told["files"]),
         state=str(told["state"]),
         submitted=float(told["submitted"]),
         ended=float(told["ended"]),

@@ -16,6 +16,7 @@ COURSE = Path(__file__).resolve().parents[2]
 CLEAN = {"PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
 # The site's software on the login node too, as in a job: its Python runs the course's commands.
 IN_SITE = """\
+cd "$HOME" 2>/dev/null || cd /
 source "$COURSE_SITE" >&2 || exit 1
 if declare -F load_software >/dev/null; then load_software >&2 || exit 1; fi
 [ -z "${COURSE_ENVIRONMENT:-}" ] || PATH="$COURSE_ENVIRONMENT/bin:$PATH"
@@ -45,14 +46,18 @@ class Account:
         known = CLEAN | self.variables | {"HOME": home or self.home}
         known |= {"USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash"}
         clean = ["env", "-i", *(f"{name}={value}" for name, value in known.items())]
-        return subprocess.run(
-            [*self.front, *clean, *words],
-            input=data or b"",
-            cwd="/",
-            stdout=subprocess.PIPE,
-            stderr=None if show else subprocess.PIPE,
-            timeout=seconds,
-        )
+        try:
+            return subprocess.run(
+                [*self.front, *clean, *words],
+                input=data or b"",
+                cwd="/",
+                stdout=subprocess.PIPE,
+                stderr=None if show else subprocess.PIPE,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired:
+            said = f"{words[0]} has not ended within {seconds:g} s for the account {self.name}"
+            raise click.ClickException(said) from None
 
     def do(self, *words: str, home: str = "", data: bytes | None = None) -> str:
         done = self.run(*words, home=home, data=data)

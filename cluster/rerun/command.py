@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from autograder.safe_text import printable
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.students import Student
@@ -92,18 +93,23 @@ def rerun_command(
     )
     failed = 0
     for number, student in enumerate(students, 1):
-        click.echo(f"{number} of {len(students)}: {student.name}, lesson {rules.lesson}", err=True)
+        click.echo(
+            f"{number} of {len(students)}: {printable(student.name)}, lesson {rules.lesson}",
+            err=True,
+        )
         try:
+            if Path(student.name).name != student.name:  # as some systems' own files name them
+                raise NotRepeatableError("its name cannot be a folder's")
             taken = take(student, rules, profile)
             ended = [run_job(terms, taken, job) for job in taken.jobs]
-        except NotRepeatableError as reason:
-            click.echo(f"  not run again: {reason}", err=True)
+        except (NotRepeatableError, click.ClickException) as reason:
+            click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
             continue
         folder = out / student.name / rules.lesson
         keep(folder, taken, terms, ended)
         states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
-        click.echo(f"{folder}: {states}")
+        click.echo(f"{printable(folder)}: {states}")
     if failed < len(students):
         click.echo(f"Compare: autograder grade {group} --reruns {out} …", err=True)
     if failed:
@@ -133,7 +139,7 @@ def chosen(
     if draw is not None:
         seed = secrets.randbelow(10**6) if seed is None else seed
         students = choose.drawn(students, draw, seed)
-        names_drawn = ", ".join(student.name for student in students)
+        names_drawn = ", ".join(printable(student.name) for student in students)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not students:
         raise click.ClickException("there is nobody to run again")

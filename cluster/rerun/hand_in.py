@@ -24,6 +24,8 @@ from autograder.submissions.students import Student
 MOST_PROGRAMS, LARGEST = 100, 1_000_000  # files, bytes of one
 LONGEST = 24 * 3600  # seconds that a record may ask its repetition for
 
+LAUNCHERS = ("torchrun", "horovodrun")  # of launch(): programs may need what these set
+
 # What a notebook does before its job is submitted: lesson -> program and arguments.
 BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
 
@@ -41,6 +43,7 @@ class Repeated:
     ranks: int
     hosts: int
     threads: int
+    launcher: str  # only one that stands in for the site's, as the variable LAUNCHER takes it
     seconds: float  # that the record's run took
     before: tuple[str, ...]  # a program and its arguments, to be run first
     launches: tuple[str, ...]
@@ -137,6 +140,7 @@ def job_of(
         ranks=whole(first.header.get("world_size")),
         hosts=len({rank.host for rank in first.ranks if rank.host}) or 1,
         threads=whole(first.header.get("threads")),
+        launcher=said if (said := first.header.get("launcher")) in LAUNCHERS else "",
         seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
         before=before(first, programs),
         launches=tuple(run.launch for run in runs),
@@ -156,7 +160,7 @@ def arguments_of(run: Run) -> tuple[str, ...]:
     words = run.header.get("arguments")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise NotRepeatableError("its record does not say which arguments the program was given")
-    if any("\0" in word or "\n" in word or word.endswith("...") for word in words):
+    if any(not word.isprintable() or word.endswith("...") for word in words):
         raise NotRepeatableError("the arguments in its record are cut or damaged")
     return tuple(map(in_own_tmp, words))
 

@@ -28,6 +28,7 @@ UNSEEN = ("solutions", "tests", "autograder/rubrics/expected", ".git", "build") 
 JOB = """\
 #!/bin/bash
 set -euo pipefail
+{variables}
 source "$COURSE_SITE"
 python=$(command -v python)
 {exports}
@@ -87,8 +88,8 @@ def place_of(account: Account, parent: str) -> Iterator[Place]:
         yield place
     finally:
         # A program may have closed folders of its own to their owner.
-        account.run("chmod", "-R", "u+rwX", base)
-        account.run("rm", "-rf", base)
+        account.run("chmod", "-R", "u+rwX", base, seconds=600)
+        account.run("rm", "-rf", base, seconds=600)
 
 
 def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
@@ -108,15 +109,19 @@ def put(account: Account, place: Place, programs: dict[str, bytes]) -> None:
 
 def job_text(job: Repeated, place: Place, terms: Terms) -> str:
     alone = {} if terms.network else {"COURSE_RERUN_ALONE": "yes"}
-    exports = alone | {
-        "HOME": place.program,
-        "TMPDIR": "/tmp",
-        "COURSE_RERUN_FOLDER": place.program,
-        # See path/sitecustomize.py.
-        "PYTHONSAFEPATH": "1",
-        "PYTHONNOUSERSITE": "1",
-        "PYTHONPATH": f"{HERE / 'path'}:{COURSE}",
-    }
+    exports = (
+        alone
+        | {"LAUNCHER": job.launcher}
+        | {
+            "HOME": place.program,
+            "TMPDIR": "/tmp",
+            "COURSE_RERUN_FOLDER": place.program,
+            # See path/sitecustomize.py.
+            "PYTHONSAFEPATH": "1",
+            "PYTHONNOUSERSITE": "1",
+            "PYTHONPATH": f"{HERE / 'path'}:{COURSE}",
+        }
+    )
     shown, hidden = [COURSE, place.program], [COURSE / name for name in UNSEEN]
     hidden += [*terms.hide, Path(terms.account.home), Path(terms.parent)]
     options = [f"--report={place.own}/report.json"]
@@ -125,12 +130,17 @@ def job_text(job: Repeated, place: Place, terms: Terms) -> str:
         options = ["--limits-only"]
     before = f"python -u {shlex.join(job.before)}\n" if job.before else ""
     return JOB.format(
-        exports="\n".join(f"export {name}={shlex.quote(text)}" for name, text in exports.items()),
+        variables=exported(terms.account.variables),
+        exports=exported(exports),
         folder=shlex.quote(place.program),
         sandbox=shlex.quote(str(HERE / "sandbox.py")),
         options=shlex.join(options),
         body=shlex.quote(BODY.format(site=shlex.quote(str(HERE / "site.sh")), before=before)),
     )
+
+
+def exported(variables: dict[str, str]) -> str:
+    return "\n".join(f"export {name}={shlex.quote(text)}" for name, text in variables.items())
 
 
 def options_of(job: Repeated, terms: Terms) -> list[str]:
@@ -167,7 +177,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
         text = job_text(job, place, terms)
         file = f"{place.own}/job.sbatch"
         account.do("tee", file, data=text.encode())
-        words = [f"--chdir={place.own}", "--parsable", *options, file, "--"]
+        words = ["--parsable", *options, file, "--"]
         submitted = time.time()
         said = account.cluster(
             "submit", *words, job.program, *job.arguments, home=place.own, show=True
@@ -226,13 +236,15 @@ def keep(folder: Path, taken: Taken, terms: Terms, ended: list[Ended]) -> None:
     for old in outputs.iterdir():
         old.unlink()
     jobs = []
-    for job, one in zip(taken.jobs, ended, strict=True):
-        name = f"rerun_{one.job_id}"
+    for number, (job, one) in enumerate(zip(taken.jobs, ended, strict=True), 1):
+        # Where each job has a queue of its own, as on the laptop, all are number 1.
+        name = f"rerun{number}_{one.job_id}"
         (outputs / f"{name}.out").write_bytes(one.output)
         (outputs / f"{name}.err").write_bytes(one.error)
         jobs.append(
             {
                 "job_id": one.job_id,
+                "files": [f"{name}.out", f"{name}.err"],
                 "state": one.state,
                 "submitted": one.submitted,
                 "ended": one.ended,

@@ -9,10 +9,11 @@ from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.reruns import Again
 from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
+from autograder.verdict import TIERS
 from tests.autograder.make_record import hand_in, make_record, sealed_again, write_lines
 
 SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
-JOB = RepeatedJob("77", "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",))
+JOB = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",))
 HONEST = {"site": "box", "threads": 1, "epochs_asked": 3}
 THERE = {"run": "aaaa0077", "job_id": "77", "started": "2026-03-06T10:00:05+00:00"}
 TIMES = (2.1, 1.05, 1.04)  # no two runs take the same
@@ -57,7 +58,7 @@ HONESTLY = [
 @pytest.mark.parametrize(("name", "record", "again"), HONESTLY, ids=[h[0] for h in HONESTLY])
 def test_what_honest_runs_differ_in_is_no_finding(name, record, again):
     undisturbed = "others" not in name
-    job = RepeatedJob("77", "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), undisturbed)
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), undisturbed)
     found = seen(run_of(**record), rerun_of(**again), job)
     assert (found.tier, found.findings) == ("reproduced", ())
 
@@ -90,7 +91,7 @@ FORGED = [
     ("name", "record", "again", "words", "contradicts"), FORGED, ids=[f[0] for f in FORGED]
 )
 def test_what_is_not_reproduced(name, record, again, words, contradicts):
-    job = RepeatedJob("77", "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
     found = seen(run_of(**record), rerun_of(**again), job)
     titles = [finding.title for finding in found.findings]
     assert any(words in title for title in titles), titles
@@ -101,6 +102,31 @@ def test_what_is_not_reproduced(name, record, again, words, contradicts):
         assert finding.found
         assert finding.where
         assert finding.try_
+
+
+STRANGE = [None, [], {}, ["x"], "x" * 5000, "nan", True, -1, 1e308, 10**30]
+MEMBERS = [
+    "started",
+    "dataset",
+    "params",
+    "model",
+    "global_batch",
+    "epochs_asked",
+    "device",
+    "site",
+]
+MEMBERS += ["threads", "test_accuracy", "seconds"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=[repr(value)[:12] for value in STRANGE])
+@pytest.mark.parametrize("member", MEMBERS)
+def test_whatever_either_of_them_says_can_be_compared(member, strange):
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
+    facts = {"end": {"seconds": strange}} if member == "seconds" else {member: strange}
+    for record, again in (({}, facts), (facts, {})):
+        found = seen(run_of(**record), rerun_of(**again), job)
+        assert found.tier in TIERS
+        assert all(len(f.expected) + len(f.found) < 1000 for f in found.findings)
 
 
 def test_a_program_that_fails_when_run_again():
@@ -138,7 +164,8 @@ def rerun_folder(folder, student, lesson, jobs):
         write_lines(place / "outputs" / f"rerun_{job}.out", lines)
         told.append(
             {
-                "job_id": job,
+                "job_id": job.rpartition("-")[2],
+                "files": [f"rerun_{job}.out"],
                 "state": "COMPLETED",
                 "submitted": SUBMITTED,
                 "ended": SUBMITTED + 60,
@@ -193,6 +220,17 @@ def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
     only_keras = dict(list(both_jobs().items())[:1])
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", only_keras)
     assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "self-consistent"
+
+
+def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
+    """As on the laptop, where each has a queue of its own."""
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    jobs = {
+        "a-1": (["5f0c2a91"], again("1")),
+        "b-1": (["77aa77aa"], again("1", source="torch", test_accuracy=0.975)),
+    }
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
 
 
 def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):

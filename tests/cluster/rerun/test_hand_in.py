@@ -79,6 +79,7 @@ NOT_REPEATABLE = [
     ("arguments that are numbers", {"train.py": b""}, [keras(arguments=[1])], "which arguments"),
     ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "cut or damaged"),
     ("a line in an argument", {"train.py": b""}, [keras(arguments=["a\nb"])], "cut or damaged"),
+    ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "cut or damaged"),
     ("no finished run", {"train.py": b""}, [keras(finished=False)], "no finished run"),
     ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no finished run"),
     ("no output", {"train.py": b""}, [], "no output of lesson 02"),
@@ -110,6 +111,19 @@ def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
     lines = keras(arguments=["--folder", word])
     lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [lines])
     assert taken(tmp_path / "ada").jobs[0].arguments == ("--folder", instead)
+
+
+@pytest.mark.parametrize("strange", [None, [], {}, "x", True, -1, 0, 1e308, 10**30])
+@pytest.mark.parametrize("member", ["threads", "world_size", "dataset", "launcher", "job_id"])
+def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, strange):
+    files = {"train.py": b"", "make_parts.py": b""}
+    lesson_02(tmp_path / "ada" / "02_serial", files, [keras(**{member: strange})])
+    for job in taken(tmp_path / "ada").jobs:
+        assert isinstance(job.ranks, int)
+        assert isinstance(job.threads, int)
+        assert job.ranks >= 1
+        assert job.threads >= 1
+        assert job.launcher == ""
 
 
 def test_runs_of_one_job_are_one_job(tmp_path):

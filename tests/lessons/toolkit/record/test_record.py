@@ -281,6 +281,21 @@ def test_many_hosts_still_fit_on_the_line(tmp_path):
     assert header["job_id"] == "5"
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], []),
+        (["--epochs", "2", "--note", 'a "b" ü'], ["--epochs", "2", "--note", 'a "b" ü']),
+        (["x" * 400], None),
+        (["1"] * 40, None),
+    ],
+)
+def test_the_arguments_as_they_were_given_or_not_at_all(words, told, tmp_path):
+    text = f"import sys; sys.argv[1:] = {words!r}\n" + SERIAL
+    nodes = {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_JOB_ID": "5"}
+    assert facts(events(run_program(text, folder=tmp_path, **nodes)))["arguments"] == told
+
+
 def test_nothing_heavy_is_imported(tmp_path):
     text = SERIAL + "\nimport sys\nassert not {'numpy', 'torch', 'tensorflow'} & set(sys.modules)\n"
     assert events(run_program(text, folder=tmp_path))
