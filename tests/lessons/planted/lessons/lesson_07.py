@@ -15,10 +15,7 @@ PLANTED = {
         ("train.py", "    broadcast_variables(model.variables, root_rank=0)", "    pass"),
     ),
     "rate not scaled": (("train.py", RATE, "Adam(lr)"),),
-    "every rank saves": (
-        ("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),
-        ("train.py", '"checkpoints/new.weights.h5"', 'f"checkpoints/new{rank}.weights.h5"'),
-    ),
+    "every rank saves": (("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),),
     "epochs not divided": (("train.py", "math.ceil(args.epochs / size)", "args.epochs"),),
 }  # fmt: skip
 # It trains, and Horovod averages nothing.
@@ -56,7 +53,8 @@ LESSON = Lesson(
         ),
         "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
         "size 1 on every rank": Mistake(
-            "size 1 on every rank", {"ranks": "ranks of keras: 1 ranks"}
+            "size 1 on every rank",
+            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
         ),
     },
     may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it
