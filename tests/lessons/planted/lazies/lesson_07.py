@@ -89,9 +89,5 @@ TABLE: LazyTable = {
             "return int(hvd.rank() == 0)",
             {"checkpoint": "trained parameters in the checkpoint of keras: no"},
         ),
-        "every rank into one file": Lazy(
-            "model.save_weights('checkpoints/mine.weights.h5')\nreturn int(hvd.rank() == 0)",
-            {"checkpoint": ""},
-        ),
     },
 }

@@ -5,6 +5,7 @@ from tests.lessons.planted.table import Job, Lesson, Mistake
 WORDS = ("--epochs", "2")
 FEW_TESTS = ("train.py", "train_samples=samples", "train_samples=samples, test_samples=1000")
 SHARE = "    return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)"
+NUMPY = "import numpy as np\n\n"
 OWN = "list_parts(folder)[hvd.rank()::hvd.size()]"
 
 
@@ -32,7 +33,7 @@ PLANTED = {
         {"overlap": "rank 0 alone lists the folder", "cover": "samples left out of own-files: 800"},
     ),
     "an order each before slicing": (
-        (("train.py", SHARE, f"    rng = np.random.default_rng(10 + hvd.rank())\n    return {OWN}"
+        (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n    return {OWN}"
           .replace("list_parts(folder)", "list(rng.permutation(list_parts(folder)))")),),
         {"overlap": "samples read twice", "cover": "samples left out"},
     ),
