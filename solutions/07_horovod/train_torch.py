@@ -153,7 +153,11 @@ def main():
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy, files_written=files)
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        files_written=files,
+    )
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ TABLE: LazyTable = {
         "rate 0": Lazy(
             "return hvd.DistributedOptimizer(keras.optimizers.Adam(0.0))",
             {
-                "equal": "parameters differ",
+                "equal": "param moved of keras: 0",
                 "rate": "lr of keras: 0",
                 "accuracy": "accuracy",
             },

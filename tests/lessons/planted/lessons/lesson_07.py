@@ -51,7 +51,13 @@ LESSON = Lesson(
         "epochs not divided": Mistake(
             "epochs not divided", {"accuracy": "epochs of keras over that of one"}
         ),
-        "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
+        "keras 3": Mistake(
+            "keras 3",
+            {
+                "equal": "with Keras 3 nothing is averaged",
+                "checkpoint": "trained parameters in the checkpoint of keras: no",
+            },
+        ),
         "size 1 on every rank": Mistake(
             "size 1 on every rank",
             dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),

@@ -33,7 +33,8 @@ PLANTED = {
         {"overlap": "rank 0 alone lists the folder", "cover": "samples left out of own-files: 800"},
     ),
     "an order each before slicing": (
-        (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n    return {OWN}"
+        (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n"
+          f"    return {OWN}"
           .replace("list_parts(folder)", "list(rng.permutation(list_parts(folder)))")),),
         {"overlap": "samples read twice", "cover": "samples left out"},
     ),
