@@ -139,7 +139,7 @@ def main():
         lr=float(model.optimizer.learning_rate),
     )
     record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
-    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(len(looks) > 0), "ranks")
+    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
     compare_images(record, (x_train, y_train), (mnist.x_train, mnist.y_train), MPI.COMM_WORLD)
     probe_steps(record, common_steps)
     model.fit(

@@ -63,5 +63,6 @@ LESSON = Lesson(
             dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
         ),
     },
+    never=frozenset({"speed"}),  # its job is another one, and timed
     may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it
 )  # fmt: skip

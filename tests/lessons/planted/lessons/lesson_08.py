@@ -19,7 +19,6 @@ PLANTED = {
         (ALL,),
         {
             "overlap": "samples read twice of own-files: 1,600",
-            "equal-steps": "the minimum over the ranks",
             "steps-fell": "common_steps of the ranks' own counts",
         },
     ),
