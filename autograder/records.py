@@ -76,9 +76,12 @@ class Rank:
     slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
+    built_hash: str | None = None  # of the parameters that it built before all started alike
     start_hash: str | None = None  # of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
+    steps: int | None = None  # of its last epoch
+    loss: float | None = None  # of its own samples in its last epoch
     program: str | None = None  # hash of the program on this rank
     ended: bool = False
     where: Where | None = None

@@ -84,6 +84,22 @@ METRICS: dict[str, Metric] = {
         "yes if the run names its job; no if it was started by hand",
         label="named job",
     ),
+    "starts": Metric(participants.starts, "different parameters that ranks began with", "starts"),
+    "start_of_rank_0": Metric(
+        participants.start_of_rank_0,
+        "yes if all ranks began with the parameters that rank 0 had built",
+        label="start of rank 0 on all ranks",
+    ),
+    "rank_losses": Metric(
+        participants.rank_losses,
+        "different training losses of ranks; one each if each reads in an order of its own",
+        "losses",
+    ),
+    "labels_apart": Metric(
+        participants.labels_apart,
+        "largest difference between a class's share on a rank and on all ranks together",
+        label="difference in a class's share",
+    ),
     # the network and its data
     "model": Metric(record_facts.word_in_header("model"), "name of the network, a word"),
     "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
@@ -120,6 +136,12 @@ METRICS: dict[str, Metric] = {
     "steps": Metric(epochs.steps, "steps of an epoch", "steps"),
     "steps_expected": Metric(
         epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up", "steps"
+    ),
+    "share_steps": Metric(
+        participants.share_steps, "batches of the rank with the fewest samples", "steps"
+    ),
+    "steps_apart": Metric(
+        participants.steps_apart, "difference between ranks in steps of their last epoch", "steps"
     ),
     "global_batch": Metric(in_header("global_batch"), "samples of a step, over all ranks"),
     "global_batch_per_worker": Metric(a_worker("global_batch"), "`global_batch` / workers"),
@@ -192,6 +214,14 @@ METRICS: dict[str, Metric] = {
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),
+    "files_found": Metric(
+        participants.files_found, "new checkpoint files on the disk, as another rank saw", "files"
+    ),
+    "checkpoint_kept": Metric(
+        participants.checkpoint_kept,
+        "yes if the checkpoint holds the parameters that training ended with",
+        label="trained parameters in the checkpoint",
+    ),
     "chain_intact": Metric(
         record_facts.chain_intact,
         "yes if no line of the record is missing, moved or changed",

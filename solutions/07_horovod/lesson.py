@@ -115,6 +115,10 @@ check.check_7_2(train)
 #
 # Horovod's callback `BroadcastGlobalVariablesCallback` acts *after* the first batch. That is why
 # the program broadcasts by itself, before the first.
+#
+# What you fill in is measured from outside. `ranks_heard` takes one step on a network with a weight for
+# each rank, which only that rank's gradient can move: where all are averaged, all weights move. And the
+# record compares the ranks' parameters when training begins and at the end of each epoch.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -123,6 +127,8 @@ check.check_7_3(train)
 # %% [markdown]
 # **Exercise 7.4.** Fill `save_checkpoint`: rank 0 alone writes, and only the weights, for `--resume`
 # reads them with `model.load_weights`. It returns the number of files that this rank wrote: 1 or 0.
+# The program does not take its word for it: each rank is given a name of its own, the last rank counts
+# on the disk what is new, and at the end rank 0 reads its file back.
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -440,7 +446,7 @@ check.check_7_7(mpi_match, pull)
 # | a small spread that never goes away | no broadcast, or the callback that comes after batch 1 |
 # | an epoch is as long on 4 ranks as on 1 | data not divided and epochs not cut: `samples` says so |
 # | out of memory on GPU 0, the others idle | `rank` or nothing where `local_rank` belongs |
-# | a checkpoint that cannot be read, or `unable to lock file` | every rank wrote it: `files_written` is the number of ranks |
+# | a checkpoint that cannot be read, or `unable to lock file` | every rank wrote it: `files_found` is the number of ranks |
 # | `LearningRateWarmupCallback` stops with an error | SGD needs `momentum_correction=False` |
 # | `horovodrun` finds no MPI | give it `--gloo` |
 # | a run that goes on is worse than one that was not stopped | the optimizer's state was not in the file |

@@ -59,6 +59,8 @@ def make_record(
     measures: tuple[dict, ...] = (),
     read: bool = False,
     start: str | None = None,
+    rank_says: dict | None = None,
+    end_says: dict | None = None,
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
     program: dict | None = None,
@@ -66,6 +68,7 @@ def make_record(
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
 
+    `rank_says` and `end_says` are more members of each rank's first and last line.
     `wall` are the seconds between the lines at an epoch's start and end, if not `seconds`.
     """
     writer = Writer(run)
@@ -110,7 +113,7 @@ def make_record(
             "shard": shard,
             "shard_ids_hash": "all" if shard is None else f"s{rank}",
         }
-        writer.add("rank", value, rank=rank)
+        writer.add("rank", value | (rank_says or {}), rank=rank)
     for number, time in enumerate(seconds, start=1):
         writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
         value = {
@@ -137,7 +140,7 @@ def make_record(
                 "samples": samples // size,
                 "files_written": None,
             }
-            writer.add("rank_end", value, rank=rank)
+            writer.add("rank_end", value | (end_says or {}), rank=rank)
         total = sum(seconds) + 2 if total is None else total
         writer.clock = max(writer.clock, began + 1000 * total)
         value = {

@@ -181,6 +181,7 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         samples=count(value.get("samples")),
         shard_ids_hash=words(value.get("shard_ids_hash")),
         labels=counts(value.get("labels")),
+        built_hash=words(value.get("built_hash")),
         where=where,
     )
 
@@ -196,6 +197,8 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         start_hash=words(value.get("start_hash")),
         param_hash=words(value.get("param_hash")),
         files_written=count(value.get("files_written")),
+        steps=count(value.get("steps")),
+        loss=finite(value.get("loss")),
         program=a_hash(value.get("program")),
         ended=True,
         where=known.where or where,

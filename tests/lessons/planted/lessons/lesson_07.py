@@ -16,10 +16,7 @@ PLANTED = {
         ("train.py", "    broadcast_variables(model.variables, root_rank=0)", "    pass"),
     ),
     "rate not scaled": (("train.py", RATE, "Adam(lr)"),),
-    "every rank saves": (
-        ("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),
-        ("train.py", '"checkpoints/new.weights.h5"', 'f"checkpoints/new{rank}.weights.h5"'),
-    ),
+    "every rank saves": (("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),),
     "epochs not divided": (("train.py", "math.ceil(args.epochs / size)", "args.epochs"),),
 }  # fmt: skip
 # It trains, and Horovod averages nothing.
@@ -60,9 +57,16 @@ LESSON = Lesson(
         "speed, not wrapped": Mistake(
             "speed, not wrapped", {"speed": "update error"}, replaces="07_speed.out"
         ),
-        "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
+        "keras 3": Mistake(
+            "keras 3",
+            {
+                "equal": "with Keras 3 nothing is averaged",
+                "checkpoint": "trained parameters in the checkpoint of keras: no",
+            },
+        ),
         "size 1 on every rank": Mistake(
-            "size 1 on every rank", {"ranks": "ranks of keras: 1 ranks"}
+            "size 1 on every rank",
+            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
         ),
     },
     may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it
