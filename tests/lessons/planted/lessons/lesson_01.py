@@ -8,7 +8,9 @@ UNEVEN = ("--batch-size", "48")  # does not divide 12,800
 BATCHES = "range(0, n, batch)"
 # What was changed: (what stands there -> what a student wrote, …), more words, the checks.
 PLANTED = {
-    "gradient not divided by the batch": ([("d_scores /= len(labels)", "pass")], (), "accuracy gradients"),
+    "gradient not divided by the batch": (
+        [("d_scores /= len(labels)", "pass")], (), "accuracy gradients",
+    ),
     "uphill": ([("param -= lr", "param += lr")], (), "accuracy gradients"),
     "a new array instead of the old one": (
         [("param -= lr * gradient", "param = param - lr * gradient")], (),
