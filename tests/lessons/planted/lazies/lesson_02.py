@@ -25,8 +25,10 @@ WHOLE = "zero, forward, backward, step"
 
 TABLE: LazyTable = {
     "train.py 2.1": {
-        "no relu": keras(layers("keras.layers.Dense(512)", LAST), params="with relu", accuracy=""),
-        "a linear softmax": keras(layers(LAST), params="784 × 512", accuracy=""),
+        "no relu": keras(
+            layers("keras.layers.Dense(512)", LAST), params="with relu", accuracy="", agree=""
+        ),
+        "a linear softmax": keras(layers(LAST), params="784 × 512", accuracy="", agree=""),
         "a linear softmax, as many parameters": keras(
             """
             image = keras.Input((28, 28))
@@ -40,6 +42,7 @@ TABLE: LazyTable = {
             """,
             params="with relu",
             accuracy="",
+            agree="",
         ),
         "the same for every image": keras(
             layers(
@@ -57,7 +60,8 @@ TABLE: LazyTable = {
             STEP.replace("optimizer.step()", "pass"), {"epochs": WHOLE, "accuracy": "", "agree": ""}
         ),
         "gradients never set to zero": Lazy(
-            STEP.replace("optimizer.zero_grad()", "pass"), {"epochs": WHOLE}
+            STEP.replace("optimizer.zero_grad()", "pass"),
+            {"epochs": WHOLE, "accuracy": "", "agree": ""},
         ),
         "forward alone": Lazy(
             "outputs = model(x)\nreturn loss_function(outputs, y), outputs",
