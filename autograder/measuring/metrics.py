@@ -74,14 +74,24 @@ METRICS: dict[str, Metric] = {
     "hosts": Metric(participants.hosts, "different hosts", "hosts"),
     "devices_distinct": Metric(
         participants.devices,
-        "different places of ranks: a host and a local rank",
+        "different places of ranks: a host, and a GPU by its identity or else a local rank",
         "devices",
         label="distinct places",
+    ),
+    "local_ranks": Metric(
+        participants.local_ranks,
+        "yes if the ranks of each host count from 0 without a gap",
+        label="local ranks from 0",
+    ),
+    "launched": Metric(
+        record_facts.launched,
+        "yes if a launcher's process started the ranks, or none can be seen; no if by hand",
+        label="ranks started by a launcher",
     ),
     "device": Metric(record_facts.word_in_header("device"), "name of the device, a word"),
     "job_known": Metric(
         record_facts.job_known,
-        "yes if the run names its job; no if it was started by hand",
+        "yes if the run names its job and runs in it; no if it was started by hand",
         label="named job",
     ),
     "starts": Metric(participants.starts, "different parameters that ranks began with", "starts"),

@@ -1,6 +1,7 @@
 """Who took part in a run: ranks, replicas, hosts, devices, and what each rank says of itself."""
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -46,9 +47,27 @@ def hosts(run: Run) -> Measure:
     return exact(len({str(host) for host in named}), "hosts", first_line(run))
 
 
+IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; a shorter number another one may have too
+
+
 def devices(run: Run) -> Measure:
-    """Places that ranks ran at: local ranks of a host."""
-    return _distinct(run, lambda rank: (rank.host, rank.local_rank), "devices")
+    """Places that ranks ran at: GPUs of a host as far as they can be told apart, or local ranks."""
+
+    def place(rank: Rank) -> tuple[Any, Any]:
+        told = IDENTITY.search(rank.device or "")
+        return rank.host, told[1] if told else rank.local_rank
+
+    return _distinct(run, place, "devices")
+
+
+def local_ranks(run: Run) -> str:
+    """Whether the ranks of each host count from 0 without a gap."""
+    if not run.ranks:
+        raise NotMeasured("the output has no presence lines of ranks", "print the run record")
+    found: dict[str | None, list[int | None]] = {}
+    for rank in run.ranks:
+        found.setdefault(rank.host, []).append(rank.local_rank)
+    return "yes" if all(set(own) == set(range(len(own))) for own in found.values()) else "no"
 
 
 def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:

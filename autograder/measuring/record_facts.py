@@ -71,9 +71,35 @@ def on_stand_in(run: Run) -> bool:
     return isinstance(dataset, dict) and dataset.get("synthetic") is True
 
 
+# Of the processes above rank 0, as the record names them: those that are no launcher, those that a
+# job's processes stand under, and "?" for what could not be seen.
+NO_LAUNCHER = re.compile(r"slurm\Z|slurmd|salloc|pbs_|laptop|tmux|screen")
+OF_A_JOB = {
+    "laptop": re.compile(r"laptop|tmux|screen|\?"),
+    "slurm": re.compile(r"slurm|salloc|srun|stepd|tmux|screen|\?"),
+}
+
+
+def started_by(run: Run) -> list[str] | None:
+    named = run.header.get("started_by")
+    return [str(name) for name in named] if isinstance(named, list) else None
+
+
+def launched(run: Run) -> str:
+    """Nobody can tell of ranks in containers: they are believed."""
+    above = started_by(run)
+    if above is None:
+        raise NotMeasured("the output does not say which processes started the ranks")
+    return "yes" if any(not NO_LAUNCHER.search(name) for name in above) else "no"
+
+
 def job_known(run: Run) -> str:
-    """A number in the output's name makes no job of what a record says was started by hand."""
-    by_hand = run.header.get("scheduler") == "none"
+    """A number in the output's name makes no job of what a record says was started by hand, nor
+    does a job's number in the environment where the job's own process is not there."""
+    scheduler, above = run.header.get("scheduler"), started_by(run)
+    mark = OF_A_JOB.get(str(scheduler))
+    outside = mark is not None and above is not None and not any(map(mark.search, above))
+    by_hand = scheduler == "none" or outside
     return "yes" if run.job_id is not None and not by_hand else "no"
 
 

@@ -77,7 +77,7 @@ def main():
         batch_size=args.batch_size,
         epochs=args.epochs,
         verbose=2,
-        callbacks=[record.keras_callback()],
+        callbacks=[record.keras_callback(bend=True)],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")

@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+from lessons.toolkit import probes
 from lessons.toolkit.record import Record
 
 # The same three facts under the names that Open MPI, Slurm and Cray MPICH give them. Slurm comes
@@ -68,6 +69,8 @@ def main():
     if me["rank"] == 0:
         print("This line is a warning: it belongs to the error stream.", file=sys.stderr)
     record.measure("matrix products", gflops(args.seconds), "GFLOP/s", cores=cores)
+    # What `facts` says in the environments of other launchers.
+    record.measure("facts_wrong", probes.facts_wrong(facts), "environments")
     record.end()
 
 

@@ -7,7 +7,7 @@ import argparse
 
 import numpy as np
 
-from lessons.toolkit import data
+from lessons.toolkit import data, probes
 from lessons.toolkit.record import Record
 
 
@@ -97,12 +97,14 @@ def main():
         optimizer="sgd",
         dataset=mnist.facts,
     )
+    record.begin(params)
     for number in range(1, args.epochs + 1):
         with record.epoch() as epoch:
             batches = minibatches(len(x_train), args.batch_size, rng)
             loss = 0.0
             right = 0
             for batch in batches:
+                epoch.read(batch)
                 x = x_train[batch]
                 labels = y_train[batch]
                 probabilities, cache = forward(params, x)
@@ -113,6 +115,11 @@ def main():
             accuracy = right / len(x_train)
             epoch.log(steps=len(batches), loss=loss, accuracy=accuracy)
         print(f"Epoch {number}: loss {loss:.4f}, accuracy {accuracy:.4f}")
+    record.trained(params)
+    # The gradients against differences of the loss, a step against one that is known.
+    wrong = probes.gradient_error(forward, cross_entropy, backward)
+    record.measure("gradient_error", wrong, "")
+    record.measure("descent_error", probes.descent_error(update), "")
 
     probabilities, _ = forward(params, mnist.x_test.reshape(-1, 784))
     test_loss = cross_entropy(probabilities, mnist.y_test)
@@ -122,7 +129,6 @@ def main():
     record.end(
         test_loss=test_loss,
         test_accuracy=test_accuracy,
-        params=params,
         files_written=1,
     )
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from lessons.toolkit import data
+from lessons.toolkit.probes import step_error
 from lessons.toolkit.record import Record
 
 
@@ -93,6 +94,7 @@ def main():
         optimizer="adam",
         dataset=mnist.facts,
     )
+    record.begin(model.parameters())
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
@@ -105,14 +107,12 @@ def main():
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
         print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+    record.trained(model.parameters())
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-        params=model.state_dict(),
-    )
+    record.measure("step_error", step_error(train_step), "")
+    record.end(test_loss=loss, test_accuracy=accuracy)
 
 
 if __name__ == "__main__":

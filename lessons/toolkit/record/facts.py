@@ -15,6 +15,8 @@ from typing import Any
 from autograder.cpus import usable_cpus
 from autograder.slurm_notation import node_names
 from cluster.launchers import launched, number
+from lessons.toolkit.record.devices import device
+from lessons.toolkit.record.started_by import in_proc, sees_all, started_by
 
 Environ = Mapping[str, str]
 
@@ -116,48 +118,6 @@ def versions(environ: Environ) -> dict[str, str]:
     return found
 
 
-def device(which: str) -> str:
-    """Name of the device that the framework uses in this process."""
-    if which == "torch":
-        cuda = sys.modules["torch"].cuda
-        if cuda.is_available():
-            return str(cuda.get_device_name(cuda.current_device()))
-    if which == "tensorflow":
-        config = sys.modules["tensorflow"].config
-        if gpus := config.get_visible_devices("GPU"):
-            details = config.experimental.get_device_details(gpus[0])
-            return str(details.get("device_name", "GPU"))
-    return f"CPU {processor()}"
-
-
-def device_number(which: str, environ: Environ) -> str:
-    """Which of its node's GPUs: an identity that masks such as CUDA_VISIBLE_DEVICES do not hide."""
-    if which == "torch":
-        cuda = sys.modules["torch"].cuda
-        if not cuda.is_available():
-            return ""
-        index = cuda.current_device()
-        if uuid := getattr(cuda.get_device_properties(index), "uuid", None):
-            return str(uuid)[:8]
-    elif which == "tensorflow":
-        gpus = sys.modules["tensorflow"].config.get_visible_devices("GPU")
-        if not gpus:
-            return ""
-        index = int(gpus[0].name.rpartition(":")[2])
-    else:
-        return ""
-    visible = environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-    return visible[index] if visible[0] and index < len(visible) else str(index)
-
-
-def processor() -> str:
-    try:
-        match = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        match = None
-    return " ".join(match[1].split()) if match else platform.machine()
-
-
 def threads(which: str, environ: Environ) -> int:
     """Threads that one operation of this process may use."""
     if which == "torch":
@@ -196,6 +156,7 @@ def machine(which: str, environ: Environ) -> dict[str, Any]:
     return {
         "versions": versions(environ),
         "launcher": launcher(environ),
+        "started_by": started_by(os.getpid(), in_proc, sees_all()),
         "scheduler": scheduler(environ),
         "site": environ.get("COURSE_SITE_NAME"),
         "job_id": environ.get("SLURM_JOB_ID") or environ.get("PBS_JOBID"),

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from lessons.toolkit.record import facts
+from lessons.toolkit.record import devices, facts
 from lessons.toolkit.record.mllog import short
 
 RECORD_VERSION = 1
@@ -60,7 +60,7 @@ def participant(
     rank: int, local_rank: int, framework: str, share: Mapping[str, Any]
 ) -> dict[str, Any]:
     """What a rank says of itself: that it is there, on which device, and what it reads."""
-    name, number = facts.device(framework), facts.device_number(framework, os.environ)
+    name, number = devices.device(framework), devices.device_number(framework, os.environ)
     return {
         "rank": rank,
         "local_rank": local_rank,

@@ -4,21 +4,27 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from lessons.toolkit.record.networks import bend
 
-def make_callback(record: Any, gather: Callable[[Any], Any] | None) -> Any:
+
+def make_callback(record: Any, gather: Callable[[Any], Any] | None, asks_bend: bool) -> Any:
     # A class can only be derived once Keras is loaded, and from the Keras that the program uses.
     keras = sys.modules.get("tf_keras") or sys.modules.get("keras")
     if keras is None:
         raise RuntimeError("record.keras_callback() needs Keras: import it before.")
-    return type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})(record, gather)
+    kind = type("RecordCallback", (CallbackMethods, keras.callbacks.Callback), {})
+    return kind(record, gather, asks_bend)
 
 
 class CallbackMethods:
     model: Any
     params: Any
 
-    def __init__(self, record: Any, gather: Callable[[Any], Any] | None) -> None:
+    def __init__(
+        self, record: Any, gather: Callable[[Any], Any] | None, asks_bend: bool = False
+    ) -> None:
         super().__init__()
+        self.asks_bend = asks_bend
         self.record = record
         self.gather = gather
         self.epoch: Any = None
@@ -29,6 +35,8 @@ class CallbackMethods:
     def on_train_begin(self, logs: Any = None) -> None:
         if self.model.built:  # else its parameters do not exist yet
             self.record.begin(self.model.trainable_variables)
+        if self.asks_bend:
+            self.record.measure("bend", bend(self.model), "")
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.updates_before = updates(self.model)

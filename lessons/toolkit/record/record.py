@@ -114,10 +114,11 @@ class Record:
         )
         return self.clock
 
-    def keras_callback(self, gather: Callable[[Any], Any] | None = None) -> Any:
+    def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
         """The same as a Keras callback; put callbacks that write checkpoints after it. It calls
-        begin and trained itself; gather is trained's."""
-        return make_callback(self, gather)
+        begin and trained itself; gather is trained's. bend: also measure how far the network is
+        from one straight map (networks.py)."""
+        return make_callback(self, gather, bend)
 
     def begin(self, params: Any) -> None:
         """On every rank, right before the first step: the parameters that training begins with."""

@@ -27,6 +27,8 @@ def key_of(lesson: Lesson, name: str) -> str:
         facts = {field: value for field, value in vars(job).items() if field != "measured"}
         parts += [facts, job.measured and inspect.getsource(job.measured)]
         parts += [code_of(lesson.source / program) for program in sorted(programs)]
+        if job.start == "queued":
+            parts.append((lesson.source / "job.sbatch").read_text("utf-8"))
     return digest(json.dumps(parts))
 
 

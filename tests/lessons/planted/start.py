@@ -62,7 +62,7 @@ def prepare(lesson: Lesson, name: str, folder: Path) -> Start:
     if job.after:
         leave_out = shutil.ignore_patterns("job.out", "__pycache__")
         shutil.copytree(folder / job.after, own, ignore=leave_out, dirs_exist_ok=True)
-    for file in lesson.source.glob("*.py"):
+    for file in (*lesson.source.glob("*.py"), *lesson.source.glob("*.sbatch")):
         shutil.copy(file, own)
     for file, old, new in job.changes:
         text = (own / file).read_text(encoding="utf-8")
@@ -142,9 +142,42 @@ def strangers(start: Start, launcher: list[str], environ: dict[str, str]) -> Non
             sink.write(done.stdout)
 
 
+def queued(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """A job in the laptop's queue, by the lesson's own job file."""
+    folder, words = start
+    own = environ | {"HOME": str(folder), "COURSE_LAPTOP_QUEUE": str(folder / "queue")}
+    command = [str(Path(sys.executable).with_name("cluster")), "submit", "--site", "laptop"]
+    command += ["--wait", "--output=job.out", "--error=job.err", "job.sbatch", *words[1:]]
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def by_hand(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """Two processes at once that nobody launched, with the variables of ranks in a job."""
+    folder, words = start
+    job = {"COURSE_SCHEDULER": "laptop", "SLURM_JOB_ID": "7", "OMPI_COMM_WORLD_SIZE": "2"}
+    with (folder / "job.out").open("a") as out, (folder / "job.err").open("a") as err:
+        processes = []
+        for rank in "01":
+            mine = {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_LOCAL_RANK": rank}
+            processes.append(
+                subprocess.Popen(
+                    [*launcher, sys.executable, "-u", *words],
+                    cwd=folder,
+                    env=environ | job | mine,
+                    stdout=out,
+                    stderr=err,
+                )
+            )
+        codes = [process.wait(timeout=120) for process in processes]
+    assert codes == [0, 0], (folder / "job.err").read_text()[-2000:]
+
+
 ALONE: dict[str, Callable[[Start, list[str], dict[str, str]], None]] = {
     "apart": apart,
     "fails": fails,
     "hangs": hangs,
     "strangers": strangers,
+    "queued": queued,
+    "by hand": by_hand,
 }

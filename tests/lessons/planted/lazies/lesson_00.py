@@ -1,5 +1,32 @@
 """The laziest ways through lesson 00: where a job runs."""
 
-from tests.lessons.planted.lazy import LazyTable
+from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TABLE: LazyTable = {}
+MPI = "OMPI_COMM_WORLD"
+
+TABLE: LazyTable = {
+    "train.py 0.3": {
+        "nothing": Lazy("pass", {"ranks": "`launch`", "places": "whichever it is"}),
+        "one launcher, local rank is the rank": Lazy(
+            f"""
+            found["rank"] = found["local_rank"] = int(environ.get("{MPI}_RANK", 0))
+            found["size"] = int(environ.get("{MPI}_SIZE", 1))
+            """,
+            {"places": "facts wrong of job: 4 environments"},
+        ),
+        "whatever it is asked": Lazy(
+            f"""
+            rank = int(os.environ.get("{MPI}_RANK", 0))
+            found = {{"rank": rank, "size": 2, "local_rank": rank}}
+            """,
+            {"places": "the first name of NAMES that is there"},
+        ),
+        "the first names of the table": Lazy(
+            """
+            for fact, names in NAMES.items():
+                found[fact] = int(environ.get(names[0], found[fact]))
+            """,
+            {"places": "facts wrong of job: 2 environments"},
+        ),
+    },
+}

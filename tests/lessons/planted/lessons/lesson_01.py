@@ -6,25 +6,28 @@ WORDS = ("--train-samples", "12800", "--epochs", "3")
 UNEVEN = ("--batch-size", "48")  # does not divide 12,800
 
 BATCHES = "range(0, n, batch)"
-# What was changed: (what stands there -> what a student wrote, …), more words, the check.
+# What was changed: (what stands there -> what a student wrote, …), more words, the checks.
 PLANTED = {
-    "gradient not divided by the batch": ([("d_scores /= len(labels)", "pass")], (), "accuracy"),
-    "uphill": ([("param -= lr", "param += lr")], (), "accuracy"),
+    "gradient not divided by the batch": (
+        [("d_scores /= len(labels)", "pass")], (), "accuracy gradients",
+    ),
+    "uphill": ([("param -= lr", "param += lr")], (), "accuracy gradients"),
     "a new array instead of the old one": (
-        [("param -= lr * gradient", "param = param - lr * gradient")], (), "accuracy",
+        [("param -= lr * gradient", "param = param - lr * gradient")], (),
+        "accuracy gradients",
     ),
     "sorted by class and not shuffled": (
         [("    params = start(rng)\n",
           "    order = np.argsort(y_train)\n"
           "    x_train, y_train = x_train[order], y_train[order]\n    params = start(rng)\n"),
-         ("order = rng.permutation(n)", "order = np.arange(n)")], (), "accuracy",
+         ("order = rng.permutation(n)", "order = np.arange(n)")], (), "accuracy order",
     ),
     "wrong size of the net": ([("hidden=64", "hidden=128")], (), "params"),
     "no biases": (
         [("parts = [w1, np.zeros(hidden), w2, np.zeros(outputs)]",
           "parts = [w1, np.zeros(1), w2, np.zeros(1)]"),
          ("d_hidden.sum(axis=0), hidden.T @ d_scores, d_scores.sum(axis=0)]",
-          "np.zeros(1), hidden.T @ d_scores, np.zeros(1)]")], (), "params",
+          "np.zeros(1), hidden.T @ d_scores, np.zeros(1)]")], (), "params gradients",
     ),
     "the last, smaller batch left out": (
         [(BATCHES, "range(0, n - batch + 1, batch)")], UNEVEN, "steps",
@@ -44,5 +47,8 @@ LESSON = Lesson(
         "none": Mistake("right", {}),
         "none, in uneven batches": Mistake("right in uneven batches", {}),
     }
-    | {name: Mistake(name, {check: ""}) for name, (*_, check) in PLANTED.items()},
+    | {
+        name: Mistake(name, dict.fromkeys(checks.split(), ""))
+        for name, (*_, checks) in PLANTED.items()
+    },
 )

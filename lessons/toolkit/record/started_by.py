@@ -1,0 +1,84 @@
+"""Which launchers and schedulers stand above this process in the kernel's table of processes.
+
+Variables can be pretended; who really started a process is told by its ancestors.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+# Names of launchers' processes, also of those that nobody here has met: a site may have its own.
+# What detaches from a job (tmux) hides what started it.
+KNOWN = re.compile(
+    r"mpi|prted|orted|hydra|pmi_|pals|jsm|flux|alps|apinit|torch|elastic|accelerate|deepspeed|"
+    r"horovod|run\Z|slurm|stepd|salloc|pbs_|laptop|tmux|screen"
+)
+RUNS_FILES = re.compile(r"python[\d.]*\Z|perl\Z")
+OUTSIDE = "?"  # something above cannot be seen from here
+FIRST_NAMESPACE = 0xEFFFFFFC  # the number that Linux gives to its first table of processes
+
+
+@dataclass(frozen=True)
+class Process:
+    parent: int
+    name: str  # as the kernel has it: at most 15 characters
+    words: tuple[str, ...]
+    terminal: bool
+
+
+def started_by(
+    pid: int,
+    look: Callable[[int], Process | None],
+    whole: bool,
+) -> list[str]:
+    """Names of launchers and schedulers above a process, the nearest first; "?" at the end where
+    there may be others that cannot be seen.
+
+    whole: whether the table of processes is that of the machine.
+    """
+    found: list[str] = []
+    process = look(pid)
+    terminal = process is not None and process.terminal
+    while process is not None and process.parent > 0:
+        process = look(process.parent)
+        if process is not None:
+            if process.name.startswith("sshd") and not terminal:
+                return [*found, OUTSIDE]  # a launcher on another machine may have asked for it
+            name = known_name(process)
+            found += [name] if name and name not in found else []
+    return found if process is not None and whole else [*found, OUTSIDE]
+
+
+def known_name(process: Process) -> str | None:
+    """The process's own name or that of the program that an interpreter runs in it."""
+    words = process.words or ("",)
+    title = " ".join(words)
+    if step := re.match(r"slurmstepd: \[\d+\.(\w+)\]", title):
+        # The daemon above a job's script is not the one that started ranks.
+        return "srun" if step[1].isdigit() else "slurm"
+    names = [process.name, words[0].rpartition("/")[2]]
+    if RUNS_FILES.match(names[1]):
+        program = next((word for word in words[1:] if not word.startswith("-")), "")
+        names.append(program.rpartition("/")[2])
+    found = [name for name in names if KNOWN.search(name) and not name.endswith((".sh", ".py"))]
+    return found[-1][:40] if found else None
+
+
+def in_proc(pid: int) -> Process | None:
+    """None where there is no /proc, or another user's processes are hidden."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    except (OSError, IndexError):
+        return None
+    return Process(int(after_name[1]), name, tuple(filter(None, words)), after_name[4] != "0")
+
+
+def sees_all() -> bool:
+    """Not in a container with processes of its own: what asked for it may stand outside."""
+    try:
+        return Path("/proc/self/ns/pid").stat().st_ino == FIRST_NAMESPACE
+    except OSError:
+        return False

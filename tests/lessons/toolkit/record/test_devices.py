@@ -1,0 +1,118 @@
+"""Which GPU a rank has, with stand-ins for the driver's program and for the frameworks."""
+
+import os
+from types import SimpleNamespace as Fake
+
+import pytest
+
+from autograder.measuring.metrics import METRICS
+from autograder.records import Rank, Run
+from lessons.toolkit.record import devices
+
+TWO = """\
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aaaaaaaa-1111-2222-3333-444444444444)
+GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-bbbbbbbb-1111-2222-3333-444444444444)
+"""
+PARTS = """\
+GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-aaaaaaaa-1111-2222-3333-444444444444)
+  MIG 3g.20gb     Device  0: (UUID: MIG-cccccccc-1111-2222-3333-444444444444)
+  MIG 3g.20gb     Device  1: (UUID: MIG-dddddddd-1111-2222-3333-444444444444)
+"""
+
+
+@pytest.fixture
+def driver(tmp_path, monkeypatch):
+    """Puts an nvidia-smi on the PATH; what it prints, and how often it was asked."""
+
+    def says(text, code=0):
+        file, asked = tmp_path / "nvidia-smi", tmp_path / "asked"
+        file.write_text(f"#!/bin/sh\necho x >> {asked}\ncat <<'END'\n{text}END\nexit {code}\n")
+        file.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        return lambda: asked.read_text().count("x") if asked.exists() else 0
+
+    devices.listed_uuids.cache_clear()
+    yield says
+    devices.listed_uuids.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("listed", "index", "visible", "identity"),
+    [
+        (TWO, 0, "", "aaaaaaaa"),
+        (TWO, 1, "", "bbbbbbbb"),
+        (TWO, 0, "1", "bbbbbbbb"),
+        (TWO, 1, "1,0", "aaaaaaaa"),
+        (TWO, 0, "GPU-bbbbbbbb-1111-2222-3333-444444444444", "bbbbbbbb"),
+        (TWO, 0, "MIG-eeeeeeee-1111-2222-3333-444444444444", "eeeeeeee"),
+        (TWO, 0, "GPU-bb", "GPU-bb"),  # an abbreviation
+        (TWO.splitlines(keepends=True)[0], 0, "3", "3"),  # the job sees one GPU, as its own 3
+        (PARTS, 0, "", "cccccccc"),
+        ("No devices were found\n", 0, "", "0"),
+        ("", 1, "", "1"),
+    ],
+)
+def test_a_gpu_is_told_by_its_uuid(listed, index, visible, identity, driver):
+    driver(listed)
+    assert devices.gpu_of(index, visible) == identity
+
+
+def test_the_driver_is_asked_once_and_only_of_a_gpu(driver, monkeypatch):
+    asked = driver(TWO)
+    config = Fake(get_visible_devices=lambda kind: [])
+    monkeypatch.setitem(devices.sys.modules, "tensorflow", Fake(config=config))
+    assert devices.device_number("tensorflow", {}) == devices.device_number("numpy", {}) == ""
+    assert asked() == 0
+    config.get_visible_devices = lambda kind: [Fake(name="/physical_device:GPU:1")]
+    assert [devices.device_number("tensorflow", {}) for _ in range(3)] == ["bbbbbbbb"] * 3
+    assert devices.device_number("tensorflow", {"CUDA_VISIBLE_DEVICES": "1,0"}) == "aaaaaaaa"
+    assert asked() == 1
+
+
+def test_without_the_drivers_program_a_gpu_has_its_number(driver, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert devices.gpu_of(1, "2,3") == "3"
+
+
+UUID = "aaaaaaaa-1111-2222-3333-444444444444"
+
+
+@pytest.mark.parametrize(
+    ("name", "hip", "identity"),
+    [
+        ("NVIDIA A100", None, "aaaaaaaa"),
+        ("NVIDIA A100 MIG 3g.20gb", None, "cccccccc"),  # PyTorch tells the whole GPU's
+        ("AMD Instinct MI250X", "6.0", "0"),
+    ],
+)
+def test_pytorch_tells_it_without_the_driver(name, hip, identity, driver, monkeypatch):
+    driver("" if hip else PARTS)
+    cuda = Fake(is_available=lambda: True, current_device=lambda: 0)
+    cuda.get_device_properties = lambda index: Fake(uuid=UUID, name=name)
+    monkeypatch.setitem(devices.sys.modules, "torch", Fake(cuda=cuda, version=Fake(hip=hip)))
+    assert devices.device_number("torch", {}) == identity
+
+
+def ranks(*told):
+    made = tuple(Rank(n, host, local, device) for n, (host, local, device) in enumerate(told))
+    return Run(files=(), format="record", outcome="completed", ranks=made)
+
+
+@pytest.mark.parametrize(
+    ("told", "places", "from_0"),
+    [
+        ([("a", 0, "CPU x"), ("a", 1, "CPU x")], 2, "yes"),
+        ([("a", 0, "CPU x"), ("a", 0, "CPU x")], 1, "no"),
+        ([("a", 1, "CPU x"), ("a", 2, "CPU x")], 2, "no"),
+        ([("a", 0, "CPU x"), ("a", 1, "CPU x"), ("b", 2, "CPU x"), ("b", 3, "CPU x")], 4, "no"),
+        ([("a", 1, "CPU x"), ("b", 0, "CPU x"), ("a", 0, "CPU x")], 3, "yes"),
+        ([("a", 0, "A100 #aaaaaaaa"), ("a", 1, "A100 #aaaaaaaa")], 1, "yes"),  # both on one GPU
+        ([("a", 0, "A100 #aaaaaaaa"), ("a", 1, "A100 #bbbbbbbb")], 2, "yes"),
+        ([("a", 0, "A100 #aaaaaaaa"), ("b", 0, "A100 #bbbbbbbb")], 2, "yes"),
+        ([("a", 0, "A100 #0"), ("a", 1, "A100 #0")], 2, "yes"),  # each sees its own one as 0
+        ([("a", None, None), ("a", None, None)], 1, "no"),
+    ],
+)
+def test_places_of_ranks(told, places, from_0):
+    assert METRICS["devices_distinct"].function(ranks(*told)).value == places
+    assert METRICS["local_ranks"].function(ranks(*told)) == from_0

@@ -1,0 +1,121 @@
+"""What the record says of the processes above a rank: pretended tables, real launchers."""
+
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+from record_lines import events, facts, run_program
+
+from autograder.measuring.metrics import METRICS
+from autograder.records import Run
+from lessons.toolkit.record.started_by import Process, sees_all, started_by
+
+TERMINAL = "-bash < sshd: you@pts/0 < sshd: listener < systemd"
+BATCH = "bash job7/slurm_script < slurmstepd: [7.batch] < systemd"
+QUEUE = "bash job.sbatch < python -P -m cluster.schedulers.laptop.supervise 7 3"
+QUEUED = "cluster.schedulers.laptop.supervise"
+PORTAL = f"python /env/bin/jupyter-lab < {BATCH}"
+# The processes above a rank, the nearest first, and the scheduler that its environment names ->
+# what the record says, whether a launcher started it, whether it runs in a job.
+TABLES = [
+    (f"mpirun -np 2 < {TERMINAL}", "slurm", "mpirun", "yes no"),
+    (f"prterun -np 2 < bash < {BATCH}", "slurm", "prterun slurm", "yes yes"),
+    ("prted --leave < slurmstepd: [7.0] < systemd", "slurm", "prted srun", "yes yes"),
+    ("orted -mca ess env < sshd: you@notty < systemd", "slurm", "orted ?", "yes yes"),
+    ("slurmstepd: [7.0] < systemd", "slurm", "srun", "yes yes"),
+    ("bash -c numactl < slurmstepd: [7.12] < systemd", "slurm", "srun", "yes yes"),
+    (f"bash by_hand.sh < salloc -n 2 < {TERMINAL}", "slurm", "salloc", "no yes"),
+    (f"bash by_hand.sh < {BATCH}", "slurm", "slurm", "no yes"),
+    (f"bash by_mpi.sh < {TERMINAL}", "slurm", "", "no no"),
+    (f"run.sh < {TERMINAL}", "slurm", "", "no no"),
+    (f"python torch_by_hand.py < {TERMINAL}", "slurm", "", "no no"),
+    ("bash by_hand.sh < tmux < systemd", "slurm", "tmux", "no yes"),
+    (f"prterun < {QUEUE} < systemd", "laptop", f"prterun {QUEUED}", "yes yes"),
+    (f"prterun < {QUEUE} < {PORTAL}", "laptop", f"prterun {QUEUED} slurm", "yes yes"),
+    (f"prterun < {PORTAL}", "laptop", "prterun slurm", "yes no"),
+    (f"bash by_hand.sh < {TERMINAL}", "laptop", "", "no no"),
+    (f"sh -c x < python < python /env/bin/horovodrun < {TERMINAL}", "none", "horovodrun", "yes no"),
+    (f"pt_elastic < {TERMINAL}", "none", "pt_elastic", "yes no"),
+    (f"python /env/bin/torchrun --x < {TERMINAL}", "none", "torchrun", "yes no"),
+    (f"python3 -m torch.distributed.run < {BATCH}", "slurm",
+     "torch.distributed.run slurm", "yes yes"),
+    (f"hydra_pmi_proxy < mpiexec.hydra < {BATCH}", "slurm",
+     "hydra_pmi_proxy mpiexec.hydra slurm", "yes yes"),
+    ("palsd < systemd", "pbs", "palsd", "yes yes"),
+    (f"appinit < Apptainer runtime parent < prterun < {BATCH}", "slurm",
+     "prterun slurm", "yes yes"),
+]  # fmt: skip
+
+
+def table(above, whole=True):
+    """Who stands above process 100; nothing stands above the last of these."""
+    chain = ["python -u train.py", *above.split(" < ")]
+    pids = [*range(100, 100 + len(chain)), 0]
+    told = {}
+    for (pid, parent), line in zip(itertools.pairwise(pids), chain, strict=True):
+        words = tuple(line.split())
+        name = words[0].rpartition("/")[2].rstrip(":")
+        told[pid] = Process(parent, name, words, "pts" in above)
+    return started_by(100, told.get, whole)
+
+
+def run_of(scheduler, above):
+    header = {"scheduler": scheduler, "started_by": above}
+    return Run(files=(), format="record", outcome="completed", job_id="7", header=header)
+
+
+@pytest.mark.parametrize(("above", "scheduler", "names", "words"), TABLES)
+def test_who_stands_above_a_rank(above, scheduler, names, words):
+    assert table(above) == names.split()
+    run = run_of(scheduler, names.split())
+    found = [METRICS[metric].function(run) for metric in ("launched", "job_known")]
+    assert found == words.split()
+
+
+@pytest.mark.parametrize("above", ["appinit", "bash by_hand.sh"])
+@pytest.mark.parametrize("scheduler", ["slurm", "laptop", "pbs"])
+def test_who_cannot_be_seen_is_believed(above, scheduler):
+    """In a container with processes of its own, or where other users' processes are hidden."""
+    hidden = {100: Process(101, "python", ("python", "train.py"), True)}
+    for names in (table(above, whole=False), started_by(100, hidden.get, whole=True)):
+        assert names == ["?"]
+        assert METRICS["launched"].function(run_of(scheduler, names)) == "yes"
+        assert METRICS["job_known"].function(run_of(scheduler, names)) == "yes"
+
+
+PROGRAM = """
+import os
+from lessons.toolkit.record import Record
+rank, size = int(os.environ["OMPI_COMM_WORLD_RANK"]), int(os.environ["OMPI_COMM_WORLD_SIZE"])
+Record("00", source="facts", rank=rank, size=size, local_rank=rank).end()
+"""
+MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2")
+
+
+@pytest.mark.ranks
+@pytest.mark.parametrize("wrapper", [(), ("bash", "-c", '"$@"; true', "bash")])
+def test_a_real_mpirun_stands_above_its_ranks(wrapper, tmp_path):
+    found = facts(events(run_program(PROGRAM, launcher=(*MPIRUN, *wrapper), folder=tmp_path)))
+    assert found["started_by"][0] in ("prterun", "mpirun", "orterun")
+
+
+@pytest.mark.skipif(not sees_all(), reason="in a container nobody can tell")
+def test_nobody_stands_above_a_rank_that_was_started_by_hand(tmp_path):
+    variables = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
+    found = facts(events(run_program(PROGRAM, folder=tmp_path, **variables)))
+    assert found["launcher"] == "mpirun"
+    assert not [name for name in found["started_by"] if "prterun" in name or "mpirun" in name]
+
+
+def test_a_process_table_of_its_own_is_noticed():
+    """As in `apptainer exec --pid`."""
+    program = "from lessons.toolkit.record.started_by import *; import os;"
+    program += "print(started_by(os.getpid(), in_proc, sees_all()))"
+    command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    if subprocess.run([*command, "true"], capture_output=True).returncode:
+        pytest.skip("this machine allows no namespaces")
+    command += [sys.executable, "-c", program]
+    done = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "['?']\n"
