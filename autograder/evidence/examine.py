@@ -9,7 +9,7 @@ No points depend on it; a person looks.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.evidence import accounting, clock, consistency, plausible, ranks
+from autograder.evidence import accounting, clock, consistency, exchange, plausible, ranks
 from autograder.evidence.accounting import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.records import Run
@@ -31,6 +31,7 @@ CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     ranks.hosts_agree,
     plausible.real_data,
     plausible.physically_possible,
+    exchange.exchanges_possible,
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
+from autograder.measuring import epochs, measure, participants, record_facts, sample_shares, sweep
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
@@ -167,6 +167,16 @@ METRICS: dict[str, Metric] = {
         record_facts.error_file_separate,
         "yes if errors went to a file of their own",
         label="separate error file",
+    ),
+    # sweeps
+    "useful_workers": Metric(
+        sweep.useful_workers,
+        "largest N whose best rule, the mean over seeds, is within so much of N = 1",
+        "workers",
+        all_runs=True,
+        at={"within": 0.01},
+        needs_at="how much accuracy may be lost",
+        label="largest useful N",
     ),
     # scaling studies
     "study_sizes": _study(

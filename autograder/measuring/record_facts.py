@@ -65,6 +65,12 @@ def train_samples(run: Run) -> Measure:
     return exact(value, "samples", first_line(run), "from the run record's header")
 
 
+def on_stand_in(run: Run) -> bool:
+    """Whether it trained on the synthetic images."""
+    dataset = run.header.get("dataset")
+    return isinstance(dataset, dict) and dataset.get("synthetic") is True
+
+
 def job_known(run: Run) -> str:
     """A number in the output's name makes no job of what a record says was started by hand."""
     by_hand = run.header.get("scheduler") == "none"

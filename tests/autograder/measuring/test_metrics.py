@@ -37,6 +37,7 @@ def test_the_docs_list_every_metric_as_the_table_says_it():
 def full(size: int, **facts) -> Run:
     """A run that says everything that a metric can ask."""
     usual = {"source": "keras", "model": "cnn", "image_size": 32, "replicas": 1, "lr_base": 0.1}
+    usual |= {"workers": size, "rule": "same", "seed": 1}
     lines = make_record(
         run=f"{size:08d}",
         size=size,
