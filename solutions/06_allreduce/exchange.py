@@ -97,7 +97,7 @@ def straggler(record, delay=0.020):
     record.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
 
 
-def overlap(record, layers=6, width=448, rounds=10):
+def overlap(record, layers=6, width=448, rounds=6):
     """A backward pass of equal layers, its gradients exchanged after it or during it, in turns."""
     matrix = np.empty((width, width), np.float32)
 
