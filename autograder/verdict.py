@@ -12,7 +12,7 @@ GRADER_ERROR = "grader error"
 NO_LESSON = "–"  # where a student stands who handed in nothing
 
 # Evidence is a tier, not a verdict; worst first.
-TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
+TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Check:
     try_: str = ""
     hidden: bool = False
     parts: tuple[Part, ...] = ()
+    told: str = ""  # what was measured, in words that can stand in place of the title
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,16 @@ class Point:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a speed job measured, for pictures: one rank alone, all silent, all together."""
+
+    seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
+    speedup: Point
+    ceiling: Point
+    share: Point
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +113,7 @@ class RunSummary:
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
+    rounds: Rounds | None = None
 
 
 @dataclass(frozen=True, slots=True)

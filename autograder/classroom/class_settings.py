@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from autograder.evidence.accounting import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
+from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import Profile, Rubric
 
 
@@ -20,6 +21,7 @@ class ClassSettings:
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)
+    reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
     key: str = ""  # of everything above, for grading only what changed

@@ -44,6 +44,7 @@ def state_of(student: Student, settings: ClassSettings) -> str:
         settings.policy.of_student(student.name),
         settings.logins.get(student.name),
         settings.names.get(student.name),
+        [again.key for again in settings.reruns.values() if again.student == student.name],
     ]
     digest.update(json.dumps(mine, default=str).encode())
     newest, count = 0.0, 0

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
+from autograder.classroom.runs_again import runs_again
 from autograder.evidence import examine
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
@@ -98,9 +99,8 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
     )
     judged = judge.judge(hand_in)
-    counted = [
-        run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
-    ]
+    named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
+    counted = list(named.values())
     seen = examine.examine(
         runs,
         counted,
@@ -108,6 +108,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         hand_in.references,
         settings.logins.get(student),
         names_of(runs, rubric),
+        runs_again(hand_in, named, settings.reruns.get((student, lesson))),
     )
     findings += [*judged.findings, *seen.findings]
     grade = Grade(

@@ -31,6 +31,7 @@ class Row:
     late_points: float = 0.0
     runs: int = 0  # that the checks speak of
     small_runs: int = 0  # of these, smaller than the profile asks
+    told: tuple[tuple[str, str], ...] = ()  # id of a check, and what it found, in words
 
 
 def row_of(grade: Grade, page: str) -> Row:
@@ -61,13 +62,14 @@ def row_of(grade: Grade, page: str) -> Row:
         adjustments=grade.adjustments,
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
+        told=tuple((c.id, c.told) for c in grade.checks if c.told),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
     )
 
 
 def from_data(data: dict[str, Any]) -> Row:
     plain = {name: tuple(data[name]) for name in ("look", "adjustments")}
-    pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "fingerprints")}
+    pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "fingerprints", "told")}
     return Row(**data | plain | pairs)
 
 

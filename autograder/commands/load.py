@@ -10,6 +10,7 @@ from autograder.evidence.accounting import read_accounting
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.read_policy import read_policy
+from autograder.settings.reruns import NAME, read_reruns
 from autograder.settings.roster import Person, read_roster
 
 
@@ -31,6 +32,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         jobs=read_accounting(options.sacct) if options.sacct else None,
         key=key(options),
         policy=rules,
+        reruns=read_reruns(options.reruns),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
     )
@@ -39,7 +41,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
 
 # --- the same options again? ------------------------------------------------------------------
 
-# Policy, roster and its like go into the key student by student: one row changes one student.
+# Policy, roster, reruns and their like go into the key student by student: one row changes one.
 FOR_ALL = ("grader", "profile", "rubrics", "expected", "calibration", "sacct")
 
 
@@ -63,6 +65,8 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
     for name in ("calibration", "sacct", "roster", "policy", "extensions", "overrides", "times"):
         path = getattr(options, name)
         found[name] = digest([path.read_bytes()]) if path else ""
+    reruns = sorted(options.reruns.glob(f"*/*/{NAME}")) if options.reruns else []
+    found["reruns"] = digest(path.read_bytes() for path in reruns) if reruns else ""
     return found
 
 

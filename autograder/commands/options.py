@@ -25,6 +25,7 @@ class ClassOptions:
     expected: Path | None
     calibration: Path | None
     sacct: Path | None
+    reruns: Path | None
     roster: Path | None
     policy: Path | None
     extensions: Path | None
@@ -59,6 +60,11 @@ OPTIONS = (
         "--calibration", type=FILE, help="What `autograder calibrate` wrote for the site."
     ),
     click.option("--sacct", type=FILE, help="The scheduler's accounting, taken by you."),
+    click.option(
+        "--reruns",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="What `cluster rerun` left: the programs run again.",
+    ),
     click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
     click.option("--policy", type=FILE, help="YAML: due times, late days, drops."),
     click.option("--extensions", type=FILE, help="CSV: student, lesson, days, reason."),

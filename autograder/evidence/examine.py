@@ -3,14 +3,26 @@
 A tier, not a verdict. Contradicted: parts of the record cannot both be true. Unverified: the output
 says too little to check. Self-consistent: everything that can be checked within the record agrees.
 Confirmed: the scheduler's accounting, taken by the instructor, agrees too.
+Reproduced: the program handed in did it again for the instructor.
 No points depend on it; a person looks.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograder.evidence import accounting, clock, consistency, exchange, plausible, ranks
+from autograder.evidence import (
+    accounting,
+    clock,
+    consistency,
+    exchange,
+    plausible,
+    ranks,
+    reruns,
+    rounds,
+)
 from autograder.evidence.accounting import AccountedJob
+from autograder.evidence.findings import contradiction
+from autograder.evidence.reruns import Again
 from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.verdict import TIERS, Finding
@@ -32,6 +44,8 @@ CHECKS: tuple[Callable[[Run], Iterator[Finding]], ...] = (
     plausible.real_data,
     plausible.physically_possible,
     exchange.exchanges_possible,
+    rounds.rounds_add_up,
+    rounds.faster_than_ranks_can_be,
 )
 
 
@@ -49,9 +63,11 @@ def examine(
     references: Mapping[str, Measure] | None = None,
     login: str | None = None,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
+    again: Mapping[str, Again] | None = None,
 ) -> Examined:
     """Findings on all finished runs; the tier is that of the weakest run that counts. `names_of`
-    says what the rubric calls a run, under which a calibration has its references."""
+    says what the rubric calls a run, under which a calibration has its references; `again` has what
+    became of runs, by launch, when the instructor ran their programs."""
     findings: list[Finding] = []
     tiers = []
     for run in runs:
@@ -63,23 +79,44 @@ def examine(
         if counts:
             of_run += plausible.diverged(run)
         of_job = list(accounting.compare(run, jobs, login)) if jobs is not None else []
-        findings += [*of_run, *of_job]
+        repeated = (again or {}).get(run.launch) if counts else None
+        of_rerun = list(of_repeated(run, repeated)) if repeated else []
+        findings += [*of_run, *of_job, *of_rerun]
         if counts:
             confirmed = jobs is not None and not of_job and accounting.confirms(run, jobs)
-            tiers.append(tier_of(run, [*of_run, *of_job], confirmed))
+            wrong = [*of_run, *of_job, *of_rerun]
+            agrees = repeated if not of_rerun and (confirmed or jobs is None) else None
+            tiers.append(tier_of(run, wrong, confirmed, agrees))
     if not tiers:
         return Examined("unverified", "no finished run that counts", tuple(findings))
     tier, reason = min(tiers, key=lambda known: TIERS.index(known[0]))
     return Examined(tier, reason, tuple(findings))
 
 
-def tier_of(run: Run, findings: Sequence[Finding], confirmed: bool) -> tuple[str, str]:
+def of_repeated(run: Run, again: Again) -> Iterator[Finding]:
+    """How the rerun differs, and whether it can be believed itself."""
+    yield from reruns.compare(run, again)
+    of_rerun = (f for check in CHECKS for f in check(again.run)) if again.run else iter(())
+    for finding in (f for f in of_rerun if f.contradicts):
+        title = "What the program printed contradicts itself" + reruns.AGAIN
+        found = f"{finding.title}: {finding.found}"
+        yield contradiction(title, finding.expected, found, reruns.places(run))
+        return
+
+
+def tier_of(
+    run: Run, findings: Sequence[Finding], confirmed: bool, again: Again | None = None
+) -> tuple[str, str]:
     """The tier of one run, and why."""
     wrong = [f.title for f in findings if f.contradicts]
     if wrong:
         return "contradicted", wrong[0]
     if run.chain_intact is None or not run.ranks:
         return "unverified", f"the output ({run.format}) has no run record"
+    if again is not None:
+        more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
+        known = " and the scheduler's accounting agrees" if confirmed else ""
+        return "reproduced", f"the program did the same for the instructor{more}{known}"
     if confirmed:
         return "confirmed", "the run record agrees with itself and with the scheduler's accounting"
     return "self-consistent", "the run record agrees with itself"

@@ -38,6 +38,7 @@ def environment() -> Environment:
         met=met,
         reasons=reasons,
         epoch_bars=pictures.epoch_bars,
+        rounds_bars=pictures.rounds_bars,
         speedup_curve=pictures.speedup_curve,
     )
     env.tests["false"] = lambda value: value is False

@@ -19,6 +19,7 @@ from autograder.submissions.file_kinds import (
     HANDED_IN,
     is_clutter,
     is_package,
+    is_program,
     is_wanted,
 )
 from autograder.submissions.lesson_names import lesson_of
@@ -38,6 +39,9 @@ class Folder:
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
     answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
+    programs: dict[Path, str] = field(
+        default_factory=dict
+    )  # only when asked for; never opened here
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
     times: dict[PurePath, str | None] = field(default_factory=dict)  # by the files that say one
     findings: list[Finding] = field(default_factory=list)
@@ -50,6 +54,7 @@ class Collected:
 
     lesson: str | None  # of files that lie in no lesson's folder
     temporary: ExitStack  # removes what was unpacked
+    programs: bool = False  # are wanted too
     folders: dict[str | None, Folder] = field(default_factory=dict)  # by lesson
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
@@ -70,10 +75,10 @@ class Collected:
 
 
 @contextmanager
-def opened(student: Student) -> Iterator[list[Folder]]:
+def opened(student: Student, programs: bool = False) -> Iterator[list[Folder]]:
     """The student's lessons; archives lie unpacked in temporary folders while this is open."""
     with ExitStack() as stack:
-        collected = Collected(student.lesson, stack)
+        collected = Collected(student.lesson, stack, programs)
         for place in student.places:
             try:
                 if place.is_dir():
@@ -155,6 +160,8 @@ def take(
         times = collected.folder(lesson).times
         times[name] = None  # also of a file that cannot be read: it is the one that would count
         times[name] = first_line(path)
+    elif collected.programs and is_program(path.name):
+        collected.folder(lesson).programs[path] = str(name)
     elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
         collected.folder(lesson).outputs[path] = shortened(name)
 
@@ -173,6 +180,7 @@ def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | No
 def is_taken(collected: Collected, name: PurePath) -> bool:
     """Packages within packages too: they are not opened, but walk() has to see and say it."""
     taken = is_wanted(name.name) or is_package(name.name)
+    taken = taken or (collected.programs and is_program(name.name))
     if not taken and not is_clutter(name.name) and len(collected.others) < 3:
         collected.others.append(shortened(name, 80))
     return taken

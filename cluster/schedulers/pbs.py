@@ -104,8 +104,9 @@ def site_options(site: Site) -> dict[str, str]:
 
 
 def nodes_of(asked: JobRequest, site: Site) -> int:
+    """As asked for; where nobody says, as many as have a GPU for each rank."""
     per_node = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
-    return asked.nodes if asked.nodes > 1 else -(-asked.ntasks // per_node)
+    return asked.nodes if asked.nodes_given else -(-asked.ntasks // per_node)
 
 
 def resources(asked: JobRequest, site: Site) -> list[str]:

@@ -142,6 +142,15 @@ def make_record(
     return writer.lines
 
 
+def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[dict, ...]:
+    """Measures of a speed job, from the seconds of (alone, silent, together) in each round."""
+    usual = {"name": "round", "unit": "s", "steps": 4, "samples": 64, "moved": 0.1, "spread": 0.0}
+    return tuple(
+        usual | {"value": together, "round": n, "alone_s": alone, "silent_s": silent} | more
+        for n, (alone, silent, together) in enumerate(seconds, start=1)
+    )
+
+
 def sealed_again(lines: list[str]) -> list[str]:
     """Changed lines with a chain computed anew, as somebody does who knows how it is made."""
     chains: dict[int, str] = {}
