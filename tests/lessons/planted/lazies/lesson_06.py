@@ -5,7 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 SUM, MOVED, BEFORE = "allreduce error", "arrays moved", "under way"
 EXCHANGE = "every scheme"
 LIBRARY = "from mpi4py import MPI\ncomm.Allreduce(MPI.IN_PLACE, values)"
-LOST = {"ranks": "no finished", "spread": "", "as-serial": ""}
+LOST = {"ranks": "ranks of parallel", "spread": "ranks of parallel", "as-serial": ""}
 
 RING = """
 received = np.empty_like(chunks[0])
@@ -19,8 +19,13 @@ for number in range({rounds}):
 """
 
 
-def exchange(code: str, words: str, check: str = "schemes") -> Lazy:
-    return Lazy(code, {check: words}, base=EXCHANGE)
+def exchange(code: str, words: str) -> Lazy:
+    return Lazy(code, {"schemes": words}, base=EXCHANGE)
+
+
+def ring(code: str, words: str) -> Lazy:
+    """The fastest ring is the one that does nothing."""
+    return Lazy(code, {"schemes": words, "ring-speed": words}, base=EXCHANGE)
 
 
 TABLE: LazyTable = {
@@ -42,13 +47,11 @@ TABLE: LazyTable = {
         "the ring": exchange("ring_allreduce(comm, values)", MOVED),
     },
     "collectives.py 6.2": {
-        "pass": exchange("pass", SUM),
-        "no passing on": exchange(
-            RING.format(add="take += received[: take.size]", rounds="0"), SUM
-        ),
-        "the library": exchange(LIBRARY, MOVED),
-        "the server": exchange("ps_allreduce(comm, values)", MOVED),
-        "right the first time only": exchange(
+        "pass": ring("pass", SUM),
+        "no passing on": ring(RING.format(add="take += received[: take.size]", rounds="0"), SUM),
+        "the library": ring(LIBRARY, MOVED),
+        "the server": ring("ps_allreduce(comm, values)", MOVED),
+        "right the first time only": ring(
             """
             if values.nbytes in vars(ring_allreduce):
                 return
@@ -57,7 +60,7 @@ TABLE: LazyTable = {
             """,
             SUM,
         ),
-        "remembers its first sum": exchange(
+        "remembers its first sum": ring(
             """
             known = vars(ring_allreduce)
             if values.nbytes not in known:
@@ -67,12 +70,12 @@ TABLE: LazyTable = {
             """,
             SUM,
         ),
-        "number by number": exchange(
+        "number by number": Lazy(
             RING.format(
                 add="for k in range(take.size):\n        take[k] += received[k]", rounds="size - 1"
             ),
-            "ring speed",
-            "ring-speed",
+            {"ring-speed": "ring speed"},
+            base=EXCHANGE,
         ),
     },
     "collectives.py 6.5": {
