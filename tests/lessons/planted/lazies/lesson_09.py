@@ -42,8 +42,8 @@ TABLE: LazyTable = {
             {"sweep": UPDATE},
         ),
         "a rate of its own": Lazy(
-            "for param, gradient in zip(params, gradients):\n    param -= 0.5 * gradient",
-            {"sweep": UPDATE},
+            "for param, gradient in zip(params, gradients):\n    param -= 0.1 * gradient",
+            {"sweep": UPDATE, "learnt": "test accuracy", "linear": ""},
         ),
     },
     "rates.py 9.3: a list of gradients, each as long as trust times its weights": {
