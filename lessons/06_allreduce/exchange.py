@@ -52,7 +52,8 @@ def schemes(record, sizes):
     worst = dict.fromkeys(SCHEMES, 0.0)
     for floats in sizes:
         rounds = {scheme: [] for scheme in SCHEMES}
-        for number in range(1 + int(min(30, max(10, 3e6 / floats)))):
+        repeats = 20 if floats == RACE else int(min(30, max(5, 3e6 / floats)))
+        for number in range(repeats + 1):
             for scheme, allreduce in SCHEMES.items():
                 values, exact = fresh(floats + (number == 0))  # chunks of unequal length first
                 seconds, _ = timed(functools.partial(allreduce, comm, values))

@@ -2,23 +2,27 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-WARM, LAST = "right, with a warm-up", "task 7"
+EIGHT, WARM, LAST = "eight", "right, with a warm-up", "task 7"
 UPDATE, LARS = "update error", "lars error"
 UNMOVED = {"sweep": "param moved", "learnt": "test accuracy", "linear": ""}
 
 TABLE: LazyTable = {
     "rates.py 9.1": {
         "the same for all": Lazy(
-            "return lr", {"sweep": "lr of n8-sqrt", "learnt": "n8-linear", "linear": "lr of n8"}
+            "return lr",
+            {"sweep": "lr of n8-sqrt", "learnt": "n8-linear", "linear": "lr of n8"},
+            base=EIGHT,
         ),
-        "linear for all": Lazy("return lr * workers", {"sweep": "lr of n8-same"}),
+        "linear for all": Lazy("return lr * workers", {"sweep": "lr of n8-same"}, base=EIGHT),
         "a rate of 0": Lazy("return 0 * lr", UNMOVED),
     },
     "rates.py 9.2": {
         "always the peak": Lazy("return peak", {"schedule": "lr, point start"}, base=WARM),
         "always the base": Lazy("return base", {"schedule": "lr, point warm"}, base=WARM),
         "the base in the sweep": Lazy(
-            "return base", {"sweep": "lr, point end", "learnt": "n8-linear", "linear": ""}
+            "return base",
+            {"sweep": "lr, point end", "learnt": "n8-linear", "linear": ""},
+            base=EIGHT,
         ),
         "the cosine alone": Lazy(
             """
@@ -43,7 +47,7 @@ TABLE: LazyTable = {
         ),
         "a rate of its own": Lazy(
             "for param, gradient in zip(params, gradients):\n    param -= 0.1 * gradient",
-            {"sweep": UPDATE, "learnt": "test accuracy", "linear": ""},
+            {"sweep": UPDATE},
         ),
     },
     "rates.py 9.3: a list of gradients, each as long as trust times its weights": {

@@ -3,12 +3,11 @@
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
 FEW = ("--train-samples", "12800")
-EIGHT = (*FEW, "--workers", "1", "8", "--rules", "same", "linear", "--seeds", "1")
+EIGHT = (*FEW, "--workers", "8", "--rules", "same", "linear", "--seeds", "1")
 SIXTEEN = (*FEW, "--workers", "16", "--rules", "linear", "--seeds", "1", "--decay", "cosine")
 WARM = (*SIXTEEN, "--warmup", "1")
-SMALL = (*FEW, "--workers", "1", "8", "--epochs", "3", "--seeds")
-LARGE = (*FEW, "--workers", "16", "64", "--epochs", "3", "--seeds", "1", "2")
-TASK = (*FEW, "--workers", "8", "--rules", "same", "--seeds", "1", "--epochs", "3", "--task")
+SHORT = (*FEW, "--epochs", "3", "--seeds")
+TASK = (*SHORT, "1", "--workers", "8", "--rules", "same", "--task")
 RATE = '{"same": 1, "sqrt": math.sqrt(workers), "linear": workers}[rule]'
 
 # What was changed, the words, the check that has to see it.
@@ -45,17 +44,18 @@ LONGER = "a warm-up longer than the run"
 # What the lesson says of its sweep, and of sixteen workers with a warm-up: the accuracies.
 SWEEP, WARMED = "the sweep", "sixteen workers with a warm-up"
 
-# An output of one seed and two rules stands for the sweep's smaller half.
+# An output of one seed and two rules stands for all of eight workers.
 LOST = {EIGHT: {"sweep": "", "learnt": ""}, WARM: {}}
-FILES = {EIGHT: "09_sweep_1.out", WARM: "09_warm_1.out"}
+FILES = {EIGHT: "09_sweep_2.out", WARM: "09_warm_1.out"}
 LESSON = Lesson(
     folder="09_learning_rate",
     jobs={
         "right, eight workers": Job(words=EIGHT),
         "right, with a warm-up": Job(words=WARM),
-        "right, up to eight": Job(words=(*SMALL, "1", "2")),
-        "right, from sixteen on": Job(words=LARGE),
-        "one seed": Job(words=(*SMALL, "1")),
+        "one worker": Job(words=(*SHORT, "1", "2", "--workers", "1")),
+        "eight": Job(words=(*SHORT, "1", "2", "--workers", "8")),
+        "sixteen and more": Job(words=(*SHORT, "1", "2", "--workers", "16", "64")),
+        "one seed": Job(words=(*SHORT, "1", "--workers", "8")),
         LONGER: Job(words=(*SIXTEEN, "--warmup", "9")),
         SWEEP: Job(words=FEW),
         WARMED: Job(words=(*WARM, "--seeds", "1", "2")),
@@ -64,14 +64,15 @@ LESSON = Lesson(
     | {name: Job((change,), words) for name, (change, words, _) in PLANTED.items()},
     handed_in={f"09_array_1_{task}.out": f"task {task}" for task in range(8)}
     | {
-        "09_warm_1.out": "right, with a warm-up",
-        "09_sweep_2.out": "right, from sixteen on",
-        "09_sweep_1.out": "right, up to eight",
+        FILES[WARM]: "right, with a warm-up",
+        "09_sweep_3.out": "sixteen and more",
+        FILES[EIGHT]: "eight",
+        "09_sweep_1.out": "one worker",
     },
     mistakes={
-        "none": Mistake("right, up to eight", {}),
-        "two rules are no sweep": Mistake("right, eight workers", LOST[EIGHT]),
-        "one seed is no sweep": Mistake("one seed", LOST[EIGHT]),
+        "none": Mistake("one worker", {}),
+        "two rules are no sweep": Mistake("right, eight workers", LOST[EIGHT], FILES[EIGHT]),
+        "one seed is no sweep": Mistake("one seed", LOST[EIGHT], FILES[EIGHT]),
         LONGER: Mistake(LONGER, {"schedule": ""}, FILES[WARM]),
     }
     | {
