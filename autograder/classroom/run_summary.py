@@ -1,9 +1,10 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
+from autograder.evidence.copies import Marks
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure, rounds
@@ -23,7 +24,7 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 
 
 def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
 ) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
@@ -59,6 +60,8 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
+                toolkit=(run.program and run.program.toolkit) or "",
+                marks=marked[id(run)],
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=measured_or_none(rounds_of, run),

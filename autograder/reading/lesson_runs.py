@@ -54,6 +54,7 @@ def one_folder_a_lesson(folders: Sequence[Folder]) -> list[Folder]:
         return list(folders)
     home.outputs |= loose.outputs
     home.answers |= loose.answers
+    home.programs |= loose.programs
     home.handed_in = home.handed_in or loose.handed_in
     home.findings += loose.findings
     return rest
@@ -76,8 +77,17 @@ def with_students_names(run: Run, names: Mapping[str, str]) -> Run:
         where = value.get("where")
         return value | {"where": place(where)} if isinstance(where, Where) else value
 
+    said = run.beside
+    beside = replace(
+        said,
+        epochs=tuple(map(epoch, said.epochs)),
+        test_accuracy=number(said.test_accuracy),
+        test_loss=number(said.test_loss),
+        errors=tuple(replace(error, where=place(error.where)) for error in said.errors),
+    )
     return replace(
         run,
+        beside=beside,
         measures=tuple(map(measure, run.measures)),
         files=tuple(names.get(file, file) for file in run.files),
         epochs=tuple(map(epoch, run.epochs)),

@@ -47,8 +47,8 @@ HONESTLY = [
     ("on another site", {}, {"seconds": (9.0, 8.0, 7.0), "site": "laptop"}),
     ("on another device", {}, {"seconds": (9.0, 8.0, 7.0), "device": "CPU a slow one"}),
     ("faster than the record", {"seconds": (9.0, 8.0, 7.0)}, {}),
-    ("it goes on until something is reached", {"epochs_asked": 20}, {
-        "epochs_asked": 20, "seconds": (2.1, 1.05)}),
+    ("it goes on until something is reached", {"source": "gap", "epochs_asked": 20}, {
+        "source": "gap", "epochs_asked": 20, "seconds": (2.1, 1.05)}),
     ("no accuracy in the record", {"test_accuracy": None}, {}),
     ("hosts and launcher", {"launcher": "srun"}, {"launcher": "mpirun", "hosts": ["n1", "n2"]}),
 ]  # fmt: skip
@@ -113,7 +113,14 @@ def test_a_program_that_fails_when_run_again():
 
 def test_with_an_accounting_both_have_to_agree():
     honest = AccountedJob(
-        "1234", "ada", "COMPLETED", 1772445595.0, 1772445700.0, 1, 1, 0, frozenset({"n1"})
+        "1234",
+        user="ada",
+        state="COMPLETED",
+        start=1772445595.0,
+        end=1772445700.0,
+        nodes=1,
+        cpus=1,
+        hosts=frozenset({"n1"}),
     )
     assert seen(run_of(), rerun_of(), accounting={"1234": honest}).tier == "reproduced"
     unknown = seen(run_of(), rerun_of(), accounting={})
