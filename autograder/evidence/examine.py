@@ -15,6 +15,7 @@ from autograder.evidence import (
     clock,
     consistency,
     copies,
+    exchange,
     known_data,
     plausible,
     ranks,
@@ -57,6 +58,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
     known_data.data_as_known,
     plausible.real_data,
     plausible.physically_possible,
+    exchange.exchanges_possible,
     rounds.rounds_add_up,
     rounds.faster_than_ranks_can_be,
 )

@@ -15,6 +15,7 @@ from autograder.measuring import (
     record_facts,
     rounds,
     sample_shares,
+    sweep,
 )
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
@@ -241,6 +242,16 @@ METRICS: dict[str, Metric] = {
         record_facts.error_file_separate,
         "yes if errors went to a file of their own",
         label="separate error file",
+    ),
+    # sweeps
+    "useful_workers": Metric(
+        sweep.useful_workers,
+        "largest N whose best rule, the mean over seeds, is within so much of N = 1",
+        "workers",
+        all_runs=True,
+        at={"within": 0.01},
+        needs_at="how much accuracy may be lost",
+        label="largest useful N",
     ),
     # scaling studies
     "study_sizes": _study(

@@ -11,13 +11,16 @@ import time
 import numpy as np
 from mpi4py import MPI
 
+from lessons.toolkit import probes
 from lessons.toolkit.record import Record
 
 from collectives import overlapped_allreduce, ps_allreduce, ring_allreduce
 
 comm = MPI.COMM_WORLD
 SIZES = [256, 2560, 25600, 100_000, 256_000, 1_000_000, 2_560_000]
+RACE = 2_560_000  # floats with which the ring runs against the library
 GRADIENT = 50_890  # floats of lesson 01's network
+random = np.random.default_rng()  # other numbers on every rank, and in every run
 
 
 def library_allreduce(comm, values):
@@ -28,29 +31,51 @@ def library_allreduce(comm, values):
 SCHEMES = {"server": ps_allreduce, "ring": ring_allreduce, "library": library_allreduce}
 
 
-def timed(work, repeats):
-    """Median seconds of the slowest rank: rank 0's own time would miss a straggler."""
-    times = []
-    for _ in range(repeats + 1):
-        comm.Barrier()
-        begin = time.perf_counter()
-        work()
-        times.append(comm.allreduce(time.perf_counter() - begin, MPI.MAX))
-    return statistics.median(times[1:])  # the first pays for buffers and connections
+def timed(work):
+    """Seconds of the slowest rank, as rank 0's own would miss a straggler; and what work gives."""
+    comm.Barrier()
+    begin = time.perf_counter()
+    result = work()
+    return comm.allreduce(time.perf_counter() - begin, MPI.MAX), result
+
+
+def fresh(floats):
+    """Whole numbers that no other rank knows, and the library's sum of them, which is exact."""
+    values = random.integers(-99, 100, floats).astype(np.float32)
+    total = np.empty_like(values)
+    comm.Allreduce(values, total)
+    return values, total
 
 
 def schemes(record, sizes):
-    """Seconds of one allreduce, for each size and scheme."""
+    """Seconds of one allreduce for each size and scheme, in turns, and every sum checked."""
+    worst = dict.fromkeys(SCHEMES, 0.0)
     for floats in sizes:
-        values = np.zeros(floats, np.float32)
-        repeats = int(min(30, max(5, 3e6 / floats)))
-        for scheme, allreduce in SCHEMES.items():
-            seconds = timed(functools.partial(allreduce, comm, values), repeats)
-            record.measure(
-                "allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=values.nbytes
-            )
+        rounds = {scheme: [] for scheme in SCHEMES}
+        repeats = 20 if floats == RACE else int(min(30, max(5, 3e6 / floats)))
+        for number in range(repeats + 1):
+            for scheme, allreduce in SCHEMES.items():
+                values, exact = fresh(floats + (number == 0))  # chunks of unequal length first
+                seconds, _ = timed(functools.partial(allreduce, comm, values))
+                error = comm.allreduce(probes.largest_error([values], [exact]), MPI.MAX)
+                worst[scheme] = max(worst[scheme], error)
+                rounds[scheme].append(seconds)
+        # The first round pays for buffers and connections.
+        for scheme, (_, *times) in rounds.items():
+            seconds, size = statistics.median(times), 4 * floats
+            record.measure("allreduce_s", seconds, "s", scheme=scheme, floats=floats, bytes=size)
             if record.rank == 0:
-                print(f"{scheme:8} {values.nbytes:12,} bytes {1e3 * seconds:10.3f} ms")
+                print(f"{scheme:8} {size:12,} bytes {1e3 * seconds:10.3f} ms")
+        for ring, library in list(zip(rounds["ring"], rounds["library"], strict=True))[1:]:
+            if floats == RACE and record.size > 1:
+                record.measure("ring_speed", library / ring, "", floats=floats)
+    for scheme, error in worst.items():
+        record.measure("allreduce_error", error, "", scheme=scheme)
+    if record.rank == 0:  # on ranks that are threads of this one, where bytes can be counted
+        for scheme in ("server", "ring"):
+            moved = probes.arrays_moved(SCHEMES[scheme])
+            record.measure("arrays_moved", moved, "arrays", scheme=scheme, ranks=4)
+        record.measure("under_way", probes.under_way(overlapped_allreduce), "arrays", arrays=3)
 
 
 def straggler(record, delay=0.020):
@@ -64,16 +89,18 @@ def straggler(record, delay=0.020):
             time.sleep(sleep)
         comm.Allreduce(MPI.IN_PLACE, gradient)
 
-    even = timed(functools.partial(step, 0.0), 20)
-    late = timed(functools.partial(step, delay), 20)
+    even, late = (
+        statistics.median(timed(functools.partial(step, sleep))[0] for _ in range(20))
+        for sleep in (0.0, delay)
+    )
     record.measure("step_s", even, "s", straggler_ms=0)
     record.measure("step_s", late, "s", straggler_ms=int(1000 * delay))
     record.measure("straggler_growth_ms", round(1000 * (late - even), 3), "ms")
 
 
-def overlap(record, layers=6, width=448):
-    """A backward pass of equal layers, its gradients exchanged after it or during it."""
-    matrix = np.ones((width, width), np.float32)
+def overlap(record, layers=6, width=448, rounds=6):
+    """A backward pass of equal layers, its gradients exchanged after it or during it, in turns."""
+    matrix = np.empty((width, width), np.float32)
 
     def backward():
         for _ in range(layers):
@@ -83,18 +110,35 @@ def overlap(record, layers=6, width=448):
             yield gradient
 
     def one_after_the_other():
-        for gradient in list(backward()):
+        gradients = list(backward())
+        for gradient in gradients:
             library_allreduce(comm, gradient)
+        return gradients
 
     def overlapped():
-        overlapped_allreduce(comm, backward())
+        return overlapped_allreduce(comm, backward())
 
     def computing_only():
-        list(backward())
+        return list(backward())
 
-    record.measure("step_s", timed(one_after_the_other, 10), "s", exchange="blocking")
-    record.measure("step_s", timed(overlapped, 10), "s", exchange="overlapped")
-    record.measure("step_s", timed(computing_only, 10), "s", exchange="computing only")
+    ways = {
+        "blocking": one_after_the_other,
+        "overlapped": overlapped,
+        "computing only": computing_only,
+    }
+    times = {way: [] for way in ways}
+    worst = 0.0
+    for _ in range(rounds + 1):
+        matrix[:] = random.random(matrix.shape)
+        sums = {}
+        for way, work in ways.items():
+            seconds, sums[way] = timed(work)
+            times[way].append(seconds)
+        error = probes.largest_error(sums["overlapped"], sums["blocking"])
+        worst = max(worst, comm.allreduce(error, MPI.MAX))
+    for way, (_, *later) in times.items():
+        record.measure("step_s", statistics.median(later), "s", exchange=way)
+    record.measure("allreduce_error", worst, "", scheme="overlapped")
 
 
 def command_line():

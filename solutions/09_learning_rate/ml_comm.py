@@ -45,5 +45,6 @@ def get_nranks():
 
 
 def finalize():
-    """Wait for all; MPI itself ends with the program."""
+    """Wait for all, and forget the team; MPI itself ends with the program."""
     team["comm"].Barrier()
+    team.clear()

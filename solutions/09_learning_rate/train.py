@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from lessons.toolkit import data
+from lessons.toolkit import data, probes
 from lessons.toolkit.record import Record
 
 import ml_comm
@@ -59,6 +59,10 @@ def train(mc, args, mnist, workers, rule, seed):
         global_batch=batch_size,
         local_batch=args.batch_size,
     )
+    record.measure("update_error", probes.update_error(rates.update), "")
+    record.measure("lars_error", probes.lars_error(rates.lars), "")
+    record.measure("rate_error", probes.rate_error(rates.lr_at), "")
+    record.begin(params)
     points = {  # steps whose rate goes into the record
         0: "start",
         warmup // 2: "half warm-up",
@@ -96,7 +100,8 @@ def train(mc, args, mnist, workers, rule, seed):
             record.measure("train_loss", train_loss, "", epoch=number)
             if train_loss <= args.until:
                 break
-    record.end(params=params, test_accuracy=accuracy, test_loss=test_loss)
+    record.trained(params, every_rank)
+    record.end(test_accuracy=accuracy, test_loss=test_loss)
     mc.finalize()
     return accuracy
 
@@ -107,6 +112,13 @@ def evaluate(params, x, labels):
     loss = cross_entropy(probabilities, labels) / len(labels)
     accuracy = float((probabilities.argmax(axis=1) == labels).mean())
     return loss, accuracy
+
+
+def every_rank(row):
+    """The rows of all ranks, by which the record compares their parameters."""
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD.allgather(row)
 
 
 def source_of(args):

@@ -1,8 +1,25 @@
 """What a student's function does when it is asked for something whose answer is known, told in one
-number. Programs ask outside of their gaps and put the number into the run record."""
+number. Programs ask outside of their gaps and put the number into the run record.
 
+A function that cannot be called, or gives something else than numbers, gives inf or nan and stops
+nothing.
+"""
+
+from lessons.toolkit.probes.collectives import arrays_moved, largest_error, under_way
 from lessons.toolkit.probes.environments import facts_wrong
 from lessons.toolkit.probes.gradients import descent_error, gradient_error
 from lessons.toolkit.probes.steps import step_error
+from lessons.toolkit.probes.updates import lars_error, rate_error, update_error
 
-__all__ = ["descent_error", "facts_wrong", "gradient_error", "step_error"]
+__all__ = [
+    "arrays_moved",
+    "descent_error",
+    "facts_wrong",
+    "gradient_error",
+    "largest_error",
+    "lars_error",
+    "rate_error",
+    "step_error",
+    "under_way",
+    "update_error",
+]

@@ -38,6 +38,7 @@ def full(size: int, **facts) -> Run:
     """A run that says everything that a metric can ask."""
     usual = {"source": "keras", "model": "cnn", "image_size": 32, "replicas": 1, "lr_base": 0.1}
     usual["started_by"] = ["prterun"]
+    usual |= {"workers": size, "rule": "same", "seed": 1}
     lines = make_record(
         run=f"{size:08d}",
         size=size,

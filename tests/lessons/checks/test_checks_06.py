@@ -281,7 +281,7 @@ MEAN = "gradients = mc.gradients(gradients, 0)"
         ([(MEAN, "grads = mc.gradients(gradients, 0)")], "return new arrays"),
         ([(CAST, "mc.broadcast(params, 0)")], "return new arrays"),
         ([(LAST, "    pass")], "mc.finalize(…) is missing"),
-        ([("totsize, \"numpy\"", "len(params), \"numpy\"")], "all parameters together"),
+        ([("totsize, \"numpy\"", "4, \"numpy\"")], "all parameters together"),
         ([("100, max_steps, 2, 200", "100, 200, 2, max_steps")], "a report every 200"),
         ([(FIRST, "    " + CAST), (CONFIG, FIRST)], "config_team"),
     ],

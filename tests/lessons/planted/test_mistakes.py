@@ -15,7 +15,7 @@ from tests.lessons.planted.judged import (
 from tests.lessons.planted.lazies import LAZIES
 from tests.lessons.planted.lazy import missing
 from tests.lessons.planted.lessons import LESSONS
-from tests.lessons.planted.lessons.lesson_06 import SHOWS_IN_SPREAD
+from tests.lessons.planted.lessons.lesson_06 import PLANTED, SHOWS_IN_SPREAD
 from tests.lessons.planted.table import ROOT
 
 
@@ -83,7 +83,7 @@ def test_a_network_built_outside_the_scope_ends_the_job(number, job):
     assert "not created in the distribution strategy scope" in errors
 
 
-@pytest.mark.parametrize(("number", "mistake"), cases("06"))
+@pytest.mark.parametrize(("number", "mistake"), cases("06", "none", *PLANTED))
 def test_a_mistake_shows_in_the_parameters(number, mistake):
     [run] = runs_of(number, LESSONS[number].mistakes[mistake].job)
     [away] = [m["value"] for m in run.measures if m["name"] == "difference_to_serial"]

@@ -115,6 +115,9 @@ def test_the_exchange_is_timed_on_every_scheme(tmp_path):
     assert all(seconds > 0 for seconds in found.values())
     steps = {m["straggler_ms"]: m["value"] for m in run.measures if "straggler_ms" in m}
     assert steps[20] >= 0.020  # nobody's step ends before the late rank has come
+    errors = {m["scheme"]: m["value"] for m in run.measures if m["name"] == "allreduce_error"}
+    assert {errors[scheme] for scheme in ("server", "ring", "library")} == {0.0}
+    assert errors["overlapped"] < 1e-6
 
 
 @pytest.mark.slow

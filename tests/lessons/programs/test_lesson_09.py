@@ -61,12 +61,12 @@ import numpy as np
 from lessons.toolkit.record import Record
 sys.path.insert(0, {folder!r})
 import train
-end = Record.end
-def keep(record, params, **facts):
+trained = Record.trained
+def keep(record, params, gather):
     if not train.ml_comm.get_rank():
         np.save("params.npy", np.concatenate([param.ravel() for param in params]))
-    end(record, params=params, **facts)
-Record.end = keep
+    trained(record, params, gather)
+Record.trained = keep
 train.main()
 """
 

@@ -44,10 +44,14 @@ class Silent:
     def epoch(self, **_: Any) -> Iterator[Any]:
         yield SimpleNamespace(log=lambda **_: None)
 
-    def end(self, params: list[np.ndarray], **_: Any) -> None:
+    def begin(self, _: list[np.ndarray]) -> None: ...
+
+    def trained(self, params: list[np.ndarray], _: Any = None) -> None:
         self.ended.extend(params)
 
     def measure(self, *_: Any, **__: Any) -> None: ...
+
+    def end(self, **_: Any) -> None: ...
 
 
 def calls_of(train: Any) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:

@@ -1,5 +1,158 @@
 """The laziest ways through lesson 06: allreduce by hand."""
 
-from tests.lessons.planted.lazy import LazyTable
+from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TABLE: LazyTable = {}
+SUM, MOVED, BEFORE = "allreduce error", "arrays moved", "under way"
+EXCHANGE = "every scheme"
+LIBRARY = "from mpi4py import MPI\ncomm.Allreduce(MPI.IN_PLACE, values)"
+LOST = {"ranks": "ranks of parallel", "spread": "ranks of parallel", "as-serial": ""}
+
+RING = """
+received = np.empty_like(chunks[0])
+for number in range(size - 1):
+    take = chunks[(rank - number - 1) % size]
+    comm.Sendrecv(chunks[(rank - number) % size], dest=right, recvbuf=received, source=left)
+    {add}
+for number in range({rounds}):
+    take = chunks[(rank - number) % size]
+    comm.Sendrecv(chunks[(rank - number + 1) % size], dest=right, recvbuf=take, source=left)
+"""
+
+
+def exchange(code: str, words: str) -> Lazy:
+    return Lazy(code, {"schemes": words}, base=EXCHANGE)
+
+
+def ring(code: str, words: str) -> Lazy:
+    """The fastest ring is the one that does nothing."""
+    return Lazy(code, {"schemes": words, "ring-speed": words}, base=EXCHANGE)
+
+
+TABLE: LazyTable = {
+    "collectives.py 6.1": {
+        "pass": exchange("pass", SUM),
+        "its own number times size": exchange("values *= size", SUM),
+        "the sum on rank 0 alone": exchange(
+            """
+            if rank:
+                comm.Send(values, dest=0)
+            for source in range(1, size) if not rank else ():
+                received = np.empty_like(values)
+                comm.Recv(received, source=source)
+                values += received
+            """,
+            SUM,
+        ),
+        "the library": exchange(LIBRARY, MOVED),
+        "the ring": exchange("ring_allreduce(comm, values)", MOVED),
+    },
+    "collectives.py 6.2": {
+        "pass": ring("pass", SUM),
+        "no passing on": ring(RING.format(add="take += received[: take.size]", rounds="0"), SUM),
+        "the library": ring(LIBRARY, MOVED),
+        "the server": ring("ps_allreduce(comm, values)", MOVED),
+        "right the first time only": ring(
+            """
+            if values.nbytes in vars(ring_allreduce):
+                return
+            vars(ring_allreduce)[values.nbytes] = True
+            ps_allreduce(comm, values)
+            """,
+            SUM,
+        ),
+        "remembers its first sum": ring(
+            """
+            known = vars(ring_allreduce)
+            if values.nbytes not in known:
+                ps_allreduce(comm, values)
+                known[values.nbytes] = values.copy()
+            values[:] = known[values.nbytes]
+            """,
+            SUM,
+        ),
+        "number by number": Lazy(
+            RING.format(
+                add="for k in range(take.size):\n        take[k] += received[k]", rounds="size - 1"
+            ),
+            {"ring-speed": "ring speed"},
+            base=EXCHANGE,
+        ),
+    },
+    "collectives.py 6.5": {
+        "pass": exchange("pass", SUM),
+        "nothing is computed": exchange("return []", SUM),
+        "its own gradients": exchange("return list(gradients)", SUM),
+        "all at the end": exchange(
+            """
+            from mpi4py import MPI
+            found = list(gradients)
+            for gradient in found:
+                comm.Iallreduce(MPI.IN_PLACE, gradient).Wait()
+            return found
+            """,
+            BEFORE,
+        ),
+        "waits at once": exchange(
+            """
+            totals = []
+            for gradient in gradients:
+                totals.append(np.empty_like(gradient))
+                comm.Iallreduce(gradient, totals[-1]).Wait()
+            return totals
+            """,
+            BEFORE,
+        ),
+    },
+    "train.py 6.4: samples of all epochs / samples of one update, rounded up": {
+        "one step": Lazy("return 1", {"ranks": "max steps off"}),
+        "no step": Lazy("return int(epochs / nranks)", {"ranks": "max steps off"}),
+    },
+    "train.py 6.4: first of all, init with this totsize": {
+        "no init": Lazy("pass", LOST, start="fails"),
+        "alone, each": Lazy(
+            """
+            from mpi4py import MPI
+            mc.team.update(comm=MPI.COMM_SELF, totsize=totsize, step=0)
+            """,
+            LOST,
+        ),
+    },
+    "train.py 6.4: config_team, then everyone takes the parameters of rank 0": {
+        "no broadcast": Lazy(
+            "mc.config_team(0, 0, 100, max_steps, 2, 200)",
+            {"spread": "param spread", "as-serial": "difference to serial"},
+        ),
+        "broadcast thrown away": Lazy(
+            "mc.config_team(0, 0, 100, max_steps, 2, 200)\nmc.broadcast(params, 0)",
+            {"spread": "param spread", "as-serial": "difference to serial"},
+        ),
+        "all 0": Lazy(
+            "mc.config_team(0, 0, 100, max_steps, 2, 200)\nparams = [0 * p for p in params]",
+            {"spread": "test accuracy", "as-serial": "test accuracy"},
+        ),
+        "all 0 on one rank": Lazy(
+            "mc.config_team(0, 0, 100, max_steps, 2, 200)\nparams = [0 * p for p in params]",
+            {"as-serial": "test accuracy of serial"},
+            base="one rank",
+        ),
+    },
+    "train.py 6.4: the mean of all ranks' gradients": {
+        "own gradients": Lazy("pass", {"spread": "param spread", "as-serial": ""}),
+        "times 0": Lazy(
+            "gradients = [0 * gradient for gradient in gradients]",
+            {"spread": "param moved", "as-serial": ""},
+        ),
+        "times 0 on one rank": Lazy(
+            "gradients = [0 * gradient for gradient in gradients]",
+            {"as-serial": "param moved of serial"},
+            base="one rank",
+        ),
+        "rank 0's for all": Lazy(
+            "gradients = mc.broadcast(gradients, 0)", {"as-serial": "difference to serial"}
+        ),
+    },
+    "train.py 6.4: the last call": {
+        "pass": Lazy("pass", {"ranks": "team left"}),
+        "says so": Lazy('print("finalized")', {"ranks": "team left"}),
+    },
+}

@@ -3,10 +3,11 @@
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
 FEW = ("--train-samples", "12800")
-EIGHT = (*FEW, "--workers", "1", "8", "--rules", "same", "linear", "--seeds", "1")
+EIGHT = (*FEW, "--workers", "8", "--rules", "same", "linear", "--seeds", "1")
 SIXTEEN = (*FEW, "--workers", "16", "--rules", "linear", "--seeds", "1", "--decay", "cosine")
 WARM = (*SIXTEEN, "--warmup", "1")
-ALL = (*FEW, "--workers", "1", "8", "16", "64", "--epochs", "3", "--seeds")
+SHORT = (*FEW, "--epochs", "3", "--seeds")
+TASK = (*SHORT, "1", "--workers", "8", "--rules", "same", "--task")
 RATE = '{"same": 1, "sqrt": math.sqrt(workers), "linear": workers}[rule]'
 
 # What was changed, the words, the check that has to see it.
@@ -43,30 +44,39 @@ LONGER = "a warm-up longer than the run"
 # What the lesson says of its sweep, and of sixteen workers with a warm-up: the accuracies.
 SWEEP, WARMED = "the sweep", "sixteen workers with a warm-up"
 
-# Each of these outputs is a part of what the lesson asks for; the other parts are not there.
-PARTS = {EIGHT: {"sweep": "", "schedule": ""}, WARM: {"sweep": "", "linear": ""}}
+# An output of one seed and two rules stands for all of eight workers.
+LOST = {EIGHT: {"sweep": "", "learnt": ""}, WARM: {}}
+FILES = {EIGHT: "09_sweep_2.out", WARM: "09_warm_1.out"}
 LESSON = Lesson(
     folder="09_learning_rate",
     jobs={
         "right, eight workers": Job(words=EIGHT),
         "right, with a warm-up": Job(words=WARM),
-        "right, two seeds": Job(words=(*ALL, "1", "2")),
-        "one seed": Job(words=(*ALL, "1")),
+        "one worker": Job(words=(*SHORT, "1", "2", "--workers", "1")),
+        "eight": Job(words=(*SHORT, "1", "2", "--workers", "8")),
+        "sixteen and more": Job(words=(*SHORT, "1", "2", "--workers", "16", "64")),
+        "one seed": Job(words=(*SHORT, "1", "--workers", "8")),
         LONGER: Job(words=(*SIXTEEN, "--warmup", "9")),
         SWEEP: Job(words=FEW),
         WARMED: Job(words=(*WARM, "--seeds", "1", "2")),
     }
+    | {f"task {task}": Job(words=(*TASK, str(task))) for task in range(8)}
     | {name: Job((change,), words) for name, (change, words, _) in PLANTED.items()},
-    handed_in={"09_sweep_1.out": "right, two seeds"},
+    handed_in={f"09_array_1_{task}.out": f"task {task}" for task in range(8)}
+    | {
+        FILES[WARM]: "right, with a warm-up",
+        "09_sweep_3.out": "sixteen and more",
+        FILES[EIGHT]: "eight",
+        "09_sweep_1.out": "one worker",
+    },
     mistakes={
-        "none, eight workers": Mistake("right, eight workers", PARTS[EIGHT]),
-        "none, with a warm-up": Mistake("right, with a warm-up", PARTS[WARM]),
-        "none, two seeds": Mistake("right, two seeds", {"schedule": ""}),
-        "one seed is no sweep": Mistake("one seed", {"schedule": "", "sweep": ""}),
-        LONGER: Mistake(LONGER, PARTS[WARM] | {"schedule": ""}),
+        "none": Mistake("one worker", {}),
+        "two rules are no sweep": Mistake("right, eight workers", LOST[EIGHT], FILES[EIGHT]),
+        "one seed is no sweep": Mistake("one seed", LOST[EIGHT], FILES[EIGHT]),
+        LONGER: Mistake(LONGER, {"schedule": ""}, FILES[WARM]),
     }
     | {
-        name: Mistake(name, PARTS[words] | {check: ""})
+        name: Mistake(name, LOST[words] | {check: ""}, FILES[words])
         for name, (_, words, check) in PLANTED.items()
     },
 )

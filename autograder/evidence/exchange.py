@@ -1,0 +1,35 @@
+"""Whether an exchange between ranks can be as fast as it says."""
+
+from collections.abc import Iterator
+
+from autograder.evidence.findings import contradiction, rank_lines
+from autograder.measuring import measure
+from autograder.measuring.interval import is_number
+from autograder.records import Run
+from autograder.verdict import Finding
+
+# Every rank reads and writes each number of its array at least once. A core moves up to 0.6 TB/s
+# while all lies in its nearest cache, and of the fastest links between GPUs an allreduce has less
+# than 1 TB/s. Nothing reaches another core sooner than in some 50 ns.
+FASTEST = 4e12  # bytes of an array a second
+SHORTEST = 20e-9  # seconds
+
+
+def exchanges_possible(run: Run) -> Iterator[Finding]:
+    """A rank alone exchanges nothing and may be as fast as it likes."""
+    ranks = measure.workers(run)
+    if ranks is None or ranks < 2:
+        return
+    for event in run.measures:
+        seconds, size = event.get("value"), event.get("bytes")
+        if event.get("name") != "allreduce_s" or not (is_number(seconds) and is_number(size)):
+            continue
+        least = max(SHORTEST, size / FASTEST)
+        if seconds < least:
+            yield contradiction(
+                "An allreduce took less time than memory or a message takes",
+                f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
+                f"{1e6 * seconds:.3g} µs",
+                rank_lines(run),
+            )
+            return

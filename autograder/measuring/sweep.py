@@ -1,0 +1,45 @@
+"""A sweep over numbers of workers, rules and seeds: all finished runs of one name in a rubric.
+
+What a worker is, the program says in its header: one process can train as many of them would.
+"""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from autograder.measuring import epochs
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.measure import whole
+from autograder.measuring.record_facts import first_line
+from autograder.records import Run
+
+
+def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
+    """The largest N whose best rule, the mean over its seeds, is at most `within` below N = 1."""
+    within = at.get("within")
+    if not is_number(within):
+        raise NotMeasured("useful_workers needs `within` in `at`")
+    best = best_of_each(runs)
+    if 1 not in best:
+        raise NotMeasured("the sweep has no run with one worker", "submit it with --workers 1 …")
+    needed = best[1] - within
+    largest = max(count for count, accuracy in best.items() if accuracy >= needed)
+    table = ", ".join(f"{accuracy:.4f} for {count}" for count, accuracy in sorted(best.items()))
+    return exact(largest, "workers", first_line(runs[-1]), f"the best of each N: {table}")
+
+
+def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
+    """N -> the best rule's mean accuracy."""
+    latest: dict[tuple[int, str, str], float] = {}
+    for run in runs:  # the oldest first
+        count = whole(run.header.get("workers"))
+        if count is not None:
+            rule, seed = (str(run.header.get(fact)) for fact in ("rule", "seed"))
+            latest[count, rule, seed] = epochs.test_accuracy(run).value
+    by_rule: dict[tuple[int, str], list[float]] = {}
+    for (count, rule, _), accuracy in latest.items():
+        by_rule.setdefault((count, rule), []).append(accuracy)
+    best: dict[int, float] = {}
+    for (count, _), accuracies in by_rule.items():
+        best[count] = max(best.get(count, 0.0), mean(accuracies))
+    return best

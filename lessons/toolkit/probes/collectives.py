@@ -1,0 +1,63 @@
+"""Exchanges: whether the sums are right, what they moved, what they overlapped."""
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.ranks import run_on_ranks
+
+PATIENCE = 5.0  # seconds that a late rank waits for one that should not wait for it
+
+
+def largest_error(found: Any, exact: Sequence[Any]) -> float:
+    """The largest difference between two lists of arrays, as a share of the largest number; inf
+    where an array is missing, has another shape or holds no number."""
+    try:
+        pairs = [(np.asarray(f, float), np.asarray(e)) for f, e in zip(found, exact, strict=True)]
+    except (TypeError, ValueError):
+        return math.inf
+    if any(one.shape != other.shape for one, other in pairs):
+        return math.inf
+    errors = [float(np.abs(one - other).max(initial=0)) for one, other in pairs]
+    largest = max((float(np.abs(other).max(initial=0)) for _, other in pairs), default=0.0)
+    return max(errors, default=0.0) / (largest or 1.0) if np.isfinite(errors).all() else math.inf
+
+
+def arrays_moved(allreduce: Callable[..., Any], ranks: int = 4) -> float:
+    """How many times the whole array the busiest of so many simulated ranks moves; nan where not
+    all of them end with the sum, or where it cannot run on simulated ranks."""
+    rng = np.random.default_rng()
+    values = [rng.integers(-99, 100, 240 * ranks).astype(float) for _ in range(ranks)]
+    exact = np.sum(values, axis=0)
+    try:
+        moved = run_on_ranks(allreduce, values).busiest
+    except Exception:  # the lesson's own check says what is wrong
+        return math.nan
+    right = all(largest_error([found], [exact]) == 0 for found in values)
+    return moved / exact.nbytes if right else math.nan
+
+
+def under_way(overlapped: Callable[..., Any], arrays: int = 3) -> float:
+    """How many sums rank 0 of two simulated ranks has started when it computes its last array,
+    while the other rank has not yet computed its first; 0 if it waits for that one."""
+    begun, at_the_last = threading.Event(), threading.Event()
+    seen = [0]
+
+    def computed(comm: Any) -> Iterator[np.ndarray]:
+        for number in range(arrays):
+            if comm.Get_rank() == 1 and number == 0:
+                at_the_last.wait(PATIENCE)
+                begun.set()
+            if comm.Get_rank() == 0 and number == arrays - 1:
+                seen[0] = 0 if begun.is_set() else comm.collectives
+                at_the_last.set()
+            yield np.ones(2)
+
+    try:
+        run_on_ranks(lambda comm, _: overlapped(comm, computed(comm)), [None, None])
+    except Exception:
+        return math.nan
+    return float(seen[0])

@@ -1,0 +1,84 @@
+"""The largest useful number of workers of a sweep, and answers that are compared with it."""
+
+import pytest
+
+from autograder.judging import judge
+from autograder.judging.hand_in import HandIn
+from autograder.measuring.interval import NotMeasured
+from autograder.measuring.metrics import METRICS
+from autograder.reading.files import read_bytes
+from autograder.records import Where
+from autograder.settings import rubric
+from autograder.submissions.answers import WrittenAnswer
+from tests.autograder.make_record import make_record
+
+# N, rule -> the accuracies of its seeds
+SWEEP = {
+    (1, "same"): (0.940, 0.942),
+    (8, "same"): (0.900, 0.902),
+    (8, "linear"): (0.936, 0.937),
+    (16, "linear"): (0.90, 0.96),  # one lucky seed
+    (64, "linear"): (0.10, 0.10),
+}
+
+
+def sweep(table=SWEEP, began=10, first="a"):
+    files = {}
+    for (workers, rule), accuracies in table.items():
+        for seed, accuracy in enumerate(accuracies):
+            lines = make_record(
+                lesson="09",
+                source="sweep",
+                run=f"{first}{workers:03d}{len(rule)}{seed:03d}",
+                test_accuracy=accuracy,
+                workers=workers,
+                rule=rule,
+                seed=seed,
+                started=f"2026-03-02T{began}:00:{seed:02d}+00:00",
+            )
+            files[f"{first}_{workers}_{rule}_{seed}.out"] = "\n".join(lines).encode()
+    return read_bytes(files)
+
+
+@pytest.mark.parametrize(
+    ("within", "largest"), [(0.0, 1), (0.004, 1), (0.005, 8), (0.01, 8), (0.02, 16), (0.9, 64)]
+)
+def test_the_best_rule_s_mean_over_the_seeds_decides(within, largest):
+    found = METRICS["useful_workers"].function(sweep(), {"within": within})
+    assert (found.value, found.low, found.high, found.unit) == (
+        largest,
+        largest,
+        largest,
+        "workers",
+    )
+    assert "0.9365 for 8" in found.basis
+
+
+def test_of_a_setting_that_was_run_again_the_latest_counts():
+    again = {(8, "linear"): (0.90, 0.90)}
+    runs = [*sweep(), *sweep(again, began=11, first="b")]
+    assert METRICS["useful_workers"].function(runs, {"within": 0.01}).value == 1
+
+
+def test_without_one_worker_there_is_nothing_to_compare_with():
+    runs = sweep({key: value for key, value in SWEEP.items() if key[0] > 1})
+    with pytest.raises(NotMeasured, match="one worker"):
+        METRICS["useful_workers"].function(runs, {"within": 0.01})
+
+
+@pytest.mark.parametrize(
+    ("answer", "credit", "words"),
+    [("8", 1.0, ""), ("16", 0.0, "useful_64: 8 workers"), ("many", 0.0, "digits only")],
+)
+def test_the_lesson_s_answer_is_compared_with_the_student_s_own_sweep(answer, credit, words):
+    loaded = rubric.load_rubric(rubric.FOLDER / "09.yaml")
+    plain = {"optimizer": "sgd", "decay": "none", "warmup": 0.0, "momentum": 0.0}
+    runs = sweep()
+    for run in runs:
+        run.header.update(plain)
+    written = {"useful_64": WrittenAnswer(answer, Where("answers.txt", 1))}
+    judged = judge.judge(HandIn(loaded, runs, written, "answers.txt", "smoke"))
+    [answers] = [check for check in judged.checks if check.id == "answers"]
+    [part] = [part for part in answers.parts if part.expected.startswith("useful_64")]
+    assert part.credit == credit
+    assert words in f"{part.expected}; {part.try_}"
