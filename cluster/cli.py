@@ -27,6 +27,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cluster.doctor.doctor:doctor_command",
         "What is wrong here, and what to do.",
     ),
+    "first-day": (
+        "cluster.first_day.first_day:first_day_command",
+        "Try a new centre step by step.",
+    ),
     "site": ("cluster.doctor.site_check:site_group", "Find what is wrong with a site file."),
 }
 

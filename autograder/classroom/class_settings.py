@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from autograder.evidence.accounting import AccountedJob
+from autograder.evidence.accounting_dump import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
+from autograder.settings.released import Pieces
 from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import Profile, Rubric
 
@@ -16,6 +17,7 @@ class ClassSettings:
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
     profile: Profile = "full"
+    released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster

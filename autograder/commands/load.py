@@ -6,10 +6,11 @@ from pathlib import Path
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
 from autograder.commands.options import ClassOptions
-from autograder.evidence.accounting import read_accounting
+from autograder.evidence.accounting_dump import read_accounting
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.read_policy import read_policy
+from autograder.settings.released import load_released
 from autograder.settings.reruns import NAME, read_reruns
 from autograder.settings.roster import Person, read_roster
 
@@ -27,6 +28,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         rubrics=loaded,
         expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=options.profile,
+        released={n: load_released(options.released_folder / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
         jobs=read_accounting(options.sacct) if options.sacct else None,
@@ -42,7 +44,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
 # --- the same options again? ------------------------------------------------------------------
 
 # Policy, roster, reruns and their like go into the key student by student: one row changes one.
-FOR_ALL = ("grader", "profile", "rubrics", "expected", "calibration", "sacct")
+FOR_ALL = ("grader", "profile", "rubrics", "expected", "released", "calibration", "sacct")
 
 
 def key(options: ClassOptions) -> str:
@@ -61,6 +63,7 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
         "junit": "yes" if options.junit else "",
         "rubrics": digest(parts_of(rubrics)),
         "expected": digest(parts_of(answers)),
+        "released": digest(parts_of(sorted(options.released_folder.glob("[0-9]*.json")))),
     }
     for name in ("calibration", "sacct", "roster", "policy", "extensions", "overrides", "times"):
         path = getattr(options, name)

@@ -23,6 +23,7 @@ class ClassOptions:
     profile: Profile
     rubrics: Path
     expected: Path | None
+    released: Path | None
     calibration: Path | None
     sacct: Path | None
     reruns: Path | None
@@ -38,6 +39,10 @@ class ClassOptions:
     @property
     def expected_folder(self) -> Path:
         return self.expected or self.rubrics / "expected"
+
+    @property
+    def released_folder(self) -> Path:
+        return self.released or self.rubrics / "released"
 
 
 OPTIONS = (
@@ -55,6 +60,11 @@ OPTIONS = (
         "--expected",
         type=FOLDER,
         help="Folder of expected answers NN.yaml. Default: expected/ in that of the rubrics.",
+    ),
+    click.option(
+        "--released",
+        type=FOLDER,
+        help="Programs as you released them, NN.json. Default: released/ in the rubrics' folder.",
     ),
     click.option(
         "--calibration", type=FILE, help="What `autograder calibrate` wrote for the site."

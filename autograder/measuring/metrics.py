@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
+from autograder.measuring import (
+    epochs,
+    measure,
+    participants,
+    record_facts,
+    rounds,
+    sample_shares,
+)
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
@@ -35,6 +42,7 @@ class Metric:
     label: str = ""  # in titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, where it cannot be left out
     any_at: bool = False  # the run record decides what `at` may say
+    in_words: Callable[[Run], str] | None = None  # the check's title, once it has been measured
 
     @property
     def of_a_run(self) -> bool:
@@ -141,6 +149,32 @@ METRICS: dict[str, Metric] = {
     "speedup": Metric(study.speedup, "`epoch_s` of the base / that of the run", base=True),
     "efficiency": Metric(
         study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
+    ),
+    # a speed job
+    "rounds": Metric(rounds.how_many, "rounds of a speed job", "rounds"),
+    "rounds_speedup": Metric(
+        rounds.speedup, "work done in a time by all ranks together / by one alone", label="speedup"
+    ),
+    "rounds_ceiling": Metric(
+        rounds.ceiling,
+        "the same by ranks that exchange nothing: what this machine can give",
+        label="ceiling",
+    ),
+    "rounds_share": Metric(
+        rounds.share,
+        "`rounds_speedup` / `rounds_ceiling`",
+        label="share of the ceiling",
+        in_words=rounds.in_words,
+    ),
+    "rounds_moved": Metric(
+        rounds.said_by_all("moved", min),
+        "how far the steps of a round moved the parameters, at least",
+        label="movement of parameters",
+    ),
+    "rounds_spread": Metric(
+        rounds.said_by_all("spread", max),
+        "largest difference of parameters over ranks after a round",
+        label="spread of parameters",
     ),
     # what was learnt
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),

@@ -19,10 +19,6 @@ def is_wanted(name: str) -> bool:
     return lower not in NO_OUTPUT and (bool(OUTPUT.match(name)) or "." not in name)
 
 
-def is_program(name: str) -> bool:
-    return name.endswith(".py")
-
-
 def is_package(name: str) -> bool:
     return archives.is_archive(name) or archives.is_not_read(name)
 

@@ -14,7 +14,7 @@ from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
-from cluster.jobs import scale_picture
+from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
 from cluster.schedulers.contract import JobStatus
@@ -36,7 +36,8 @@ def scale_command(
 ) -> None:
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
-    On the laptop one job runs after the other, so that they do not slow each other down.
+    On the laptop one job runs after the other, so that they do not slow each other down. Of speed
+    jobs, which compare their ranks with one by themselves, speedup, ceiling and share.
     """
     try:
         other_site, _, options, path, arguments = sort_words(list(words))
@@ -51,9 +52,10 @@ def scale_command(
     if not outputs:
         raise click.ClickException("no job succeeded, so there is nothing to compare")
     runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
-    click.echo(table(runs))
+    by_rounds = scale_rounds.table(runs)
+    click.echo(by_rounds or table(runs))
     times, _, weak = comparable(runs)
-    if times:
+    if times and not by_rounds:
         draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
     click.echo(
         f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True

@@ -63,7 +63,7 @@ class Taken:
 def take(student: Student, rubric: Rubric, profile: Profile) -> Taken:
     """All that a rerun needs, read out of the hand-in. Raises NotRepeatableError."""
     with ExitStack() as stack:
-        folders = one_folder_a_lesson(stack.enter_context(opened(student, programs=True)))
+        folders = one_folder_a_lesson(stack.enter_context(opened(student)))
         folder = next((one for one in folders if one.lesson == rubric.lesson), None)
         if folder is None or not folder.outputs:
             raise NotRepeatableError(f"no output of lesson {rubric.lesson} was handed in")

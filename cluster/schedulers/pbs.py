@@ -225,6 +225,8 @@ def accounting_row(number: str, job: dict) -> list[str]:
         ",".join(f"{name}={asked[name]}" for name in ("ncpus", "ngpus") if name in asked),
         re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
         job.get("Submit_arguments", ""),
+        "",
+        "",
     ]
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.toolkit.record import facts, mllog
+from lessons.toolkit.record import facts, mllog, program
 from lessons.toolkit.record.epoch_clock import EpochClock
 from lessons.toolkit.record.header import header, participant, settings
 from lessons.toolkit.record.keras_callback import make_callback
@@ -58,6 +58,7 @@ class Record:
         known = header(lesson, source, asked, self.size, params, dataset, more)
         self.global_batch, self.lr = known["global_batch"], known["lr"]
         self.share = share(shard, self.samples)
+        self.program, self.told = program.main_hash(), set[str]()
         if labels is not None:
             self.share["labels"] = labels_of(labels)
         self.before: list[Any] | None = None  # the parameters that training began with
@@ -74,11 +75,17 @@ class Record:
             machine = facts.machine(framework, os.environ)
             machine["started"] = datetime.now(UTC).isoformat(timespec="seconds")
             lines += [self.point("header", known), self.point("machine", machine)]
+            lines += self.program_lines(program.first_values())
         present = participant(self.rank, local_rank, framework, self.share)
         return [*lines, self.point("rank", present)]
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
         return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+
+    def program_lines(self, values: Iterable[dict[str, Any]]) -> list[str]:
+        told = list(values)
+        self.told.update(name for value in told for name in value["files"])
+        return [self.point("program", value) for value in told]
 
     @contextmanager
     def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
@@ -169,8 +176,10 @@ class Record:
             "param_hash": self.seen.get("param_hash"),
             "samples": self.share["samples"],
             "files_written": files_written,
+            "program": self.program,
         }
-        lines = [self.point("rank_end", last)]
+        since = program.later_values(self.told) if self.rank == 0 else ()
+        lines = [*self.program_lines(since), self.point("rank_end", last)]
         if self.rank == 0:
             summary = {
                 "test_accuracy": mllog.short(test_accuracy),

@@ -6,7 +6,7 @@ import pytest
 
 from autograder.evidence import examine
 from autograder.evidence.accounting import AccountedJob
-from autograder.evidence.reruns import Again
+from autograder.evidence.reruns import Again, compare
 from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import TIERS
@@ -28,9 +28,9 @@ def rerun_of(**facts):
     return run_of(**{"seconds": TIMES} | THERE | facts)
 
 
-def seen(run, again, job=JOB, accounting=None):
+def seen(run, again, job=JOB, accounting=None, login=None):
     known = {run.launch: Again(job, again, "" if again else "the run did not finish: failed")}
-    return examine.examine([run], [run], accounting, again=known)
+    return examine.examine([run], [run], accounting, None, login, again=known)
 
 
 def test_the_same_again_is_reproduced():
@@ -48,8 +48,6 @@ HONESTLY = [
     ("on another site", {}, {"seconds": (9.0, 8.0, 7.0), "site": "laptop"}),
     ("on another device", {}, {"seconds": (9.0, 8.0, 7.0), "device": "CPU a slow one"}),
     ("faster than the record", {"seconds": (9.0, 8.0, 7.0)}, {}),
-    ("it goes on until something is reached", {"epochs_asked": 20}, {
-        "epochs_asked": 20, "seconds": (2.1, 1.05)}),
     ("no accuracy in the record", {"test_accuracy": None}, {}),
     ("hosts and launcher", {"launcher": "srun"}, {"launcher": "mpirun", "hosts": ["n1", "n2"]}),
 ]  # fmt: skip
@@ -61,6 +59,11 @@ def test_what_honest_runs_differ_in_is_no_finding(name, record, again):
     job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), undisturbed)
     found = seen(run_of(**record), rerun_of(**again), job)
     assert (found.tier, found.findings) == ("reproduced", ())
+
+
+def test_a_training_that_stops_by_itself_may_do_so_an_epoch_earlier():
+    early = {"epochs_asked": 20, "seconds": (2.1, 1.05)}
+    assert list(compare(run_of(epochs_asked=20), Again(JOB, rerun_of(**early)))) == []
 
 
 # the forgery, what the record says, what the program does, words of the finding, whether it
@@ -139,9 +142,17 @@ def test_a_program_that_fails_when_run_again():
 
 def test_with_an_accounting_both_have_to_agree():
     honest = AccountedJob(
-        "1234", "ada", "COMPLETED", 1772445595.0, 1772445700.0, 1, 1, 0, frozenset({"n1"})
+        job_id="1234",
+        user="ada",
+        state="COMPLETED",
+        start=1772445595.0,
+        end=1772445700.0,
+        nodes=1,
+        cpus=1,
+        gpus=0,
+        hosts=frozenset({"n1"}),
     )
-    assert seen(run_of(), rerun_of(), accounting={"1234": honest}).tier == "reproduced"
+    assert seen(run_of(), rerun_of(), accounting={"1234": honest}, login="ada").tier == "reproduced"
     unknown = seen(run_of(), rerun_of(), accounting={})
     assert unknown.tier == "self-consistent"
 

@@ -11,7 +11,7 @@ from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import METRICS, Metric, metric_named
 from autograder.reading.files import read_bytes
 from autograder.records import Epoch, Number, Rank, Run
-from tests.autograder.make_record import make_record
+from tests.autograder.make_record import make_record, some_rounds
 
 DOCS = Path(__file__).parents[3] / "docs" / "rubrics.md"
 
@@ -43,8 +43,9 @@ def full(size: int, **facts) -> Run:
         seconds=(9.0 / size, 8.0 / size, 8.0 / size),
         read=True,
         end={"param_moved": 0.5, "param_spread": 0.0, "files_written": 1},
-        measures=tuple(
-            {"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")
+        measures=(
+            *({"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")),
+            *some_rounds((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (1.2, 1.3, 1.4)),
         ),
         **usual | {"ranks_asked": size, "replicas_asked": 1, "lr": 0.1 * size} | facts,
     )
