@@ -72,6 +72,9 @@ FORGED = [
     ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92}, "lower test", True),
     ("loss lowered", {"end": {"test_loss": 0.01}}, {"end": {"test_loss": 0.3}}, "test loss", True),
     ("epochs added", {}, {"seconds": TIMES[:2]}, "number of epochs", True),
+    ("epochs added, which ranks divide", {"size": 2, "source": "keras-horovod", "epochs_asked": 6},
+        {"size": 2, "source": "keras-horovod", "epochs_asked": 4, "seconds": TIMES[:2]},
+        "number of epochs", True),
     ("samples added", {}, {"samples": 12800}, "steps of the epochs", True),
     ("one rank written as two", {"size": 2, "source": "keras-horovod"}, {
         "source": "keras-horovod"}, "number of ranks", True),
