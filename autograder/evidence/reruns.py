@@ -155,9 +155,11 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def stopped_early(run: Run) -> bool:
-    """A training that goes on until something is reached may end an epoch sooner or later."""
-    asked = run.header.get("epochs_asked")
-    return is_number(asked) and len(run.epochs) < asked
+    """A training that goes on until something is reached may end an epoch sooner or later. Ranks
+    may divide the epochs among them."""
+    asked, size = run.header.get("epochs_asked"), run.header.get("world_size")
+    share = asked / size if is_number(asked) and is_number(size) and size >= 1 else asked
+    return is_number(share) and len(run.epochs) < share
 
 
 def in_words(said: Any) -> str:

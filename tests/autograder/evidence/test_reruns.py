@@ -6,7 +6,7 @@ import pytest
 
 from autograder.evidence import examine
 from autograder.evidence.accounting import AccountedJob
-from autograder.evidence.reruns import Again
+from autograder.evidence.reruns import Again, compare
 from autograder.reading.files import read_bytes
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import TIERS
@@ -28,9 +28,9 @@ def rerun_of(**facts):
     return run_of(**{"seconds": TIMES} | THERE | facts)
 
 
-def seen(run, again, job=JOB, accounting=None):
+def seen(run, again, job=JOB, accounting=None, login=None):
     known = {run.launch: Again(job, again, "" if again else "the run did not finish: failed")}
-    return examine.examine([run], [run], accounting, again=known)
+    return examine.examine([run], [run], accounting, None, login, again=known)
 
 
 def test_the_same_again_is_reproduced():
@@ -48,8 +48,6 @@ HONESTLY = [
     ("on another site", {}, {"seconds": (9.0, 8.0, 7.0), "site": "laptop"}),
     ("on another device", {}, {"seconds": (9.0, 8.0, 7.0), "device": "CPU a slow one"}),
     ("faster than the record", {"seconds": (9.0, 8.0, 7.0)}, {}),
-    ("it goes on until something is reached", {"source": "gap", "epochs_asked": 20}, {
-        "source": "gap", "epochs_asked": 20, "seconds": (2.1, 1.05)}),
     ("no accuracy in the record", {"test_accuracy": None}, {}),
     ("hosts and launcher", {"launcher": "srun"}, {"launcher": "mpirun", "hosts": ["n1", "n2"]}),
 ]  # fmt: skip
@@ -63,12 +61,20 @@ def test_what_honest_runs_differ_in_is_no_finding(name, record, again):
     assert (found.tier, found.findings) == ("reproduced", ())
 
 
+def test_a_training_that_stops_by_itself_may_do_so_an_epoch_earlier():
+    early = {"epochs_asked": 20, "seconds": (2.1, 1.05)}
+    assert list(compare(run_of(epochs_asked=20), Again(JOB, rerun_of(**early)))) == []
+
+
 # the forgery, what the record says, what the program does, words of the finding, whether it
 # contradicts
 FORGED = [
     ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92}, "lower test", True),
     ("loss lowered", {"end": {"test_loss": 0.01}}, {"end": {"test_loss": 0.3}}, "test loss", True),
     ("epochs added", {}, {"seconds": TIMES[:2]}, "number of epochs", True),
+    ("epochs added, which ranks divide", {"size": 2, "source": "keras-horovod", "epochs_asked": 6},
+        {"size": 2, "source": "keras-horovod", "epochs_asked": 4, "seconds": TIMES[:2]},
+        "number of epochs", True),
     ("samples added", {}, {"samples": 12800}, "steps of the epochs", True),
     ("one rank written as two", {"size": 2, "source": "keras-horovod"}, {
         "source": "keras-horovod"}, "number of ranks", True),
@@ -139,16 +145,17 @@ def test_a_program_that_fails_when_run_again():
 
 def test_with_an_accounting_both_have_to_agree():
     honest = AccountedJob(
-        "1234",
+        job_id="1234",
         user="ada",
         state="COMPLETED",
         start=1772445595.0,
         end=1772445700.0,
         nodes=1,
         cpus=1,
+        gpus=0,
         hosts=frozenset({"n1"}),
     )
-    assert seen(run_of(), rerun_of(), accounting={"1234": honest}).tier == "reproduced"
+    assert seen(run_of(), rerun_of(), accounting={"1234": honest}, login="ada").tier == "reproduced"
     unknown = seen(run_of(), rerun_of(), accounting={})
     assert unknown.tier == "self-consistent"
 

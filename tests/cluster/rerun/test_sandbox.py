@@ -95,7 +95,10 @@ def test_what_is_left_running_ends_with_it(tmp_path):
     mark = tmp_path / "alive"
     left = f"setsid bash -c 'while true; do date +%s.%N > {mark}; sleep 0.05; done' &"
     done = sandboxed(
-        "bash", "-c", f"{left} sleep 0.5; test -s {mark}", options=["--show", tmp_path]
+        "bash",
+        "-c",
+        f"{left} until test -s {mark}; do sleep 0.1; done",
+        options=["--show", tmp_path],
     )
     assert done.returncode == 0, done.stderr
     before = mark.read_text()
