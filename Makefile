@@ -5,7 +5,7 @@ PYTHON ?= python3
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: demo lab test test-slow lint planted lessons bench box-up box-down clean help .venv
+.PHONY: demo speed-job lab test test-slow lint planted lessons bench box-up box-down clean help .venv
 
 lab: .venv        ## open the lessons in JupyterLab
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" jupyter lab lessons
@@ -14,11 +14,24 @@ ifeq ($(wildcard solutions),)
 demo test test-slow planted lessons bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
-demo: .venv       ## run lesson 02 and its jobs on this machine, then grade them
+ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
+
+demo: .venv       ## run lesson 02 and a speed job on this machine, then grade them
 	@rm -rf build/demo
 	.venv/bin/lessons run 02 --edition solutions --site laptop --out build/demo/run
-	.venv/bin/lessons submit 02 --in build/demo/run/02_serial --out build/demo/submissions/you.zip
-	.venv/bin/autograder grade build/demo/submissions --profile smoke --out build/demo/grades || [ $$? = 1 ]
+	.venv/bin/lessons submit 02 --in build/demo/run/02_serial --out build/demo/submissions/you/02.zip
+	.venv/bin/autograder rubric part 02 --out build/demo/rubrics
+	@$(MAKE) --no-print-directory speed-job
+	.venv/bin/autograder grade build/demo/submissions --rubrics build/demo/rubrics --profile smoke \
+	    --out build/demo/grades || [ $$? = 1 ]
+
+speed-job:
+	@if [ $$(.venv/bin/python -c 'from autograder.cpus import *; print(len(whole_cores()))') = 1 ]; \
+	then echo "$(ONE_CORE)"; else set -e; \
+	cp -r solutions/07_horovod build/demo/run/07_speed; cd build/demo/run/07_speed; \
+	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch; cd ../../../..; \
+	cp -r build/demo/run/07_speed build/demo/submissions/you/07; \
+	.venv/bin/autograder rubric part 07 speed --out build/demo/rubrics; fi
 
 test: .venv       ## the tests (minutes)
 	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"

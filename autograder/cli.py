@@ -9,7 +9,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
     "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
-    "rubric": ("autograder.commands.rubric_check:rubric_command", "Check rubrics."),
+    "rubric": (
+        "autograder.commands.rubric_check:rubric_command",
+        "Check rubrics, or take a part of one.",
+    ),
     "calibrate": (
         "autograder.commands.calibrate:calibrate_command",
         "Measure reference runs of a site.",

@@ -76,11 +76,37 @@ class Rank:
     slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
+    built_hash: str | None = None  # of the parameters that it built before all started alike
     start_hash: str | None = None  # of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
+    steps: int | None = None  # of its last epoch
+    loss: float | None = None  # of its own samples in its last epoch
+    program: str | None = None  # hash of the program on this rank
     ended: bool = False
     where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Hashes (`text_hash`) of what ran, as the run record tells them; None: not known."""
+
+    main: str | None = None  # name of the program itself
+    toolkit: str | None = None
+    files: dict[str, str | None] = field(default_factory=dict)  # by names in the program's folder
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a job's output says beside a run's record: in lines that the program or the job file
+    printed, and in the error file."""
+
+    epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
+    test_accuracy: Number | None = None  # printed
+    test_loss: Number | None = None
+    evaluated: tuple[float | None, float | None] | None = None  # the last test, before the end
+    job: dict[str, str] = field(default_factory=dict)  # the job file's facts: job, name, ranks, …
+    errors: tuple[Problem, ...] = ()  # what tells of a bad end, though the record says success
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +128,11 @@ class Run:
     header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
     end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
     measures: tuple[dict[str, Any], ...] = ()  # the record's measure events
+    program: Program | None = None  # what the record says of the program that ran
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop
     ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began and did not end
     epochs_done: float | None = None  # as the program counts it, fractions too, if it does
+    beside: Beside = field(default_factory=Beside)  # to compare a record with

@@ -11,6 +11,7 @@ SACCT_COLUMNS = (
     *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
     *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
     *("NodeList", "SubmitLine"),
+    *("JobIDRaw", "NTasks"),  # of an array's task the number that it is told; of a step
 )
 SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format
 SACCT_HEADER = "|".join(SACCT_COLUMNS)  # the first line of `sacct -X -P`

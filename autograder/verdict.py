@@ -12,7 +12,7 @@ GRADER_ERROR = "grader error"
 NO_LESSON = "–"  # where a student stands who handed in nothing
 
 # Evidence is a tier, not a verdict; worst first.
-TIERS = ("contradicted", "unverified", "self-consistent", "confirmed")
+TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Check:
     try_: str = ""
     hidden: bool = False
     parts: tuple[Part, ...] = ()
+    told: str = ""  # what was measured, in words that can stand in place of the title
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,16 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class Rounds:
+    """What a speed job measured, for pictures: one rank alone, all silent, all together."""
+
+    seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
+    speedup: Point
+    ceiling: Point
+    share: Point
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """What a report says of one run."""
 
@@ -99,9 +110,37 @@ class RunSummary:
     test_accuracy: float | None
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
+    toolkit: str = ""  # hash of the course's toolkit that it used
+    # Of what no two runs share: seconds, losses, settings, parameters, result, job.
+    marks: tuple[str, str, str, str, float | None, str] = ("", "", "", "", None, "")
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
+    rounds: Rounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLine:
+    """One line of a program that is not as it was released, or that a student added to a gap."""
+
+    kind: str  # - released and gone, + new outside the gaps, gap: in a gap, own: of an own program
+    number: int  # in the student's file; of a line that is gone, where it would stand
+    text: str
+    telling: bool  # it measures, records or reads data, and it ran
+
+    def place(self, file: str) -> Where:
+        return Where(file, self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramText:
+    """What an instructor should know of one program that was handed in."""
+
+    file: str
+    said: str
+    lines: tuple[ChangedLine, ...] = ()
+    left_out: int = 0  # lines that were too many to show
+    look: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +160,7 @@ class Grade:
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
     look: tuple[str, ...] = ()  # why an instructor should look at it
+    programs: tuple[ProgramText, ...] = ()  # for the instructor: what students changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # taken off for late days

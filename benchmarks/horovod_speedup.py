@@ -1,4 +1,4 @@
-"""What two Horovod ranks gain on a CIFAR ResNet, beside what this machine could give at most.
+"""What two Horovod ranks gain on lesson 07's ResNet, beside what this machine could give at most.
 
 python benchmarks/horovod_speedup.py [--rounds 5] [--steps 30]
 
@@ -10,17 +10,16 @@ reaches 0.85 of the ceiling.
 """
 
 import argparse
-import itertools
 import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
-import numpy as np
-
+LESSON = Path(__file__).parents[1] / "solutions" / "07_horovod"
+BATCH = 64
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
 GLOO = ["horovodrun", "--gloo", "-H", "localhost:2", "-np"]
 # name -> launcher, processes, do they average their gradients?, more environment
@@ -33,93 +32,41 @@ WAYS: dict[str, tuple[list[str], int, bool, dict[str, str]]] = {
 }
 
 
-def resnet():
-    """20 layers for 32 x 32 images: three stages of three blocks with 16, 32, 64 channels."""
-    import torch
-    from torch import nn
-
-    class Block(nn.Module):
-        def __init__(self, inputs, outputs):
-            super().__init__()
-            stride = outputs // inputs
-            self.path = nn.Sequential(
-                nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False),
-                nn.BatchNorm2d(outputs),
-                nn.ReLU(),
-                nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False),
-                nn.BatchNorm2d(outputs),
-            )
-            self.shortcut = nn.Identity()
-            if stride > 1:
-                self.shortcut = nn.Conv2d(inputs, outputs, 1, stride, bias=False)
-
-        def forward(self, x):
-            return torch.relu(self.path(x) + self.shortcut(x))
-
-    channels = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64]
-    pairs = itertools.pairwise(channels)
-    return nn.Sequential(
-        nn.Conv2d(3, 16, 3, 1, 1, bias=False),
-        nn.BatchNorm2d(16),
-        nn.ReLU(),
-        *(Block(inputs, outputs) for inputs, outputs in pairs),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        nn.Linear(64, 10),
-    )
-
-
-def save_images(folder: str, samples: int = 4096) -> tuple[str, bool]:
-    """A file that the processes read, and whether the images are a stand-in."""
-    from lessons.toolkit import data
-
-    cifar = data.load("cifar10", samples, 1)
-    np.savez(f"{folder}/images.npz", x=cifar.x_train, y=cifar.y_train)
-    return f"{folder}/images.npz", cifar.facts["synthetic"]
-
-
-def work(images: str, averaging: bool, steps: int, warm_up: int = 5) -> None:
+def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
     """One process: print its images a second over the steps, all processes beginning together."""
-    import torch
+    sys.path.insert(0, str(LESSON))
+    import speed
+    from mpi4py import MPI
 
-    torch.set_num_threads(1)
+    import resnet
+
+    rank, barrier = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Barrier
+    optimizer = speed.keras.optimizers.Adam(0.001)
     if averaging:
-        import horovod.torch as hvd
-
-        hvd.init()
-        rank, barrier = hvd.rank(), hvd.barrier
-    else:
-        from mpi4py import MPI
-
-        rank, barrier = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Barrier
+        speed.train.start_horovod()
+        rank = speed.hvd.rank()
+        barrier = partial(speed.hvd.allreduce, 0.0, name="ready")
+        optimizer = speed.train.make_optimizer(0.001)
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
-    with np.load(images) as arrays:
-        x = torch.tensor(arrays["x"][rank::2]).permute(0, 3, 1, 2).contiguous()
-        y = torch.tensor(arrays["y"][rank::2], dtype=torch.long)
-    torch.manual_seed(1)
-    model = resnet()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-    if averaging:
-        optimizer = hvd.DistributedOptimizer(optimizer, model.named_parameters())
-    batches = [b for _ in range(99) for b in torch.randperm(len(x)).split(64)][: warm_up + steps]
-    for number, batch in enumerate(batches):
+    model = resnet.resnet()
+    step = speed.make_step(model, optimizer, speed.noise(BATCH, rank))
+    for number in range(warm_up + steps):
         if number == warm_up:
             barrier()
             started = time.perf_counter()
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
-        optimizer.step()
-    rate = 64 * steps / (time.perf_counter() - started)
-    parameters = sum(parameter.numel() for parameter in model.parameters())
-    print(f"\nRATE {rate} {parameters}", flush=True)
+        step()
+    rate = BATCH * steps / (time.perf_counter() - started)
+    print(f"\nRATE {rate} {model.count_params()}", flush=True)
 
 
-def rate(name: str, images: str, steps: int) -> tuple[float, int]:
+def rate(name: str, steps: int) -> tuple[float, int]:
     """Images a second of all processes together, and the network's parameters."""
     launcher, count, averaging, more = WAYS[name]
-    environment = os.environ | more | {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    one = {"OMP_NUM_THREADS": "1", "TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
+    environment = os.environ | more | one | {"OMPI_MCA_mpi_yield_when_idle": "1"}
+    environment |= {"TF_ENABLE_ONEDNN_OPTS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    worker = [sys.executable, "-u", __file__, "--worker", images, "--steps", str(steps)]
+    worker = [sys.executable, "-u", __file__, "--worker", "--steps", str(steps)]
     command = [*launcher, str(count), *worker, *(["--averaging"] if averaging else [])]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     # horovodrun puts a rank and a colon in front of each line
@@ -133,23 +80,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--steps", type=int, default=30)
-    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--averaging", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
-        work(args.worker, args.averaging, args.steps)
+        work(args.averaging, args.steps)
         return
     rounds = []
-    with tempfile.TemporaryDirectory() as folder:
-        images, synthetic = save_images(folder)
-        for number in range(1, args.rounds + 1):
-            found = {name: rate(name, images, args.steps) for name in WAYS}
-            print(f"round {number} of {args.rounds}", file=sys.stderr, flush=True)
-            rounds.append({name: images_a_second for name, (images_a_second, _) in found.items()})
+    for number in range(1, args.rounds + 1):
+        found = {name: rate(name, args.steps) for name in WAYS}
+        print(f"round {number} of {args.rounds}", file=sys.stderr, flush=True)
+        rounds.append({name: images_a_second for name, (images_a_second, _) in found.items()})
     parameters = found["one process"][1]
     print(
-        f"horovod_speedup: ResNet of {parameters:,} parameters, CIFAR-10"
-        f"{' (a stand-in!)' if synthetic else ''}, batch 64 a process,"
+        f"horovod_speedup: ResNet of {parameters:,} parameters, batch {BATCH} a process,"
         f" {args.steps} steps, {args.rounds} rounds, {os.cpu_count()} cores,"
         f" load {os.getloadavg()[0]:.1f}"
     )

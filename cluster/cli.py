@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cluster.jobs.scale:scale_command",
         "One job on several numbers of ranks, as a table.",
     ),
+    "rerun": ("cluster.rerun.command:rerun_command", "Run handed-in programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.sites.use:sites_command", "The computers there are."),
     "kernel": ("cluster.jupyter.kernel:kernel_group", "This environment as a Jupyter kernel."),
@@ -25,6 +26,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": (
         "cluster.doctor.doctor:doctor_command",
         "What is wrong here, and what to do.",
+    ),
+    "first-day": (
+        "cluster.first_day.first_day:first_day_command",
+        "Try a new centre step by step.",
     ),
     "site": ("cluster.doctor.site_check:site_group", "Find what is wrong with a site file."),
 }

@@ -2,12 +2,17 @@
 
 import os
 
+import hypothesis
 import pytest
 
 from tests.lessons.planted import kept
 
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
+# Nothing is timed in tests: a busy machine is no failure.
+hypothesis.settings.register_profile("course", deadline=None)
+hypothesis.settings.load_profile("course")
 
 ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/")
 

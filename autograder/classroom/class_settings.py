@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from autograder.evidence.accounting import AccountedJob
+from autograder.evidence.accounting_dump import AccountedJob
 from autograder.measuring.interval import Measure
 from autograder.settings.policy import Policy
+from autograder.settings.released import Pieces
+from autograder.settings.reruns import Rerun
 from autograder.settings.rubric_schema import Profile, Rubric
 
 
@@ -15,11 +17,13 @@ class ClassSettings:
     rubrics: dict[str, Rubric]
     expected: dict[str, dict]
     profile: Profile = "full"
+    released: dict[str, dict[str, Pieces]] = field(default_factory=dict)  # lesson -> program
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)  # lesson -> name
     jobs: dict[str, AccountedJob] | None = None  # the scheduler's accounting, by job id
     logins: dict[str, str] = field(default_factory=dict)  # account names from the roster
     names: dict[str, str] = field(default_factory=dict)  # full names from the roster
     policy: Policy = field(default_factory=Policy)
+    reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
     key: str = ""  # of everything above, for grading only what changed

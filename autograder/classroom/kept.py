@@ -23,6 +23,7 @@ from autograder.submissions.students import Student
 from autograder.writing import write_if_new
 
 INDEX, STATES, PAGES = ".index", ".states", "students"  # below the folder of --out
+PROGRAMS = "programs"  # the same, of pages for the instructor
 RACY_SECONDS = 2.0  # a file changed this recently could change again unseen
 
 
@@ -44,6 +45,7 @@ def state_of(student: Student, settings: ClassSettings) -> str:
         settings.policy.of_student(student.name),
         settings.logins.get(student.name),
         settings.names.get(student.name),
+        [again.key for again in settings.reruns.values() if again.student == student.name],
     ]
     digest.update(json.dumps(mine, default=str).encode())
     newest, count = 0.0, 0
@@ -75,7 +77,9 @@ def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def pages_there(out: Path, done: Done) -> bool:
-    return all((out / PAGES / row.page).exists() for row in done.rows)
+    pages = {out / PAGES / row.page for row in done.rows}
+    pages |= {out / PROGRAMS / row.page for row in done.rows if row.programs}
+    return all(page.exists() for page in pages)
 
 
 def read_state(path: Path, student: str, key: str) -> Done | None:

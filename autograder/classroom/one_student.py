@@ -5,7 +5,9 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.run_summary import summaries
-from autograder.evidence import examine
+from autograder.classroom.runs_again import runs_again
+from autograder.evidence import examine, programs
+from autograder.evidence.copies import marks
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
@@ -16,6 +18,7 @@ from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.one_lesson import answers_of, join_places
+from autograder.submissions.programs import read_programs
 from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
@@ -98,9 +101,9 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
     )
     judged = judge.judge(hand_in)
-    counted = [
-        run for name in rubric.runs if (run := measured_or_none(run_that_counts, hand_in, name))
-    ]
+    named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
+    counted = list(named.values())
+    marked = {id(run): marks(run) for run in runs}
     seen = examine.examine(
         runs,
         counted,
@@ -108,7 +111,12 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         hand_in.references,
         settings.logins.get(student),
         names_of(runs, rubric),
+        marked,
+        runs_again(hand_in, named, settings.reruns.get((student, lesson))),
     )
+    handed_in = read_programs(folder.programs)
+    released = settings.released.get(lesson, {})
+    seen, texts = programs.weighed(seen, counted, handed_in, released)
     findings += [*judged.findings, *seen.findings]
     grade = Grade(
         student=student,
@@ -122,7 +130,8 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier_reason=seen.reason,
         checks=judged.checks,
         findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted),
+        runs=summaries(hand_in, runs, counted, marked),
+        programs=texts,
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))

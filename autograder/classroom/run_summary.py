@@ -1,16 +1,19 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
+from autograder.evidence.copies import Marks
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
-from autograder.measuring import measure
-from autograder.measuring.interval import Measure, measured_or_none
+from autograder.measuring import measure, rounds
+from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import shortened
-from autograder.verdict import Finding, Point, RunSummary
+from autograder.verdict import Finding, Point, Rounds, RunSummary
+
+MOST_ROUNDS = 40  # that a picture shows
 
 
 def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
@@ -21,7 +24,7 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 
 
 def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
 ) -> tuple[RunSummary, ...]:
     names = {
         id(run): name
@@ -57,12 +60,24 @@ def summaries(
                 test_accuracy=accuracy,
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
+                toolkit=(run.program and run.program.toolkit) or "",
+                marks=marked[id(run)],
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
+                rounds=measured_or_none(rounds_of, run),
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )
     return tuple(found)
+
+
+def rounds_of(run: Run) -> Rounds:
+    of_rounds = (rounds.speedup, rounds.ceiling, rounds.share)
+    points = [found for found in (point(metric, run) for metric in of_rounds) if found]
+    seconds = [one.seconds for one in rounds.rounds(run)[:MOST_ROUNDS]]
+    if len(points) < len(of_rounds):
+        raise NotMeasured("not the rounds of several ranks")
+    return Rounds(tuple(seconds), *points)
 
 
 def baselines(runs: Sequence[Run]) -> dict[str, Run]:

@@ -4,9 +4,11 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
-from autograder.classroom.rows import Row, shared_runs
+from autograder.classroom.rows import Row
+from autograder.classroom.toolkits import lonely_toolkits
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -18,13 +20,14 @@ def with_class_findings(
     rows: Sequence[Row], people: dict[str, Person], settings: ClassSettings
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
-    shared = shared_runs(rows)
-    found = [
-        replace(row, look=(*row.look, shared[row.student, row.lesson]))
-        if (row.student, row.lesson) in shared
-        else row
-        for row in rows
-    ]
+    prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
+    shared, lonely = alike(prints, settings.jobs or {}), lonely_toolkits(rows)
+    found = []
+    for row in rows:
+        key = row.student, row.lesson
+        if key in shared:
+            row = with_copies(row, shared[key], row.student in settings.logins)
+        found.append(replace(row, look=(*row.look, lonely[key])) if key in lonely else row)
     if people:
         names = {printable(person) for person in people}
         strange = unknown_students({row.student for row in rows}, names)
@@ -46,6 +49,13 @@ def with_class_findings(
                 row = replace(row, look=empty.look, page=empty.page)
             found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
+
+
+def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
+    """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
+    the roster does not say whose it would be, it confirms neither."""
+    tier = "self-consistent" if row.tier == "confirmed" and not account_known else row.tier
+    return replace(row, tier=tier, look=(*row.look, *told))
 
 
 def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, re
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric
-from autograder.settings.calibration import FIRST_ACCURACY, of_run
+from autograder.settings.calibration import FIRST_ACCURACY, of_run, on_workers
 from autograder.settings.rubric_schema import Condition, Rubric, own_readers
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.lesson_names import lesson_of
@@ -100,9 +100,14 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
             if condition.threshold.of_reference is None:
                 continue
             for name in condition.of:
+                title = title_of(condition, name)
                 value = measured_or_none(_value, solution, condition, name)
                 if isinstance(value, Measure):
-                    values[title_of(condition, name)] = value
+                    values[title] = value
+                for workers, only in _by_workers(solution, condition, name):
+                    value = measured_or_none(_value, only, condition, name)
+                    if isinstance(value, Measure):
+                        values[on_workers(title, workers)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
         devices |= {str(r.header.get("device")) for r in finished}
@@ -118,6 +123,17 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
         },
         "speedups": _curves([run for run in runs if says(run, "lesson", asked.lesson)]),
     }
+
+
+def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
+    """For each number of workers the runs of the name on so many, with all other runs."""
+    own = matching(solution.runs, solution.rubric, name)
+    others = filter(None, (condition.base, condition.over, condition.minus))
+    kept = {id(run) for other in others for run in matching(solution.runs, solution.rubric, other)}
+    kept |= {id(run) for run in solution.runs} - {id(run) for run in own}
+    for workers in sorted({measure.workers(run) or 0 for run in own} - {0}):
+        runs = [r for r in solution.runs if id(r) in kept or measure.workers(r) == workers]
+        yield workers, replace(solution, runs=runs)
 
 
 def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:

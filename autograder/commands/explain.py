@@ -133,6 +133,7 @@ def show(grade: dict[str, Any]) -> None:
         show_check(check, say)
     show_findings(grade["findings"], say)
     show_runs(grade["runs"], say)
+    show_programs(grade.get("programs", ()), say)
 
 
 def show_check(check: dict[str, Any], say: Say) -> None:
@@ -181,6 +182,18 @@ def show_runs(runs: list[dict[str, Any]], say: Say) -> None:
         for problem in run["problems"]:
             where = places(problem["where"])
             say(f"{problem['title']}: {problem['found']} ({where})", "dim", 4)
+
+
+def show_programs(programs: list[dict[str, Any]], say: Say) -> None:
+    if programs:
+        say("")
+        say("Programs", "bold")
+    for program in programs:
+        flag = "look: " if program["look"] else ""
+        say(f"{flag}{program['file']}: {program['said']}", indent=2)
+        for line in program["lines"]:
+            mark = "!" if line["telling"] else " "
+            say(f"{mark} {line['number']:5} {line['kind']:3} {line['text']}", "dim", 4)
 
 
 def places(where: list[dict[str, Any]]) -> str:

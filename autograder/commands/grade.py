@@ -19,7 +19,7 @@ from autograder.report import student_files
 from autograder.settings import roster
 from autograder.submissions.students import NoSubmissionsError, find_students
 
-OURS = {*student_files.FOLDERS, kept.STATES}  # what we write into --out
+OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write into --out
 
 
 @click.command()

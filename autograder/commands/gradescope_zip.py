@@ -60,6 +60,7 @@ def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) 
     loaded = rubric.load_rubric(source)
     answers = rubrics / "expected" / source.name
     rubric.load_expected(answers, loaded)
+    released = rubrics / "released" / f"{lesson}.json"
     package = Path(__file__).parent.parent
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -72,6 +73,8 @@ def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) 
         add(archive, f"rubrics/{source.name}", source.read_bytes())
         if answers.exists():
             add(archive, f"rubrics/expected/{source.name}", answers.read_bytes())
+        if released.exists():
+            add(archive, f"rubrics/released/{released.name}", released.read_bytes())
     write_bytes_if_new(out, packed.getvalue())
     click.echo(f"Written to {out}: lesson {lesson}, {loaded.points:g} points, profile {profile}.")
 

@@ -6,10 +6,12 @@ from pathlib import Path
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key, digest
 from autograder.commands.options import ClassOptions
-from autograder.evidence.accounting import read_accounting
+from autograder.evidence.accounting_dump import read_accounting
 from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.read_policy import read_policy
+from autograder.settings.released import load_released
+from autograder.settings.reruns import NAME, read_reruns
 from autograder.settings.roster import Person, read_roster
 
 
@@ -26,11 +28,13 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
         rubrics=loaded,
         expected={n: rubric.load_expected(folder / f"{n}.yaml", r) for n, r in loaded.items()},
         profile=options.profile,
+        released={n: load_released(options.released_folder / f"{n}.json") for n in loaded},
         references=known.references,
         curves=known.curves,
         jobs=read_accounting(options.sacct) if options.sacct else None,
         key=key(options),
         policy=rules,
+        reruns=read_reruns(options.reruns),
         logins={p.student: p.login for p in people.values() if p.login},
         names={p.student: p.full_name for p in people.values() if p.full_name},
     )
@@ -39,8 +43,8 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
 
 # --- the same options again? ------------------------------------------------------------------
 
-# Policy, roster and its like go into the key student by student: one row changes one student.
-FOR_ALL = ("grader", "profile", "rubrics", "expected", "calibration", "sacct")
+# Policy, roster, reruns and their like go into the key student by student: one row changes one.
+FOR_ALL = ("grader", "profile", "rubrics", "expected", "released", "calibration", "sacct")
 
 
 def key(options: ClassOptions) -> str:
@@ -59,10 +63,13 @@ def fingerprints(options: ClassOptions) -> dict[str, str]:
         "junit": "yes" if options.junit else "",
         "rubrics": digest(parts_of(rubrics)),
         "expected": digest(parts_of(answers)),
+        "released": digest(parts_of(sorted(options.released_folder.glob("[0-9]*.json")))),
     }
     for name in ("calibration", "sacct", "roster", "policy", "extensions", "overrides", "times"):
         path = getattr(options, name)
         found[name] = digest([path.read_bytes()]) if path else ""
+    reruns = sorted(options.reruns.glob(f"*/*/{NAME}")) if options.reruns else []
+    found["reruns"] = digest(path.read_bytes() for path in reruns) if reruns else ""
     return found
 
 

@@ -16,6 +16,7 @@ from autograder.commands.finish import finish_class
 from autograder.commands.load import fingerprints, load
 from autograder.commands.options import FOLDER, ClassOptions, class_options
 from autograder.errors import SettingsError
+from autograder.report import programs
 from autograder.report.student_files import FOLDERS
 from autograder.settings import roster
 from autograder.writing import write_bytes_if_new
@@ -118,11 +119,18 @@ def copy_pages(part: GradedShard, out: Path, junit: bool) -> None:
     if out.exists() and source.samefile(out):
         return
     pages = {row.page for done in part.done for row in done.rows if row.page}
+    changed = {row.page for done in part.done for row in done.rows if row.programs}
     for page in sorted(pages):
-        for folder, suffix in FOLDERS.items():
-            if folder == "junit" and not junit:
-                continue
-            name = Path(folder, page).with_suffix(suffix)
+        names = [
+            Path(folder, page).with_suffix(suffix)
+            for folder, suffix in FOLDERS.items()
+            if folder != "junit" or junit
+        ]
+        if page in changed:
+            names += programs.files(Path(), page)
+        else:
+            programs.remove(out, page)
+        for name in names:
             try:
                 data = (source / name).read_bytes()
             except FileNotFoundError:

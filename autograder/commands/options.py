@@ -23,8 +23,10 @@ class ClassOptions:
     profile: Profile
     rubrics: Path
     expected: Path | None
+    released: Path | None
     calibration: Path | None
     sacct: Path | None
+    reruns: Path | None
     roster: Path | None
     policy: Path | None
     extensions: Path | None
@@ -37,6 +39,10 @@ class ClassOptions:
     @property
     def expected_folder(self) -> Path:
         return self.expected or self.rubrics / "expected"
+
+    @property
+    def released_folder(self) -> Path:
+        return self.released or self.rubrics / "released"
 
 
 OPTIONS = (
@@ -56,9 +62,19 @@ OPTIONS = (
         help="Folder of expected answers NN.yaml. Default: expected/ in that of the rubrics.",
     ),
     click.option(
+        "--released",
+        type=FOLDER,
+        help="Programs as you released them, NN.json. Default: released/ in the rubrics' folder.",
+    ),
+    click.option(
         "--calibration", type=FILE, help="What `autograder calibrate` wrote for the site."
     ),
     click.option("--sacct", type=FILE, help="The scheduler's accounting, taken by you."),
+    click.option(
+        "--reruns",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        help="What `cluster rerun` left: the programs run again.",
+    ),
     click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
     click.option("--policy", type=FILE, help="YAML: due times, late days, drops."),
     click.option("--extensions", type=FILE, help="CSV: student, lesson, days, reason."),

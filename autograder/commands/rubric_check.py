@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from autograder.commands.rubric_part import part_command
 from autograder.errors import SettingsError
 from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rubric
 
@@ -11,6 +12,9 @@ from autograder.settings.rubric import FOLDER, files_in, load_expected, load_rub
 @click.group()
 def rubric_command() -> None:
     """Look after rubrics."""
+
+
+rubric_command.add_command(part_command)
 
 
 @rubric_command.command("check")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import chain, islice, pairwise
+from statistics import median
 
 from autograder.evidence.findings import contradiction, odd
 from autograder.measuring.interval import is_number
@@ -32,7 +33,8 @@ LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in uni
 def clock_goes_on(run: Run) -> Iterator[Finding]:
     """The lines' wall clock: never back, and with room for the seconds that were measured. The
     first finding says enough: where the clock is wrong, so is all that is compared with it."""
-    yield from islice(chain(_never_back(run), _room_for_epochs(run), _no_long_pauses(run)), 1)
+    checks = (_never_back, _room_for_epochs, _whole_run, _no_long_pauses, _as_long_as_said)
+    yield from islice(chain.from_iterable(check(run) for check in checks), 1)
 
 
 def _never_back(run: Run) -> Iterator[Finding]:
@@ -67,6 +69,49 @@ def _room_for_epochs(run: Run) -> Iterator[Finding]:
                 f"{seconds.value:.4g} s",
                 [epoch.where],
             )
+
+
+def _whole_run(run: Run) -> Iterator[Finding]:
+    """The seconds that the run says it took, against the clock of its first and last line."""
+    if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
+        return
+    wall, said = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
+    if said - wall > CLOCK_SLACK_S + 0.02 * wall:
+        yield contradiction(
+            "The run took longer than there is between its first and its last line",
+            f"{wall:.4g} s by the clock",
+            f"{said:.4g} s",
+            [run.total_seconds.where],
+        )
+    elif wall - said > CLOCK_SLACK_S + 0.25 * said and run.header.get("scheduler") not in SLEEPS:
+        yield odd(
+            "By the clock the run took far longer than it says",
+            f"about {wall:.4g} s",
+            f"{said:.4g} s",
+            [run.total_seconds.where],
+            "hand in the output as the job wrote it",
+        )
+
+
+SLEEPS = ("laptop", "none")  # where a lid is closed, the clock of seconds stands still
+WITHIN_S = 0.02  # between an epoch's two lines nothing else happens; writing them takes less
+
+
+def _as_long_as_said(run: Run) -> Iterator[Finding]:
+    """Where no evaluation can lie between an epoch's lines, its seconds are those of the clock.
+    Most epochs have to differ: one of them may have met a sleep or a slow write."""
+    pairs = list(_by_the_clock(run))
+    paused = run.header.get("framework") != "numpy"
+    if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):
+        return
+    if median(wall - 1.1 * seconds.value - WITHIN_S for _, wall, seconds in pairs) > 0:
+        yield odd(
+            "By the clock the epochs took longer than they say",
+            f"about {sum(wall for _, wall, _ in pairs):.4g} s together",
+            f"{sum(seconds.value for _, _, seconds in pairs):.4g} s",
+            [epoch.where for epoch, _, _ in pairs],
+            "hand in the output as the job wrote it; evaluate after an epoch, not within it",
+        )
 
 
 def _no_long_pauses(run: Run) -> Iterator[Finding]:

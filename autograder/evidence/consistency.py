@@ -1,5 +1,6 @@
 """Whether a record agrees with itself on its lines, epochs and samples."""
 
+import math
 from collections.abc import Iterator
 from itertools import chain as one_after_another
 from itertools import islice
@@ -12,6 +13,7 @@ from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
+from autograder.wording import counted
 
 # --- lines ----------------------------------------------------------------------------------
 
@@ -60,6 +62,25 @@ def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
             f"{asked:g} epochs",
             f"{count} epochs",
             [epoch.where for epoch in run.epochs[-1:]],
+        )
+
+
+STOP_EARLY = ("gap",)  # programs of the course that stop as soon as a loss is reached
+
+
+def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
+    """Ranks may divide the epochs among them. A run that goes on from a checkpoint counts on."""
+    asked, size = run.header.get("epochs_asked"), run.header.get("world_size")
+    if not run.epochs or not is_number(asked) or run.header.get("source") in STOP_EARLY:
+        return
+    due = math.ceil(asked / size) if is_number(size) and size >= 1 else asked
+    if run.epochs[-1].number < due:
+        yield odd(
+            "Fewer epochs than asked for, in a run that ended well",
+            f"{due:g} epochs",
+            counted(len(run.epochs), "epoch"),
+            [epoch.where for epoch in run.epochs[-1:]],
+            "hand in the whole output; if training stops early on purpose, say so in your answers",
         )
 
 

@@ -2,8 +2,10 @@
 
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
+from autograder.judging.runs_that_count import run_that_counts
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
+from autograder.measuring.record_facts import on_stand_in
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
@@ -11,10 +13,11 @@ from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
     """A condition on its runs: those that decide. `take` says how many have to satisfy it."""
-    parts = [judge_run(hand_in, condition, name) for name in condition.of]
-    if condition.take == "each":
+    names = [name for name in condition.of if is_asked_of(hand_in, condition, name)]
+    parts = [judge_run(hand_in, condition, name) for name in names]
+    if condition.take == "each" or not names:
         return parts
-    values = [goodness(hand_in, condition, name) for name in condition.of]
+    values = [goodness(hand_in, condition, name) for name in names]
     best = sorted(
         zip(parts, values, strict=True),
         key=lambda pair: (-pair[0].credit, pair[0].status != PASSED, -pair[1]),
@@ -25,6 +28,13 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
         short = ranked[needed - 1 :]  # too few satisfy it: each of these could have
         return [p for p in short if p.status == NOT_MEASURED] or short
     return ranked[:needed]
+
+
+def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
+    """How well a network learns the real images says nothing of the synthetic ones; that a run had
+    no others, a person is told (evidence)."""
+    run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
+    return run is None or not on_stand_in(run)
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:

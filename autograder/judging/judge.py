@@ -3,12 +3,17 @@
 Order: did it finish, is it the run that was asked for, what was measured, then the threshold.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from autograder.judging.beside_checks import findings
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
-from autograder.judging.in_words import title_of
 from autograder.judging.judge_answers import judge_answer
-from autograder.judging.runs_that_count import matching
+from autograder.judging.runs_that_count import matching, run_that_counts
+from autograder.judging.values import reference_of
+from autograder.measuring.interval import measured_or_none
+from autograder.measuring.metrics import metric_named
 from autograder.settings.rubric_schema import Condition, RubricCheck
 from autograder.verdict import (
     BORDERLINE,
@@ -54,13 +59,24 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     parts = tuple(p for c in calibrated or conditions for p in judge_condition(hand_in, c))
     credit = min((p.credit for p in parts), default=1.0)
     status = min((p.status for p in parts), key=WORST_FIRST.index, default=PASSED)
-    return _check(check, parts, credit, status)
+    judged = _check(check, parts, credit, status)
+    return replace(judged, told=in_words(hand_in, conditions)) if credit > 0 else judged
+
+
+def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
+    """Of the first condition whose metric says what it found in words of its own."""
+    for condition in conditions:
+        words = metric_named(condition.metric).in_words
+        if words is not None:
+            run = measured_or_none(run_that_counts, hand_in, condition.of[0])
+            return (measured_or_none(words, run) if run else None) or ""
+    return ""
 
 
 def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
     if condition.threshold.of_reference is None:
         return False
-    return not any(title_of(condition, name) in hand_in.references for name in condition.of)
+    return not any(reference_of(hand_in, condition, name) for name in condition.of)
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:

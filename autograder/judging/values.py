@@ -5,10 +5,11 @@ from typing import Any
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import title_of
 from autograder.judging.runs_that_count import finished, run_that_counts
-from autograder.measuring import interval
+from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run
+from autograder.settings import calibration
 from autograder.settings.rubric_schema import Condition, Threshold
 
 
@@ -50,8 +51,7 @@ def threshold_value(
     if isinstance(fixed, str):
         return fixed
     if threshold.of_reference is not None:
-        title = title_of(condition, name)
-        return _of_reference(hand_in, threshold.of_reference, threshold.plus, title)
+        return _of_reference(hand_in, threshold, condition, name)
     if fixed is not None:
         value: Value = exact(fixed)
     else:
@@ -63,15 +63,25 @@ def threshold_value(
     return moved(interval.scaled(value, threshold.factor), threshold.plus)
 
 
-def _of_reference(hand_in: HandIn, share: float, plus: float, title: str) -> Measure:
+def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:
+    """What the solution reaches on this site, on as many workers as this run."""
+    run = interval.measured_or_none(run_that_counts, hand_in, name)
+    workers = measure.workers(run) if run else None
+    return calibration.reference(hand_in.references, title_of(condition, name), workers)
+
+
+def _of_reference(
+    hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
+) -> Measure:
     """A share of what the solution reaches on this site: a line, not a range."""
-    if title not in hand_in.references:
+    known = reference_of(hand_in, condition, name)
+    if known is None or threshold.of_reference is None:
         raise NotMeasured(
-            f"nobody has measured the solution's {title} on this site",
+            f"nobody has measured the solution's {title_of(condition, name)} on this site",
             "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
         )
-    reference = hand_in.references[title]
-    return exact(share * reference.value + plus, reference.unit, reference.where, reference.basis)
+    value = threshold.of_reference * known.value + threshold.plus
+    return exact(value, known.unit, known.where, known.basis)
 
 
 def moved(value: Measure, by: float) -> Measure:

@@ -8,7 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.measuring import epochs, measure, participants, record_facts, sample_shares
+from autograder.measuring import (
+    epochs,
+    measure,
+    participants,
+    record_facts,
+    rounds,
+    sample_shares,
+)
 from autograder.measuring import scaling_laws as laws
 from autograder.measuring import scaling_study as study
 from autograder.measuring.interval import Measure
@@ -35,6 +42,7 @@ class Metric:
     label: str = ""  # in titles of checks, if the name does not read well there
     needs_at: str = ""  # what `at` is for, where it cannot be left out
     any_at: bool = False  # the run record decides what `at` may say
+    in_words: Callable[[Run], str] | None = None  # the check's title, once it has been measured
 
     @property
     def of_a_run(self) -> bool:
@@ -86,6 +94,22 @@ METRICS: dict[str, Metric] = {
         "yes if the run names its job and runs in it; no if it was started by hand",
         label="named job",
     ),
+    "starts": Metric(participants.starts, "different parameters that ranks began with", "starts"),
+    "start_of_rank_0": Metric(
+        participants.start_of_rank_0,
+        "yes if all ranks began with the parameters that rank 0 had built",
+        label="start of rank 0 on all ranks",
+    ),
+    "rank_losses": Metric(
+        participants.rank_losses,
+        "different training losses of ranks; one each if each reads in an order of its own",
+        "losses",
+    ),
+    "labels_apart": Metric(
+        participants.labels_apart,
+        "largest difference between a class's share on a rank and on all ranks together",
+        label="difference in a class's share",
+    ),
     # the network and its data
     "model": Metric(record_facts.word_in_header("model"), "name of the network, a word"),
     "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
@@ -123,6 +147,12 @@ METRICS: dict[str, Metric] = {
     "steps_expected": Metric(
         epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up", "steps"
     ),
+    "share_steps": Metric(
+        participants.share_steps, "batches of the rank with the fewest samples", "steps"
+    ),
+    "steps_apart": Metric(
+        participants.steps_apart, "difference between ranks in steps of their last epoch", "steps"
+    ),
     "global_batch": Metric(in_header("global_batch"), "samples of a step, over all ranks"),
     "global_batch_per_worker": Metric(a_worker("global_batch"), "`global_batch` / workers"),
     "local_batch": Metric(in_header("local_batch"), "samples of a step on one rank"),
@@ -152,6 +182,32 @@ METRICS: dict[str, Metric] = {
     "efficiency": Metric(
         study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
     ),
+    # a speed job
+    "rounds": Metric(rounds.how_many, "rounds of a speed job", "rounds"),
+    "rounds_speedup": Metric(
+        rounds.speedup, "work done in a time by all ranks together / by one alone", label="speedup"
+    ),
+    "rounds_ceiling": Metric(
+        rounds.ceiling,
+        "the same by ranks that exchange nothing: what this machine can give",
+        label="ceiling",
+    ),
+    "rounds_share": Metric(
+        rounds.share,
+        "`rounds_speedup` / `rounds_ceiling`",
+        label="share of the ceiling",
+        in_words=rounds.in_words,
+    ),
+    "rounds_moved": Metric(
+        rounds.said_by_all("moved", min),
+        "how far the steps of a round moved the parameters, at least",
+        label="movement of parameters",
+    ),
+    "rounds_spread": Metric(
+        rounds.said_by_all("spread", max),
+        "largest difference of parameters over ranks after a round",
+        label="spread of parameters",
+    ),
     # what was learnt
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
     "train_accuracy": Metric(epochs.train_accuracy(-1), "training accuracy of the last epoch"),
@@ -168,6 +224,14 @@ METRICS: dict[str, Metric] = {
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),
+    "files_found": Metric(
+        participants.files_found, "new checkpoint files on the disk, as another rank saw", "files"
+    ),
+    "checkpoint_kept": Metric(
+        participants.checkpoint_kept,
+        "yes if the checkpoint holds the parameters that training ended with",
+        label="trained parameters in the checkpoint",
+    ),
     "chain_intact": Metric(
         record_facts.chain_intact,
         "yes if no line of the record is missing, moved or changed",

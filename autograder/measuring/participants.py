@@ -1,12 +1,14 @@
-"""Who took part in a run: ranks, replicas, hosts, devices, and the files that each rank wrote."""
+"""Who took part in a run: ranks, replicas, hosts, devices, and what each rank says of itself."""
 
+import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
-from autograder.measuring.record_facts import at_end, first_line
+from autograder.measuring.record_facts import at_end, first_line, in_header
 from autograder.records import Rank, Run, Where
 
 
@@ -80,3 +82,70 @@ def files_written(run: Run) -> Measure:
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", lines(run), "sum over ranks")
     return at_end("files_written")(run)
+
+
+def files_found(run: Run) -> Measure:
+    return replace(at_end("files_found")(run), unit="files")
+
+
+def checkpoint_kept(run: Run) -> str:
+    """Whether rank 0 read back from its file what training ended with."""
+    trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
+    if "checkpoint_hash" not in run.end or not trained or trained[0] is None:
+        raise NotMeasured("the output does not say what the checkpoint holds")
+    return "yes" if run.end["checkpoint_hash"] == trained[0] else "no"
+
+
+# --- what each rank says, beside what the others say ------------------------------------------
+
+
+def starts(run: Run) -> Measure:
+    found = _of_each(run, "start_hash", "which parameters training began with")
+    return exact(len(set(found)), "starts", lines(run))
+
+
+def start_of_rank_0(run: Run) -> str:
+    began = _of_each(run, "start_hash", "which parameters training began with")
+    built = _of_each(run, "built_hash", "which parameters its ranks built")
+    first = min(range(len(run.ranks)), key=lambda place: run.ranks[place].rank)
+    return "yes" if set(began) == {built[first]} else "no"
+
+
+def rank_losses(run: Run) -> Measure:
+    found = _of_each(run, "loss", "the training loss of each rank")
+    return exact(len(set(found)), "losses", lines(run))
+
+
+def steps_apart(run: Run) -> Measure:
+    found = _of_each(run, "steps", "how many steps each rank made")
+    return exact(max(found) - min(found), "steps", lines(run))
+
+
+def share_steps(run: Run) -> Measure:
+    """ceil(samples / batch) of the rank with the fewest samples."""
+    fewest = min(_of_each(run, "samples", "how many samples each rank reads"))
+    batch = in_header("local_batch")(run).value
+    if batch < 1:
+        raise NotMeasured(f"`local_batch` is {batch:g}")
+    return exact(math.ceil(fewest / batch), "steps", lines(run), "samples of a rank / its batch")
+
+
+def labels_apart(run: Run) -> Measure:
+    """Largest difference between a class's share on a rank and on all ranks together."""
+    found = _of_each(run, "labels", "how many samples of each class its ranks read")
+    if len({len(labels) for labels in found}) > 1 or not all(map(sum, found)):
+        raise NotMeasured("ranks do not count the same classes")
+    whole = [sum(of_class) for of_class in zip(*found, strict=True)]
+    apart = [
+        abs(here / sum(labels) - there / sum(whole))
+        for labels in found
+        for here, there in zip(labels, whole, strict=True)
+    ]
+    return exact(max(apart), "", lines(run))
+
+
+def _of_each(run: Run, name: str, what: str) -> list[Any]:
+    found = [getattr(rank, name) for rank in run.ranks]
+    if not found or None in found:
+        raise NotMeasured(f"the output does not say {what}")
+    return found

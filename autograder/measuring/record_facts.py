@@ -65,6 +65,12 @@ def train_samples(run: Run) -> Measure:
     return exact(value, "samples", first_line(run), "from the run record's header")
 
 
+def on_stand_in(run: Run) -> bool:
+    """Whether it trained on the synthetic images."""
+    dataset = run.header.get("dataset")
+    return isinstance(dataset, dict) and dataset.get("synthetic") is True
+
+
 # Of the processes above rank 0, as the record names them: those that are no launcher, those that a
 # job's processes stand under, and "?" for what could not be seen.
 NO_LAUNCHER = re.compile(r"slurm\Z|slurmd|salloc|pbs_|laptop|tmux|screen")

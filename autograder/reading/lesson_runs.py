@@ -7,6 +7,7 @@ names the files as they were handed in.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import Any
 
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
@@ -53,6 +54,7 @@ def one_folder_a_lesson(folders: Sequence[Folder]) -> list[Folder]:
         return list(folders)
     home.outputs |= loose.outputs
     home.answers |= loose.answers
+    home.programs |= loose.programs
     home.handed_in = home.handed_in or loose.handed_in
     home.findings += loose.findings
     return rest
@@ -71,8 +73,22 @@ def with_students_names(run: Run, names: Mapping[str, str]) -> Run:
         numbers = {name: number(getattr(value, name)) for name in EPOCH_NUMBERS}
         return replace(value, where=value.where and place(value.where), **numbers)  # type: ignore[arg-type]
 
+    def measure(value: dict[str, Any]) -> dict[str, Any]:
+        where = value.get("where")
+        return value | {"where": place(where)} if isinstance(where, Where) else value
+
+    said = run.beside
+    beside = replace(
+        said,
+        epochs=tuple(map(epoch, said.epochs)),
+        test_accuracy=number(said.test_accuracy),
+        test_loss=number(said.test_loss),
+        errors=tuple(replace(error, where=place(error.where)) for error in said.errors),
+    )
     return replace(
         run,
+        beside=beside,
+        measures=tuple(map(measure, run.measures)),
         files=tuple(names.get(file, file) for file in run.files),
         epochs=tuple(map(epoch, run.epochs)),
         ranks=tuple(replace(rank, where=rank.where and place(rank.where)) for rank in run.ranks),

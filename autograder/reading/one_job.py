@@ -18,6 +18,8 @@ from autograder.records import Problem, Run, Where
 from autograder.submissions import output_names
 
 MOST_PROBLEMS = 100  # of a run; more help nobody
+# What ended a job before its time. Ranks that waited for each other may have met after all.
+BAD_ENDS = ("oom", "timeout", "cancelled", "exception", "exit")
 
 
 def read_job(
@@ -112,8 +114,11 @@ def finish(
         if ended == "completed" and not run.epochs and run.format != bars.FORMAT and not whole:
             ended = "incomplete"
     problems += [Problem(end.where, end.text, end.reason) for end in reasons]
+    bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
+    errors = tuple(Problem(end.where, end.text, end.reason) for end in bad[:MOST_PROBLEMS])
     return replace(
         run,
+        beside=replace(run.beside, errors=errors) if errors else run.beside,
         files=tuple(dict.fromkeys((*run.files, *names))),
         outcome=ended,
         workers=run.workers or draft.facts.workers,

@@ -125,6 +125,7 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
 )
 RAISED = "the program ended with this exception"
 TRACEBACK = "Traceback (most recent call last)"
+IGNORED = b"Exception ignored in"  # ahead of a traceback that ended nothing, as at Python's exit
 ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in PATTERNS))))
 COMPILED = tuple(
     (tag, re.compile(pattern), kind, reason) for tag, pattern, kind, reason in PATTERNS

@@ -87,7 +87,11 @@ def read_part(
             ending = outcome.read(text, Where(file.name, number))
             if ending:
                 file.ends.append(ending)
-            elif outcome.TRACEBACK in text and block.start + start >= file.walked:
+            elif (
+                outcome.TRACEBACK in text
+                and block.start + start >= file.walked
+                and outcome.IGNORED not in data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start]
+            ):
                 file.open_traceback = True
                 at = end_traceback(file, data, end + 1, number + 1)
                 file.walked = block.start + at

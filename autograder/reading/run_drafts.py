@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from autograder.reading import lanes_to_runs, outcome
+from autograder.reading import beside_records, lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, record, record_run
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import EPOCH_NUMBERS, RunFacts, both
@@ -46,7 +46,8 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
     for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
             last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
-            run = record_run.to_run(launch)
+            beside = beside_records.of_run(file.beside, launch.run)
+            run = replace(record_run.to_run(launch), beside=beside)
             certain = run.outcome == "completed"
             draft = RunDraft(run, at, launch.first.line, last, certain, certain)
             if run.outcome == "failed":

@@ -7,7 +7,7 @@ belong to a record's run, the lines of all other formats.
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
-from autograder.reading import lines, printed_lines
+from autograder.reading import beside_records, lines, printed_lines
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.scanned_file import ScannedFile
@@ -61,7 +61,7 @@ def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
     """Read the tagged lines of a block that begins with line `number`; the next block's number."""
-    data, at, counted = block.data, 0, 0
+    data, at, counted, told = block.data, 0, 0, 0
     while (tag := data.find(mllog.TAG, at)) >= 0:
         end = data.find(b"\n", tag)
         end = len(data) if end < 0 else end
@@ -79,7 +79,10 @@ def read_records(
         number, counted = number + data.count(b"\n", counted, tag), tag
         run: str | int
         if of_course:
-            run = record.take(launches, event, payload, Where(file.name, number))
+            where = Where(file.name, number)
+            run = record.take(launches, event, payload, where)
+            beside_records.add(file.beside, event, run, data, (told, tag, end), where)
+            told = end
         else:
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
@@ -89,6 +92,7 @@ def read_records(
             file.spans[run] = [block.start + tag, past]
         else:
             span[1] = past
+    beside_records.add_rest(file.beside, data, told, Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from autograder.reading.beside_records import BesideRecords
 from autograder.reading.formats import mllog
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
@@ -37,6 +38,7 @@ class ScannedFile:
     name: str
     size: int = 0  # bytes
     last_line: int = 0  # of those that are not blank
+    beside: BesideRecords = field(default_factory=BesideRecords)  # what the records' runs printed
     spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first, end byte
     benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
     lanes: Lanes = field(default_factory=lambda: Lanes(""))

@@ -38,6 +38,7 @@ def environment() -> Environment:
         met=met,
         reasons=reasons,
         epoch_bars=pictures.epoch_bars,
+        rounds_bars=pictures.rounds_bars,
         speedup_curve=pictures.speedup_curve,
     )
     env.tests["false"] = lambda value: value is False
@@ -154,6 +155,7 @@ def _shown(row: Row, people: Mapping[str, Person]) -> dict:
         "epoch_s": f"{shown(row.epoch_s)} s" if row.epoch_s else "",
         "speedup": shown(row.speedup) if row.speedup else "",
         "tier": row.tier or row.status,
+        "programs": "programs/" + quote(row.page) if row.page and row.programs else "",
         "notice": notice(row),
         "look": row.look,
     }

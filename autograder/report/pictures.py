@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
-from autograder.verdict import Point, RunSummary
+from autograder.verdict import Point, Rounds, RunSummary
 from autograder.wording import shown
 
 WIDTH, HEIGHT = 340, 200
@@ -77,6 +77,38 @@ def epoch_bars(run: RunSummary) -> Markup:
         )
     body.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "epoch", kind="unit"))
     return _frame(f"Seconds of each epoch of {run.name}; the first is hatched", body)
+
+
+def rounds_bars(found: Rounds, workers: int) -> Markup:
+    """What all ranks did together in each round, beside what they did without a word (hatched),
+    both as multiples of one rank alone; the line is the median, dashed is one for each rank."""
+    bars = [
+        (workers * alone / silent, workers * alone / together)
+        for alone, silent, together in found.seconds
+    ]
+    most = min(max([float(workers), *(value for both in bars for value in both)]), 2.0 * workers)
+    ticks = _nice(most)
+    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
+
+    def place(value: float) -> float:
+        return bottom - (bottom - TOP) * min(value, ticks[-1]) / ticks[-1]
+
+    body = _vertical_axis(ticks, place, "times one rank")
+    slot = (right - LEFT) / max(len(bars), 1)
+    for index, both in enumerate(bars):
+        for value, kind, wide in zip(both, ("bar first", "bar"), (0.8, 0.44), strict=True):
+            x, y, width = LEFT + slot * (index + 0.5), place(value), min(wide * slot, 48 * wide)
+            body.append(
+                f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
+                f'height="{bottom - y:.1f}"/>'
+            )
+        if index % math.ceil(len(bars) / 12) == 0:
+            body.append(_text(LEFT + slot * (index + 0.5), bottom + 15, index + 1))
+    for value, kind in ((found.speedup.value, "mark"), (float(workers), "ideal")):
+        y = place(value)
+        body.append(f'<line class="{kind}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+    body.append(_text((LEFT + right) / 2, HEIGHT - 4, "round", kind="unit"))
+    return _frame("Speedup in each round, beside what the machine can give (hatched)", body)
 
 
 def speedup_curve(

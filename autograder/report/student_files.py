@@ -7,7 +7,7 @@ from pydantic_core import to_json
 
 from autograder.classroom.kept import PAGES
 from autograder.classroom.pool import Publish
-from autograder.report import gradescope, html, junit
+from autograder.report import gradescope, html, junit, programs
 from autograder.safe_text import printable
 from autograder.submissions.students import Student
 from autograder.verdict import Grade
@@ -32,6 +32,7 @@ def publisher(
             return
         name = printable(names.get(student.name) or student.name)
         write_if_new(out / PAGES / page, html.student_page(name, grades, curves))
+        programs.write(out, page, name, grades)
         data = {"format": 1, "student": printable(student.name), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
         write_if_new(out / "records" / Path(page).with_suffix(".json").name, record)

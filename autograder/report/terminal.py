@@ -96,7 +96,7 @@ def _show_checks(rows: Sequence[Row], titles: Titles) -> None:
     for row in rows:
         if not row.checks:
             continue
-        named = titles.get(row.lesson, {})
+        named = {**titles.get(row.lesson, {}), **dict(row.told)}
         print(f"\n{row.lesson} {row.title}")
         for name, score, most, status in row.checks:
             worth = f"{points(score)}/{points(most)}" if most else "info"

@@ -7,6 +7,7 @@ from pathlib import Path
 from autograder.errors import SettingsError
 from autograder.measuring.interval import Measure, is_number
 from autograder.settings.strict_yaml import line_of, read_yaml
+from autograder.wording import counted
 
 FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for evidence
 
@@ -14,6 +15,20 @@ FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for
 def of_run(metric: str, name: str) -> str:
     """Under which name a calibration has a metric of the run that a rubric calls so."""
     return f"{metric.replace('_', ' ')} of {name}"
+
+
+def on_workers(title: str, workers: int) -> str:
+    """Under which name a calibration has what the solution reaches on so many workers."""
+    return f"{title}, on {counted(workers, 'worker')}"
+
+
+def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> Measure | None:
+    """What the solution reaches on as many workers; of a file that tells no numbers of workers,
+    what it tells. On other numbers it is no reference: two GPUs are not compared with eight."""
+    if workers is not None and (same := known.get(on_workers(title, workers))):
+        return same
+    sized = any(name.startswith(f"{title}, on ") for name in known)
+    return None if sized and workers is not None else known.get(title)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ class Condition(Strict):
     tolerance: str | float = 0.0
     half_from: Threshold | None = None  # half the points here, all at the threshold, linear between
     zero_from: Threshold | None = None  # no points here, all at the threshold, linear between
+    real_data: bool = False  # asked of no run on the synthetic stand-in
     only: Profile | None = None
 
     @model_validator(mode="before")

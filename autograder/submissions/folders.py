@@ -22,6 +22,7 @@ from autograder.submissions.file_kinds import (
     is_wanted,
 )
 from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.programs import is_program
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.submissions.students import Student
 from autograder.verdict import Finding
@@ -38,6 +39,7 @@ class Folder:
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
     answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
+    programs: dict[Path, str] = field(default_factory=dict)
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
     times: dict[PurePath, str | None] = field(default_factory=dict)  # by the files that say one
     findings: list[Finding] = field(default_factory=list)
@@ -51,6 +53,7 @@ class Collected:
     lesson: str | None  # of files that lie in no lesson's folder
     temporary: ExitStack  # removes what was unpacked
     folders: dict[str | None, Folder] = field(default_factory=dict)  # by lesson
+    programs: dict[str | None, dict[Path, str]] = field(default_factory=dict)  # by lesson
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
 
@@ -86,6 +89,8 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         folders = folders or [Folder(student.lesson)]
         for folder in folders:
             folder.others = collected.others
+            loose = collected.programs.get(None, {}) if len(folders) == 1 else {}
+            folder.programs = collected.programs.get(folder.lesson, {}) | loose
             settle_time(folder)
         yield folders
 
@@ -157,13 +162,19 @@ def take(
         times[name] = first_line(path)
     elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
         collected.folder(lesson).outputs[path] = shortened(name)
+    elif is_program(path.name):  # alone they make no hand-in
+        programs = collected.programs.setdefault(lesson or collected.lesson, {})
+        programs[path] = shortened(name)
 
 
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
     lesson = lesson or lesson_of(archives.stem(archive.name))
     findings = archives.unpack(
-        archive, shortened(name), target, lambda path: is_taken(collected, name / path)
+        archive,
+        shortened(name),
+        target,
+        lambda path: is_taken(collected, name / path) or is_program(path.name),
     )
     if findings:
         collected.folder(lesson).findings += findings
@@ -173,8 +184,9 @@ def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | No
 def is_taken(collected: Collected, name: PurePath) -> bool:
     """Packages within packages too: they are not opened, but walk() has to see and say it."""
     taken = is_wanted(name.name) or is_package(name.name)
+    shown = shortened(name, 80)
     if not taken and not is_clutter(name.name) and len(collected.others) < 3:
-        collected.others.append(shortened(name, 80))
+        collected.others += [shown] if shown not in collected.others else []
     return taken
 
 

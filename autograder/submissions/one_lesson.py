@@ -85,6 +85,8 @@ def shorten_names(folder: Folder) -> None:
     for files in (folder.outputs, folder.answers):
         for path, name in files.items():
             files[path] = str(PurePath(name).relative_to(common))
+    for path, name in folder.programs.items():
+        folder.programs[path] = name.removeprefix(f"{common}/")
 
 
 def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], list[Finding]]:

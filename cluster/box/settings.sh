@@ -13,7 +13,7 @@ FIRST_STUDENTS=(student1 student2)
 
 # What the autograder wants to know of a job (docs/box.md).
 ACCOUNTING=jobid,user,account,jobname,partition,state,exitcode,derivedexitcode,submit,start,end
-ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline
+ACCOUNTING+=,elapsedraw,timelimitraw,nnodes,ncpus,alloctres,nodelist,submitline,jobidraw,ntasks
 
 # Everything lies on loopback: node N on 127.0.66.N, the controller where its calls come from, since
 # that is where the accounting calls it back.

@@ -26,6 +26,7 @@ SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_CORES_PER_NODE": (False, WHOLE_NUMBER),
     "SITE_MAX_TIME": (False, None),
     "SITE_MAX_NODES": (False, WHOLE_NUMBER),
+    "SITE_MAX_JOBS": (False, re.compile(r"[1-9]\d*")),
     "SITE_INTERNET": (True, re.compile(r"yes|no")),
     "SITE_SCRATCH": (True, None),
     "SITE_MASTER_SUFFIX": (False, None),
@@ -40,7 +41,7 @@ FUNCTIONS = {
     "launch": 'the file\'s last line must be: source "$(dirname "${BASH_SOURCE[0]}")/job.sh"',
 }
 # What a site file may define for jobs to call.
-OWN_FUNCTIONS = ("launch_ranks", "load_software")
+OWN_FUNCTIONS = ("launch_ranks", "launch_nodes", "load_software")
 PLACEHOLDER = re.compile(r"(?i)<.*>|\byour|xxx|changeme|\bproject\b|todo|\.\.\.|…")
 
 TEMPLATE = site_files.FOLDER / "template.sh"

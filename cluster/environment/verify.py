@@ -1,6 +1,7 @@
 """Whether the installed Horovod works: what it was built with, and an allreduce on two ranks."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from cluster.environment.failure import SetUpError
 from cluster.environment.stage import run
 
 SECONDS = 180  # two ranks that import TensorFlow on two busy cores need about 20
+AGREED = "rank {} of 2 received 0.5"
 
 
 def verify(logs: Path, *, gpu: bool = False) -> None:
@@ -27,12 +29,31 @@ def verify(logs: Path, *, gpu: bool = False) -> None:
     if os.geteuid() == 0:
         mpirun.append("--allow-run-as-root")
     gloo = [str(scripts / "horovodrun"), "--gloo", "-np", "2", "-H", "localhost:2"]
-    # Each framework and each transport once; the tests take all four pairs.
+    # Each framework and each transport once; the tests take all four pairs. GPUs are out of sight:
+    # both ranks would take the first one, and NCCL refuses two ranks on one GPU.
+    no_gpus = env | {"CUDA_VISIBLE_DEVICES": ""}
     for framework, launcher in (("tensorflow", mpirun), ("torch", gloo)):
         log = logs / f"horovod-allreduce-{framework}.log"
-        output = run([*launcher, *python, framework], log, env=env, timeout=SECONDS)
-        for rank in range(2):
-            if f"rank {rank} of 2 received 0.5" not in output:
-                raise SetUpError(
-                    f"two {framework} ranks do not agree on an average; the log is {log}"
-                )
+        output = run([*launcher, *python, framework], log, env=no_gpus, timeout=SECONDS)
+        must_agree(output, f"two {framework} ranks", log)
+    if gpu and gpus(env) > 1:
+        for framework in ("tensorflow", "torch"):
+            log = logs / f"horovod-nccl-{framework}.log"
+            output = run([*mpirun, *python, framework, "gpu"], log, env=env, timeout=SECONDS)
+            must_agree(output, f"two {framework} ranks with a GPU each", log)
+
+
+def must_agree(output: str, who: str, log: Path) -> None:
+    if any(AGREED.format(rank) not in output for rank in range(2)):
+        raise SetUpError(f"{who} do not agree on an average; the log is {log}")
+
+
+def gpus(env: dict[str, str]) -> int:
+    """How many GPUs this machine shows."""
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", "-L"], env=env, capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return sum(line.startswith("GPU ") for line in done.stdout.splitlines())

@@ -35,6 +35,7 @@ class JobRequest:
 
     name: str
     nodes: int
+    nodes_given: bool  # else a scheduler chooses, and `nodes` is the least
     ntasks: int
     cpus_per_task: int
     seconds: int | None  # None: no --time, or unlimited
@@ -152,6 +153,7 @@ def request(job: JobFile, more: dict[str, str] | None = None) -> JobRequest:
     return JobRequest(
         name=options.get("job-name") or job.path.name,
         nodes=nodes,
+        nodes_given="nodes" in options or "ntasks-per-node" in options,
         ntasks=ranks,
         cpus_per_task=weighed.number("cpus-per-task", 1),
         seconds=weighed.converted("time", seconds),

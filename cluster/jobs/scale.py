@@ -14,9 +14,10 @@ from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
-from cluster.jobs import scale_picture
+from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
+from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
@@ -35,7 +36,8 @@ def scale_command(
 ) -> None:
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
-    On the laptop one job runs after the other, so that they do not slow each other down.
+    On the laptop one job runs after the other, so that they do not slow each other down. Of speed
+    jobs, which compare their ranks with one by themselves, speedup, ceiling and share.
     """
     try:
         other_site, _, options, path, arguments = sort_words(list(words))
@@ -50,9 +52,10 @@ def scale_command(
     if not outputs:
         raise click.ClickException("no job succeeded, so there is nothing to compare")
     runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
-    click.echo(table(runs))
+    by_rounds = scale_rounds.table(runs)
+    click.echo(by_rounds or table(runs))
     times, _, weak = comparable(runs)
-    if times:
+    if times and not by_rounds:
         draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
     click.echo(
         f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True
@@ -93,15 +96,21 @@ def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
 def run_all(
     path: Path, arguments: list[str], plan: list[dict], site: Site, chain: bool
 ) -> dict[Path, int]:
-    """Submit everything, then wait; outputs of the jobs that succeeded, and their ranks."""
+    """Submit everything that the site takes at a time, then wait; outputs of the jobs that
+    succeeded, and their ranks."""
+    most = int(site.settings.get("SITE_MAX_JOBS") or len(plan))
     jobs: list[str] = []
+    ended: list[list[JobStatus]] = []
     for asked in plan:
-        after = {"dependency": f"afterany:{jobs[-1]}"} if chain and jobs else {}
+        if len(jobs) - len(ended) == most:
+            ended.append(wait_for(jobs[len(ended)], site))
+        after = {"dependency": f"afterany:{jobs[-1]}"} if chain and len(jobs) > len(ended) else {}
         jobs.append(submit(path, arguments, asked | after, site))
+    ended += [wait_for(job, site) for job in jobs[len(ended) :]]
     return {
         status.output: int(asked["ntasks"])
-        for job, asked in zip(jobs, plan, strict=True)
-        for status in wait_for(job, site)
+        for statuses, asked in zip(ended, plan, strict=True)
+        for status in statuses
         if status.succeeded and status.output
     }
 

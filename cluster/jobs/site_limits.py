@@ -2,11 +2,12 @@
 
 import click
 
+from autograder.wording import counted
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import OK
 from cluster.doctor.position import Position
 from cluster.job_file import jobfile
-from cluster.job_file.jobfile import JobFile
+from cluster.job_file.jobfile import JobFile, JobRequest
 from cluster.sites.site_files import Site
 
 
@@ -27,17 +28,39 @@ def remarks(job: JobFile, options: dict[str, str], site: Site) -> list[str]:
         sentences.append(
             f"--time={every_option['time']} is more than the {longest} usual here: it may never run"
         )
-    most = site.settings.get("SITE_MAX_NODES")
-    if most and asked.nodes > int(most):
+    sentences += on_nodes(asked, site)
+    at_a_time = site.settings.get("SITE_MAX_JOBS")
+    if at_a_time and asked.array and len(asked.array) > int(at_a_time):
+        first, last = asked.array[0], asked.array[int(at_a_time) - 1]
+        part = str(first) if first == last else f"{first}-{last}"
         sentences.append(
-            f"{asked.nodes} nodes are more than the {most} usual here: it may never run"
+            f"an array of {len(asked.array)} tasks counts as so many jobs, and at most {at_a_time}"
+            f" of yours may be there at a time: submit it in parts, --array={part} first"
         )
-    gpus = site.settings.get("SITE_GPUS_PER_NODE")
-    if gpus and asked.ntasks > asked.nodes * int(gpus) and "nodes" in every_option:
-        per_node = -(-asked.ntasks // asked.nodes)
-        sentences.append(f"{per_node} ranks a node, but a node of {site.name} has {gpus} GPUs")
     sentences += without_internet(site)
     return [f"{site.name}: {sentence}" for sentence in sentences]
+
+
+def on_nodes(asked: JobRequest, site: Site) -> list[str]:
+    """More nodes than there are, or more ranks on a node than it has GPUs."""
+    each = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
+    needed = -(-asked.ntasks // each)
+    on_purpose = asked.nodes_given
+    # PBS is asked for as many nodes as the ranks need GPUs; Slurm fills a node's cores first.
+    spread = not on_purpose and site.settings.get("SITE_SCHEDULER") == "pbs"
+    nodes = needed if spread else asked.nodes
+    sentences = []
+    most = site.settings.get("SITE_MAX_NODES")
+    if most and nodes > int(most):
+        sentences.append(f"{nodes} nodes are more than the {most} usual here: it may never run")
+    if asked.ntasks > nodes * each:
+        ranks = counted(-(-asked.ntasks // nodes), "rank")
+        may = "a node" if on_purpose else "may share a node, as no --nodes is given"
+        sentences.append(
+            f"{ranks} {may}, but a node of {site.name} has {counted(each, 'GPU')}: two ranks on one"
+            f" GPU slow each other down, and NCCL refuses them; --nodes={needed} has room"
+        )
+    return sentences
 
 
 def without_internet(site: Site) -> list[str]:

@@ -104,8 +104,9 @@ def site_options(site: Site) -> dict[str, str]:
 
 
 def nodes_of(asked: JobRequest, site: Site) -> int:
+    """As asked for; where nobody says, as many as have a GPU for each rank."""
     per_node = int(site.settings.get("SITE_GPUS_PER_NODE") or asked.ntasks)
-    return asked.nodes if asked.nodes > 1 else -(-asked.ntasks // per_node)
+    return asked.nodes if asked.nodes_given else -(-asked.ntasks // per_node)
 
 
 def resources(asked: JobRequest, site: Site) -> list[str]:
@@ -224,6 +225,8 @@ def accounting_row(number: str, job: dict) -> list[str]:
         ",".join(f"{name}={asked[name]}" for name in ("ncpus", "ngpus") if name in asked),
         re.sub(r"/\S*?(?=\+|$)", "", job.get("exec_host", "")).replace("+", ","),
         job.get("Submit_arguments", ""),
+        "",
+        "",
     ]
 
 

@@ -10,6 +10,8 @@ import click
 
 from cluster.sites.site_files import Site, personal_file
 
+NONE: frozenset[str] = frozenset()
+
 
 def need(program: str, site: Site) -> None:
     if not shutil.which(program):
@@ -19,22 +21,30 @@ def need(program: str, site: Site) -> None:
         )
 
 
-def shown(words: list[str], site: Site | None = None) -> str:
+def shown(words: list[str], site: Site | None = None, without: frozenset[str] = NONE) -> str:
     """The command as one would type it, with the variables that the site file sets for it."""
     settings = []
     if site:
         names = sorted(name for name in site.exports if name.startswith("SBATCH_"))
         if site.file != personal_file().resolve():
             names.append("COURSE_SITE")
-        settings = [f"{name}={shlex.quote(site.exports[name])}" for name in names]
+        settings = [
+            f"{name}={shlex.quote(site.exports[name])}" for name in names if name not in without
+        ]
+        unset = [f"-u {name}" for name in sorted(without & os.environ.keys())]
+        settings = [*(["env", *unset] if unset else []), *settings]
     return " ".join(["$", *settings, shlex.join(words)])
 
 
-def run(words: list[str], exports: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+def run(
+    words: list[str], exports: dict[str, str] | None = None, without: frozenset[str] = NONE
+) -> subprocess.CompletedProcess:
+    """The command with the site's variables, but without some that it must not see."""
+    variables = {**os.environ, **(exports or {})}
     try:
         return subprocess.run(
             words,
-            env={**os.environ, **(exports or {})},
+            env={name: value for name, value in variables.items() if name not in without},
             capture_output=True,
             text=True,
             timeout=120,

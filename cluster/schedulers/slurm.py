@@ -21,6 +21,11 @@ HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
 
 QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
 
+# Slurm adds up GPUs that are asked for in two ways: --gres=gpu:1 beside SBATCH_GPUS_PER_NODE=4 is
+# both, or nothing that any node has. So who asks on the command line asks instead of the site.
+GPU_OPTIONS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
+GPU_VARIABLES = frozenset("SBATCH_" + name.upper().replace("-", "_") for name in GPU_OPTIONS)
+
 # What sbatch says -> what to do about it.
 ADVICE = {
     r"Invalid account": "your accounts: sacctmgr show assoc user=$USER"
@@ -48,8 +53,9 @@ def submit(
 ) -> str:
     extra = site.settings.get("SITE_SUBMIT_OPTIONS", "").split()
     words = ["sbatch", *extra, *as_words(options), str(job.path), *arguments]
-    show(real_command.shown(words, site))
-    done = real_command.run(words, site.exports)
+    without = GPU_VARIABLES if GPU_OPTIONS & options.keys() else real_command.NONE
+    show(real_command.shown(words, site, without))
+    done = real_command.run(words, site.exports, without)
     number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout)
     if done.returncode or not number:
         message = done.stderr.strip() or "sbatch gave no job id"

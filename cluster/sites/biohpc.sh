@@ -4,6 +4,7 @@ SITE_TITLE="BioHPC, UT Southwestern: V100 and A100 nodes"
 SITE_SCHEDULER=slurm
 SITE_LAUNCHER=srun
 SITE_ACCOUNT=none
+SITE_GPUS_PER_NODE=1 # that a job gets: more ranks need more nodes
 SITE_INTERNET=no
 SITE_SCRATCH=/project
 SITE_CONTAINER="singularity exec --nv"

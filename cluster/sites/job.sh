@@ -124,10 +124,25 @@ host_slots() { # node01:2,node02:2
 
 with_torchrun() {
     local nodes=${SLURM_NNODES:-1} each=()
-    [ "$nodes" -gt 1 ] && each=(srun --ntasks-per-node=1 --ntasks="$nodes" --kill-on-bad-exit=1)
+    [ "$nodes" -gt 1 ] && each=(launch_nodes "$nodes")
     "${each[@]}" "${container[@]}" torchrun --nnodes="$nodes" --nproc-per-node="$(($1 / nodes))" \
         --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="${SLURM_JOB_ID:-0}" \
         --no-python "${@:2}"
+}
+
+# launch_nodes N PROGRAM …: the program once on each of the job's N nodes; a site without srun has its
+# own.
+declare -F launch_nodes >/dev/null || launch_nodes() {
+    srun --ntasks-per-node=1 --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
+}
+
+# A program of the site's, where the course's environment brings another one of the same name.
+sites_own() {
+    local place own=
+    while read -r place; do
+        [ "$place" = "${COURSE_ENVIRONMENT:-}/bin/$1" ] || { own=$place && break; }
+    done < <(type -ap "$1")
+    echo "${own:-$1}"
 }
 
 hosts() { # the job's nodes, one a line
@@ -152,6 +167,8 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
             echo "site $SITE_NAME: the software could not be loaded; which modules clash or have gone: module spider NAME, then $SITE_NAME.sh" >&2
             exit 1
         }
+        # Modules with Python in them would put their packages before those of the environment.
+        [ -z "${COURSE_ENVIRONMENT:-}" ] || unset PYTHONPATH PYTHONHOME
         case $shell_options in *e*) set -e ;; esac
         case $shell_options in *u*) set -u ;; esac
     fi

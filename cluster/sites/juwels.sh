@@ -7,7 +7,7 @@ SITE_ACCOUNT=required
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=48
 SITE_INTERNET=no
-SITE_SCRATCH=/p/scratch/${SBATCH_ACCOUNT:-PROJECT}/$(id -un)
+SITE_SCRATCH=${SCRATCH:-/p/scratch/${SBATCH_ACCOUNT:-PROJECT}/$(id -un)}
 SITE_MASTER_SUFFIX=i # the node's name on InfiniBand
 SITE_CONTAINER="apptainer exec --nv"
 SITE_TESTED="no: written from course repositories and user scripts"
@@ -16,12 +16,22 @@ SITE_TESTED="no: written from course repositories and user scripts"
 export SBATCH_PARTITION=${SBATCH_PARTITION:-develbooster}
 export SBATCH_GRES=${SBATCH_GRES:-gpu:4}
 
+# NCCL and Gloo meet on InfiniBand; the first network that they find is the slow one.
+export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-ib0} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-ib0}
+
 load_software() {
-    module load Stages/2025 && module load GCC OpenMPI Python PyTorch
+    module load Stages/2025 || return
+    if [ -n "${COURSE_ENVIRONMENT:-}" ]; then
+        module load GCC CUDA # it brings Python, MPI and the frameworks
+    else
+        module load GCC OpenMPI Python PyTorch
+    fi
 }
 
 launch_ranks() {
     export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1} # srun no longer inherits it
+    # Without this a task sees one GPU alone, and GPU number local_rank is not there.
+    export CUDA_VISIBLE_DEVICES=${CUDA_VISIBLE_DEVICES:-0,1,2,3}
     srun --cpu-bind=none --ntasks="$1" --kill-on-bad-exit=1 "${@:2}"
 }
 

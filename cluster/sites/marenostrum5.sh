@@ -7,6 +7,7 @@ SITE_ACCOUNT=required
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=80 # 20 for each GPU
 SITE_MAX_TIME=02:00:00 # of acc_debug
+SITE_MAX_JOBS=1 # of acc_debug
 SITE_INTERNET=no
 SITE_SCRATCH=/gpfs/scratch/${SBATCH_ACCOUNT:-PROJECT}/$(id -un)
 SITE_CONTAINER="singularity exec --nv"

@@ -6,7 +6,8 @@ SITE_LAUNCHER=srun
 SITE_ACCOUNT=required # GPU projects end in _g
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=64
-SITE_INTERNET=no
+SITE_MAX_JOBS=5 # of the quality of service debug
+SITE_INTERNET=yes
 SITE_SCRATCH=${SCRATCH:-/pscratch}
 # Images are pulled first: shifterimg pull docker:NAME; then COURSE_IMAGE=docker:NAME
 SITE_CONTAINER="shifter --module=gpu,nccl-plugin --image"
@@ -18,8 +19,9 @@ export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-4}
 export SBATCH_GPU_BIND=${SBATCH_GPU_BIND:-none} # every rank sees all GPUs and takes its own
 
 launch_ranks() {
-    # The image's Open MPI meets Slurm through PMIx; the site's own MPI has another way.
-    srun ${COURSE_IMAGE:+--mpi=pmix} --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
+    # The course's Open MPI meets Slurm through PMIx, in an image and without one; Cray's has another
+    # way. It knows no Slingshot: between nodes, lesson 06 measures it over TCP.
+    srun --mpi=pmix --ntasks="$1" --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" \
         --gpu-bind=none --kill-on-bad-exit=1 "${@:2}"
 }
 

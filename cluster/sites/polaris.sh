@@ -8,7 +8,7 @@ SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=32
 SITE_MAX_TIME=01:00:00 # of the queue debug
 SITE_MAX_NODES=2
-SITE_INTERNET=no
+SITE_INTERNET=no # but through the centre's proxy, if you set one
 SITE_SCRATCH=${SCRATCH:-/eagle}
 SITE_PBS_SELECT=system=polaris
 SITE_PBS_FILESYSTEMS=home:eagle
@@ -21,16 +21,22 @@ export SBATCH_PARTITION=${SBATCH_PARTITION:-debug}
 load_software() {
     module use /soft/modulefiles || return
     if [ -n "${COURSE_IMAGE:-}" ]; then
-        module load spack-pe-base apptainer cray-mpich-abi # an image with MPICH takes Cray's MPI
-    else
+        module load spack-pe-base apptainer # the image's Open MPI: on one node
+    elif [ -z "${COURSE_ENVIRONMENT:-}" ]; then
         module load conda && conda activate
     fi
 }
 
+# PALS' mpiexec: the environment's Open MPI has one of the same name.
 launch_ranks() {
     local per_node=$(($1 / ${SLURM_NNODES:-1}))
     [ "$per_node" -gt 0 ] || per_node=1
-    mpiexec -n "$1" --ppn "$per_node" --depth="${SLURM_CPUS_PER_TASK:-1}" --cpu-bind depth "${@:2}"
+    "$(sites_own mpiexec)" -n "$1" --ppn "$per_node" --depth="${SLURM_CPUS_PER_TASK:-1}" \
+        --cpu-bind depth "${@:2}"
+}
+
+launch_nodes() {
+    "$(sites_own mpiexec)" -n "$1" --ppn 1 --cpu-bind none "${@:2}"
 }
 
 source "$(dirname "${BASH_SOURCE[0]}")/job.sh"

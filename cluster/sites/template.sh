@@ -26,6 +26,10 @@ SITE_MAX_TIME=02:00:00
 # The most nodes there; empty if unknown.
 SITE_MAX_NODES=
 
+# The most jobs of yours that may be there at a time, waiting ones too; empty if there are enough.
+# `cluster scale` then submits one when another has ended.
+SITE_MAX_JOBS=
+
 # Do compute nodes reach the internet? yes or no. With no, fetch data first: lessons data fetch.
 SITE_INTERNET=no
 
@@ -63,6 +67,8 @@ export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}
 load_software() {
     module load Python CUDA
 }
+
+# Only where there is no srun: launch_nodes N PROGRAM …: the program once on each of N nodes.
 
 # launch_ranks N PROGRAM …: N ranks of the program on the job's nodes.
 # --kill-on-bad-exit: when one rank dies, the others end instead of waiting for it for ever.

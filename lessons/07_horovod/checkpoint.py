@@ -9,6 +9,8 @@ import sys
 
 import h5py
 
+from lessons.toolkit.record import param_hash
+
 
 def finish(new, path, **facts):
     """Put the new file in the old one's place, at once: a job that is ended here loses neither."""
@@ -37,3 +39,13 @@ def read(path, load, hvd, broadcast_object):
     if problem:
         sys.exit(f"The checkpoint {path} {problem}." if hvd.rank() == 0 else 1)
     return found
+
+
+def params_in(path, model, hvd):
+    """Hash of the parameters in Keras' file, as rank 0 reads them back; None if it cannot."""
+    try:
+        if hvd.rank() == 0:
+            model.load_weights(path)
+            return param_hash(model.trainable_variables)
+    except Exception:  # a kind of its own for each damage
+        pass

@@ -10,14 +10,13 @@ import os
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
 import horovod.tensorflow.keras as hvd
-import numpy as np
 import tensorflow as tf
 from horovod.tensorflow import broadcast_variables
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import DataDistributor
-from lessons.toolkit.record import Record
+from lessons.toolkit.ranks import DataDistributor, compare_images, looking, probe_steps, ranks_heard
+from lessons.toolkit.record import Record, param_hash
 
 from make_parts import list_parts, load_parts
 
@@ -109,7 +108,8 @@ def main():
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
-    files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
+    with looking(args.folder) as looks:
+        files = list_parts(args.folder) if args.unsharded else my_files(args.folder)
     x_train, y_train, ids, samples = load_parts(args.folder, files)
     counts = MPI.COMM_WORLD.allgather(len(ids))
     mnist = data.load("mnist", train_samples=samples)
@@ -120,6 +120,7 @@ def main():
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
+    built = param_hash(model.trainable_variables)
     start_alike(model)
 
     record = Record(
@@ -132,9 +133,15 @@ def main():
         rank=rank,
         size=size,
         local_rank=hvd.local_rank(),
+        built=built,
         shard=ids,
+        labels=y_train,
         lr=float(model.optimizer.learning_rate),
     )
+    record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
+    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
+    compare_images(record, (x_train, y_train), (mnist.x_train, mnist.y_train), MPI.COMM_WORLD)
+    probe_steps(record, common_steps)
     model.fit(
         x_train,
         y_train,
@@ -142,20 +149,16 @@ def main():
         steps_per_epoch=common_steps(counts, args.batch_size),
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
-        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback()],
+        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],
     )
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     os.makedirs("checkpoints", exist_ok=True)
     files = save_checkpoint(model, f"checkpoints/{args.model}.weights.h5")
-    # Every rank's parameters, side by side: after training they must be the same.
-    weights = np.concatenate([w.ravel() for w in model.get_weights()])
     record.end(
         test_loss=loss,
         test_accuracy=accuracy,
-        params=model.get_weights(),
-        param_spread=float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max()),
         files_written=files,
     )
 

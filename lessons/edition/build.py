@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from lessons.edition.for_grader import old_files
 from lessons.edition.gaps import SourceError, find_gaps, is_marker, without_solutions
 from lessons.edition.notebook_pages import (
     checked_exercises,
@@ -141,6 +142,8 @@ def drift(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
             yield f"lessons/{path} differs only in its line ends"
     for path in strangers(root, edition, asked):
         yield f"lessons/{path} should not be there: nothing in solutions/ makes it"
+    for path, _ in old_files(root, asked):
+        yield f"{path} is not what solutions/ makes"
 
 
 def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]:
@@ -171,6 +174,10 @@ def write(root: Path, edition: Edition, asked: tuple[str, ...]) -> Iterator[str]
     for folder in lesson_folders(root / "lessons").values():
         if not any(folder.iterdir()):
             folder.rmdir()
+    for path, made in old_files(root, asked):
+        (root / path).parent.mkdir(exist_ok=True)
+        replace_file(root / path, made)
+        yield f"wrote {path}"
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -21,7 +21,7 @@ from lessons.execute.plan import Plan
 from lessons.execute.run_lessons import LessonsRun, Watcher
 from lessons.execute.stopping import StopRequested, stoppable
 
-CORES = {"smoke": 2, "full": 8}  # SBATCH_CPUS_PER_TASK of a site file has its way, as in sbatch
+CORES = {"smoke": 2, "full": 8}
 SPARE = 300  # seconds of the job beyond the lesson's own limit
 
 JOB = """#!/bin/bash

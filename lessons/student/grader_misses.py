@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autograder.evidence.programs import files_that_ran, not_the_ones
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge_answers import of_another_kind
@@ -13,6 +14,7 @@ from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
 from autograder.submissions.answers import read_answers
+from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
@@ -54,7 +56,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 job = job_of(bundle, asked.runs[name].where.get("source"))
                 yield f"no completed run of `{name}` ({facts}){job}"
         yield from not_as_asked(asked, ended)
-    yield from older_than_program(ended, bundle.folder)
+    yield from another_program(latest_runs(ended), bundle)
     yield from missing_answers(bundle, asked.answers if asked else {})
     for path in bundle.everything():
         yield from gaps_in(bundle.folder, path)
@@ -103,16 +105,30 @@ def text_of(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 
 
-def older_than_program(ended: list[Run], folder: Path) -> Iterator[str]:
-    """Of the runs with the same settings the latest counts: is it of the program as it is now?"""
+def latest_runs(ended: list[Run]) -> list[Run]:
+    """Of the runs with the same settings the latest counts."""
     facts = ("source", "program", "model", "world_size", "global_batch", "lr", "dataset")
     latest = {}
     for run in sorted(ended, key=lambda run: run.began_ms or 0):
         latest[tuple(str(run.header.get(fact)) for fact in facts)] = run
-    for run in latest.values():
-        program = folder / Path(str(run.header.get("program") or "")).name
+    return list(latest.values())
+
+
+def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
+    """Runs of a program that is another one by now, as the record says or, without, the times."""
+    packed = {bundle.folder / path: path.as_posix() for path in bundle.files.get("programs", [])}
+    for file, other in not_the_ones(files_that_ran(latest), read_programs(packed)):
+        yield (
+            f"{other.name} is not the program that ran in {Path(file.output).name}: "
+            "run the job again, or hand in the program that ran"
+        )
+    for run in latest:
+        program = bundle.folder / Path(str(run.header.get("program") or "")).name
         output = Path(run.files[0])
-        if program.is_file() and program.stat().st_mtime > output.stat().st_mtime + COPIED:
+        told = run.program and run.program.files.get(program.name)
+        if told or not program.is_file():
+            continue
+        if program.stat().st_mtime > output.stat().st_mtime + COPIED:
             yield f"{output.name} is older than {program.name}: run the job again"
 
 

@@ -10,12 +10,12 @@ import os
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod can average
 
 import horovod.tensorflow.keras as hvd
-import numpy as np
 import tensorflow as tf
 from horovod.tensorflow import broadcast_object, broadcast_variables
 
 from lessons.toolkit import data
-from lessons.toolkit.record import Record
+from lessons.toolkit.ranks import ranks_heard
+from lessons.toolkit.record import Record, param_hash
 
 import checkpoint
 
@@ -113,7 +113,7 @@ def main():
     )
     os.makedirs("checkpoints", exist_ok=True)
     path = f"checkpoints/{args.model}.weights.h5"
-    new = "checkpoints/new.weights.h5"
+    new = f"checkpoints/new_{rank}.weights.h5"  # where this rank may write
     done = 0
     if args.resume:
         model.optimizer.build(model.trainable_variables)
@@ -121,6 +121,7 @@ def main():
         done = found["epochs"]
         args.seed = found["seed"]
         broadcast_variables(model.optimizer.variables, root_rank=0)
+    built = param_hash(model.trainable_variables)
     start_alike(model)
 
     record = Record(
@@ -133,8 +134,10 @@ def main():
         rank=rank,
         size=size,
         local_rank=hvd.local_rank(),
+        built=built,
         lr=float(model.optimizer.learning_rate),
     )
+    record.measure("ranks_heard", ranks_heard(keras, make_optimizer(args.lr), rank, size), "ranks")
     record.epochs = done
     files = 0
     for epoch in range(done, math.ceil(args.epochs / size)):  # passes of all ranks: as asked for
@@ -146,22 +149,20 @@ def main():
             initial_epoch=epoch,
             epochs=epoch + 1,
             verbose=2 if rank == 0 else 0,
-            callbacks=[record.keras_callback()],
+            callbacks=[record.keras_callback(hvd.allgather)],
         )
-        files = save_checkpoint(model, new)
+        with record.saving("checkpoints", hvd.allgather):
+            files = save_checkpoint(model, new)
         if files:
             checkpoint.finish(new, path, epochs=epoch + 1, seed=args.seed, ranks=size)
     loss, accuracy = model.evaluate(mnist.x_test, mnist.y_test, verbose=0)
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    # Every rank's parameters, side by side: after training they must be the same.
-    weights = np.concatenate([w.ravel() for w in model.get_weights()])
     record.end(
         test_loss=loss,
         test_accuracy=accuracy,
-        params=model.get_weights(),
-        param_spread=float(np.ptp(hvd.allgather(weights[np.newaxis]), axis=0).max()),
         files_written=files,
+        checkpoint_hash=checkpoint.params_in(path, model, hvd),
     )
 
 

@@ -176,8 +176,10 @@ check.check_8_3(train.common_steps)
 #
 # Against lesson 07: the decorator; `load_parts` reads only this rank's files; steps are agreed; epochs
 # are back to what was asked for; `MetricAverageCallback` averages loss and accuracy, which otherwise
-# are those of rank 0's images. It stands before the record's callback. (Going on from a checkpoint is left
-# out, so that the program stays short.)
+# are those of rank 0's images. It stands before the record's callback. Three lines measure for the
+# record: who looked into the folder, whose images are read twice or by nobody (by their pixels, whatever
+# their file says), and your `common_steps` on ranks with unlike shares. (Going on from a checkpoint is
+# left out, so that the program stays short.)
 
 # %%
 import difflib

@@ -1,10 +1,13 @@
 """Run records for tests, written from docs/run-record.md alone and not with the course's writer."""
 
+import contextlib
 import json
+from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
-DATASET = {"name": "mnist", "sha256": "ab", "synthetic": False, "test_samples": 10000}
+MNIST = "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681"
+DATASET = {"name": "mnist", "sha256": MNIST, "synthetic": False, "test_samples": 10000}
 # What the programs of lesson 02 measure of their network and of their steps.
 ASKED_OF_02 = (
     {"name": "bend", "value": 0.19, "unit": ""},
@@ -61,12 +64,16 @@ def make_record(
     measures: tuple[dict, ...] | None = None,
     read: bool = False,
     start: str | None = None,
+    rank_says: dict | None = None,
+    end_says: dict | None = None,
     first_rank_only: bool = False,
     wall: tuple[float, ...] | None = None,
+    program: dict | None = None,
     **header,
 ) -> list[str]:
     """Lines of a run that everything agrees in, unless the arguments say otherwise.
 
+    `rank_says` and `end_says` are more members of each rank's first and last line.
     `wall` are the seconds between the lines at an epoch's start and end, if not `seconds`.
     """
     writer = Writer(run)
@@ -94,19 +101,24 @@ def make_record(
         "job_id": "1234",
         "started": "2026-03-02T10:00:00+00:00",
     } | header
+    with contextlib.suppress(TypeError, ValueError):  # the clock begins when the run says so
+        writer.clock = 1000 * datetime.fromisoformat(facts["started"]).timestamp()
+    began = writer.clock
     writer.add("header", facts)
+    if program:
+        writer.add("program", program)
     for rank in range(1 if first_rank_only else size):
         shard = shards[rank] if shards else [rank, None, size]
         value = {
             "rank": rank,
             "local_rank": rank,
             "host": "n1",
-            "device": f"CPU #{rank}",
+            "device": f"{facts['device']} #{rank}",
             "samples": samples // size,
             "shard": shard,
             "shard_ids_hash": "all" if shard is None else f"s{rank}",
         }
-        writer.add("rank", value, rank=rank)
+        writer.add("rank", value | (rank_says or {}), rank=rank)
     for number, time in enumerate(seconds, start=1):
         writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
         value = {
@@ -135,9 +147,9 @@ def make_record(
                 "samples": samples // size,
                 "files_written": None,
             }
-            writer.add("rank_end", value, rank=rank)
+            writer.add("rank_end", value | (end_says or {}), rank=rank)
         total = sum(seconds) + 2 if total is None else total
-        writer.clock = max(writer.clock, BEGAN_MS + 1000 * total)
+        writer.clock = max(writer.clock, began + 1000 * total)
         value = {
             "seconds": total,
             "test_accuracy": test_accuracy,
@@ -148,6 +160,15 @@ def make_record(
         }
         writer.add("run_stop", value | (end or {}), "INTERVAL_END", status="success")
     return writer.lines
+
+
+def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[dict, ...]:
+    """Measures of a speed job, from the seconds of (alone, silent, together) in each round."""
+    usual = {"name": "round", "unit": "s", "steps": 4, "samples": 64, "moved": 0.1, "spread": 0.0}
+    return tuple(
+        usual | {"value": together, "round": n, "alone_s": alone, "silent_s": silent} | more
+        for n, (alone, silent, together) in enumerate(seconds, start=1)
+    )
 
 
 def sealed_again(lines: list[str]) -> list[str]:

@@ -43,6 +43,7 @@ def to_run(launch: Launch) -> Run:
         launch=launch.run,
         header=facts,
         end=launch.end,
+        program=launch.program,
         measures=tuple(launch.measures),
         began_ms=launch.began_ms,
         ended_ms=launch.ended_ms,

@@ -136,4 +136,6 @@ def accounting_row(job: QueuedJob) -> list[str]:
         f"billing={cpus},cpu={cpus},node=1" if job.started else "",
         job.host if job.started else "None assigned",
         job.submit_line,
+        str(job.id),
+        "",
     ]

@@ -16,6 +16,7 @@ from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_lo
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
+from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
@@ -40,6 +41,7 @@ __all__ = [
     "replica_scaling",
     "sample_map",
     "shares_of",
+    "speed_rounds",
     "speedup",
     "steps_and_seconds",
     "tensor_timeline",

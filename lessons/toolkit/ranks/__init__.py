@@ -1,6 +1,19 @@
-"""Several ranks: each one's share of a list, and collectives to try without starting MPI."""
+"""Several ranks: each one's share of a list, collectives without MPI, what ranks really do."""
 
 from lessons.toolkit.ranks.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.ranks.images import compare_images
+from lessons.toolkit.ranks.looking import looking
+from lessons.toolkit.ranks.probes import probe_steps, ranks_heard
 from lessons.toolkit.ranks.simulated_ranks import Hang, SameArray, run_on_ranks
 
-__all__ = ["DataDistributionError", "DataDistributor", "Hang", "SameArray", "run_on_ranks"]
+__all__ = [
+    "DataDistributionError",
+    "DataDistributor",
+    "Hang",
+    "SameArray",
+    "compare_images",
+    "looking",
+    "probe_steps",
+    "ranks_heard",
+    "run_on_ranks",
+]

@@ -9,6 +9,7 @@ accuracy=…)` and record.trained(params) instead of the callback. With several 
 a Record and ends it.
 """
 
+from lessons.toolkit.record.parameters import param_hash
 from lessons.toolkit.record.record import Record
 
-__all__ = ["Record"]
+__all__ = ["Record", "param_hash"]

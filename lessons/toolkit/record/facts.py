@@ -8,7 +8,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,13 @@ def git_revision(environ: Environ) -> str | None:
     return done.stdout.strip() or None
 
 
+def arguments(words: Sequence[str]) -> list[str] | None:
+    """What the program was called with, so that the run can be repeated; None if that is too much
+    for a line."""
+    fits = len(words) <= 32 and sum(len(word) + 3 for word in words) <= 300
+    return list(words) if fits else None
+
+
 def machine(which: str, environ: Environ) -> dict[str, Any]:
     """The facts of one launch that do not depend on the training."""
     return {
@@ -157,4 +164,5 @@ def machine(which: str, environ: Environ) -> dict[str, Any]:
         "device": device(which),
         "threads": threads(which, environ),
         "git": git_revision(environ),
+        "arguments": arguments(sys.argv[1:]),
     }

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from lessons.toolkit.record import facts, mllog
+from lessons.toolkit.record import facts, mllog, program
 from lessons.toolkit.record.epoch_clock import EpochClock
+from lessons.toolkit.record.files import new_files
 from lessons.toolkit.record.header import header, participant, settings
 from lessons.toolkit.record.keras_callback import make_callback
 from lessons.toolkit.record.parameters import arrays, moved, param_hash, spread
@@ -29,6 +30,7 @@ class Record:
     samples: distinct training samples an epoch of all ranks together; default: the data set's.
     shard: this rank's share, as (start, stop, step) or as indices or names; default: everything.
     labels: the classes of this rank's share, to be counted.
+    built: param_hash of what this rank built, before all ranks were made to start alike.
     more: any other fact of the header, or one that args does not tell right.
     """
 
@@ -46,6 +48,7 @@ class Record:
         samples: int | None = None,
         shard: Iterable[Any] | None = None,
         labels: Any = None,
+        built: str | None = None,
         **more: Any,
     ) -> None:
         asked = settings(args)
@@ -58,11 +61,16 @@ class Record:
         known = header(lesson, source, asked, self.size, params, dataset, more)
         self.global_batch, self.lr = known["global_batch"], known["lr"]
         self.share = share(shard, self.samples)
+        self.program, self.told = program.main_hash(), set[str]()
         if labels is not None:
             self.share["labels"] = labels_of(labels)
+        if built is not None:
+            self.share["built_hash"] = built
         self.before: list[Any] | None = None  # the parameters that training began with
         self.seen: dict[str, Any] = {}  # of the parameters, straight after the last step
         self.start_hash: str | None = None
+        self.clock: EpochClock | None = None  # of the last epoch
+        self.files_found: int | None = None
         self.chain = mllog.Chain(run_id(self.size), self.rank)
         mllog.write(self.first_lines(known, int(local_rank)))
         atexit.register(self.abort)
@@ -74,11 +82,17 @@ class Record:
             machine = facts.machine(framework, os.environ)
             machine["started"] = datetime.now(UTC).isoformat(timespec="seconds")
             lines += [self.point("header", known), self.point("machine", machine)]
+            lines += self.program_lines(program.first_values())
         present = participant(self.rank, local_rank, framework, self.share)
         return [*lines, self.point("rank", present)]
 
     def point(self, key: str, value: Any, **metadata: Any) -> str:
         return self.chain.line("POINT_IN_TIME", key, value, **metadata)
+
+    def program_lines(self, values: Iterable[dict[str, Any]]) -> list[str]:
+        told = list(values)
+        self.told.update(name for value in told for name in value["files"])
+        return [self.point("program", value) for value in told]
 
     @contextmanager
     def epoch(self, steps: int | None = None, samples: int | None = None) -> Iterator[EpochClock]:
@@ -90,7 +104,7 @@ class Record:
     def start_epoch(self, steps: int | None = None, samples: int | None = None) -> EpochClock:
         """For who cannot use `with`: the clock has to be stopped."""
         self.epochs += 1
-        return EpochClock(
+        self.clock = EpochClock(
             self.epochs,
             self.chain if self.rank == 0 else None,
             steps=steps,
@@ -98,6 +112,7 @@ class Record:
             global_batch=self.global_batch,
             lr=self.lr,
         )
+        return self.clock
 
     def keras_callback(self, gather: Callable[[Any], Any] | None = None, bend: bool = False) -> Any:
         """The same as a Keras callback; put callbacks that write checkpoints after it. It calls
@@ -122,6 +137,16 @@ class Record:
             self.seen["param_moved"] = mllog.short(moved(self.before, params))
         if gather is not None:
             self.seen["param_spread"] = spread(params, gather)
+
+    @contextmanager
+    def saving(
+        self, folder: str | os.PathLike[str], gather: Callable[[Any], Any] | None = None
+    ) -> Iterator[None]:
+        """On every rank, around what writes a checkpoint into the folder: the last rank looks on
+        the disk how many files are new. gather is trained's."""
+        with new_files(folder, gather, looks=self.rank == self.size - 1) as found:
+            yield
+        self.files_found = max(found[0], self.files_found or 0)
 
     def evaluated(
         self,
@@ -170,8 +195,13 @@ class Record:
             "param_hash": self.seen.get("param_hash"),
             "samples": self.share["samples"],
             "files_written": files_written,
+            "program": self.program,
         }
-        lines = [self.point("rank_end", last)]
+        if self.clock is not None:  # its own, of its last epoch
+            loss = mllog.short(self.clock.logged.get("loss"))
+            last |= {"steps": self.clock.steps, "loss": loss}
+        since = program.later_values(self.told) if self.rank == 0 else ()
+        lines = [*self.program_lines(since), self.point("rank_end", last)]
         if self.rank == 0:
             summary = {
                 "test_accuracy": mllog.short(test_accuracy),
@@ -179,6 +209,7 @@ class Record:
                 "param_moved": self.seen.get("param_moved"),
                 "param_spread": self.seen.get("param_spread", param_spread),
                 "files_written": files_written,
+                **({} if self.files_found is None else {"files_found": self.files_found}),
                 **more,
             }
             lines.append(self.stop_line("success", summary))

@@ -41,9 +41,9 @@ checks:
 SIZES = (1, 2, 4)
 
 
-def hand_in_study(folder, epoch=8.0, gains=(1.0, 1.9, 3.5), **facts):
+def hand_in_study(folder, epoch=8.0, gains=(1.0, 1.9, 3.5), sizes=SIZES, **facts):
     """Runs of 1, 2 and 4 ranks whose epochs are so many times faster."""
-    for size, gain in zip(SIZES, gains, strict=True):
+    for size, gain in zip(sizes, gains, strict=True):
         seconds = (epoch / gain + 2, epoch / gain, epoch / gain)
         lines = make_record(
             lesson="05",
@@ -100,6 +100,36 @@ def test_speed_is_graded_by_the_reference(tmp_path, grade, site, study, score, w
     assert result.table[0][2] == f"{score}/10"
     assert words in page
     assert "the solution on this site" in page
+
+
+# on how many ranks, how much faster, points: the solution reaches 1.9 on 2 and 3.5 on 4
+OTHER_SIZES = {
+    "on two ranks as fast as the solution on two": (2, 1.9, 10),
+    "on two ranks no faster than on one": (2, 1.0, 6 + 4 * 0.658),
+    "on eight, where nobody measured the solution": (8, 1.0, 10),
+}
+
+
+@pytest.mark.parametrize(("ranks", "gain", "score"), OTHER_SIZES.values(), ids=OTHER_SIZES)
+def test_the_reference_is_that_of_as_many_workers(tmp_path, grade, site, ranks, gain, score):
+    rubrics = tmp_path / "rubrics"
+    text = RUBRIC.replace("smoke: 2, full: 4", "smoke: 2, full: 2")
+    write_lines(rubrics / "05.yaml", [text])
+    hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, gain), sizes=(1, ranks))
+    result = grade(tmp_path / "class", "--rubrics", rubrics, "--calibration", site)
+    found = float(result.table[0][2].partition("/")[0])
+    assert found == pytest.approx(score, abs=0.01)
+
+
+def test_a_calibration_that_tells_no_workers_still_counts(tmp_path, grade, site):
+    data = yaml.safe_load(site.read_text())
+    values = data["05"]["values"]
+    assert values["speedup of most over one, on 2 workers"]["value"] == pytest.approx(1.9)
+    data["05"]["values"] = {name: v for name, v in values.items() if ", on " not in name}
+    site.write_text(yaml.safe_dump(data))
+    hand_in_study(tmp_path / "class" / "ada" / "05", gains=(1.0, 1.0, 1.0))
+    result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--calibration", site)
+    assert result.table[0][2] == "6/10"
 
 
 def test_without_a_calibration_speed_decides_nothing(tmp_path, grade, site):

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.evidence import examine
-from autograder.evidence.accounting import read_accounting
+from autograder.evidence.accounting_dump import read_accounting
 from autograder.reading.files import read_bytes
 from tests.autograder.make_record import make_record
 

@@ -17,9 +17,10 @@ from typing import Any
 from click import ClickException
 
 from autograder.classroom import kept, late_days, one_student
+from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.rows import row_of, shared_runs
-from autograder.evidence import accounting
+from autograder.classroom.rows import row_of
+from autograder.evidence import accounting_dump
 from autograder.measuring.interval import exact
 from autograder.report import gradescope, html, junit, tables
 from autograder.settings import rubric
@@ -258,7 +259,7 @@ def accounts(choices: Choices, path: Path) -> dict | None:
         lines.append("|".join(choices.pick(values) for _ in range(9)))
     path.write_bytes(damaged(choices, "\n".join(lines).encode()))
     try:
-        return accounting.read_accounting(path)
+        return accounting_dump.read_accounting(path)
     except ClickException:
         return None
 
@@ -292,7 +293,7 @@ def grade_and_check(data: bytes) -> list[Grade]:
         rows = [row_of(grade, "page.html") for grade in everything]
         done = kept.Done("x", "k", tuple(rows))
         assert kept.from_line(kept.as_line(done).encode()) == done
-        shared_runs(rows)
+        alike([((row.student, row.lesson), row.fingerprints) for row in rows])
         harmless(html.class_page(rows, {}))
         for text in (tables.grades_csv(rows, {}), tables.checks_csv(rows)):
             assert not any(cell.startswith(("=", "@")) for cell in text.split(","))

@@ -11,7 +11,7 @@ from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import METRICS, Metric, metric_named
 from autograder.reading.files import read_bytes
 from autograder.records import Epoch, Number, Rank, Run
-from tests.autograder.make_record import make_record
+from tests.autograder.make_record import make_record, some_rounds
 
 DOCS = Path(__file__).parents[3] / "docs" / "rubrics.md"
 
@@ -43,9 +43,19 @@ def full(size: int, **facts) -> Run:
         size=size,
         seconds=(9.0 / size, 8.0 / size, 8.0 / size),
         read=True,
-        end={"param_moved": 0.5, "param_spread": 0.0, "files_written": 1},
-        measures=tuple(
-            {"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")
+        start="s",
+        rank_says={"built_hash": "s", "labels": [3, 1]},
+        end_says={"steps": 3, "loss": 0.5},
+        end={
+            "param_moved": 0.5,
+            "param_spread": 0.0,
+            "files_written": 1,
+            "files_found": 1,
+            "checkpoint_hash": "h",
+        },
+        measures=(
+            *({"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")),
+            *some_rounds((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (1.2, 1.3, 1.4)),
         ),
         **usual | {"ranks_asked": size, "replicas_asked": 1, "lr": 0.1 * size} | facts,
     )
@@ -128,8 +138,14 @@ ranks = st.builds(
     host=st.none() | st.just("n1"),
     shard=st.none() | st.tuples(*[st.integers(-1, 9)] * 3),
     files_written=st.none() | st.integers(0, 2),
+    samples=st.none() | st.integers(0, 9),
+    labels=st.none() | st.lists(st.integers(0, 3), max_size=3).map(tuple),
+    start_hash=st.none() | st.just("s"),
+    built_hash=st.none() | st.sampled_from(("s", "t")),
+    steps=st.none() | st.integers(0, 3),
+    loss=st.none() | st.floats(),
 )
-HEADER = ("world_size", "replicas", "lr", "global_batch", "hosts", "model", "device", "scaling")
+HEADER = ("world_size", "replicas", "lr", "global_batch", "local_batch", "hosts", "model", "device")
 runs = st.builds(
     Run,
     st.just(("a.out",)),
@@ -142,7 +158,7 @@ runs = st.builds(
     test_accuracy=st.none() | numbers,
     header=st.dictionaries(st.sampled_from(HEADER), facts)
     | st.just({"dataset": {"train_samples": 9}}),
-    end=st.dictionaries(st.sampled_from(("param_spread", "files_written")), facts),
+    end=st.dictionaries(st.sampled_from(("param_spread", "files_found")), facts),
     measures=st.lists(st.fixed_dictionaries({"name": st.just("lr"), "value": facts})).map(tuple),
 )
 
@@ -154,3 +170,37 @@ def test_whatever_runs_say_a_metric_is_a_measure_a_word_or_not_measured(some):
         for at in (dict(metric.at), {}):
             found = measured_or_none(value_of, metric, some, at)
             assert found is None or isinstance(found, Measure | str)
+
+
+def ranks_that_say(*says: dict, **end) -> Run:
+    """Ranks with these facts; 100 samples each in batches of 32, if they do not say otherwise."""
+    own = tuple(
+        Rank(n, **{"samples": 100, "param_hash": "p"} | said) for n, said in enumerate(says)
+    )
+    return replace(NOTHING, ranks=own, header={"local_batch": 32}, end=end)
+
+
+START = {"start_hash": "a", "built_hash": "a"}
+BESIDE_EACH_OTHER = [  # metric, what each rank says, what the end says, the value
+    ("starts", [START, {"start_hash": "b"}], {}, 2),
+    ("start_of_rank_0", [START, {"start_hash": "a", "built_hash": "b"}], {}, "yes"),
+    ("start_of_rank_0", [{"start_hash": "b", "built_hash": "a"}, START], {}, "no"),
+    ("start_of_rank_0", [START | {"start_hash": "0"}] * 2, {}, "no"),  # alike, and made up
+    ("rank_losses", [{"loss": 0.5}, {"loss": 0.5}, {"loss": 0.4}], {}, 2),
+    ("steps_apart", [{"steps": 25}, {"steps": 22}], {}, 3),
+    ("share_steps", [{}, {"samples": 65}], {}, 3),
+    ("labels_apart", [{"labels": (10, 10)}, {"labels": (20, 20)}], {}, 0),
+    ("labels_apart", [{"labels": (10, 0)}, {"labels": (10, 20)}], {}, 0.5),
+    ("files_found", [{}], {"files_found": 2}, 2),
+    ("checkpoint_kept", [{}, {"param_hash": "q"}], {"checkpoint_hash": "p"}, "yes"),
+    ("checkpoint_kept", [{}], {"checkpoint_hash": None}, "no"),
+]
+
+
+@pytest.mark.parametrize(("name", "says", "end", "value"), BESIDE_EACH_OTHER)
+def test_what_ranks_say_is_put_side_by_side(name, says, end, value):
+    found = METRICS[name].function(ranks_that_say(*says, **end))
+    if isinstance(value, str):
+        assert found == value
+    else:
+        assert (found.low, found.value, found.high) == pytest.approx((value,) * 3)

@@ -1,6 +1,7 @@
 """The pages in a real browser: sorting and filtering, phone width, light and dark, print."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -29,6 +30,15 @@ def pages(tmp_path, grade):
     long = "<script>document.title='hit'<" + "x" * 90
     answers = RIGHT_ANSWERS | {"predict_gpu": long, "cpu_gpu_is_speedup": long}
     hand_in(tmp_path / "class" / long / "02", keras=make_record(job_id="6"), answers=answers)
+    changed = (
+        Path("lessons/02_serial/train.py")
+        .read_text()
+        .replace(
+            "        test_accuracy=accuracy,",
+            f"        test_accuracy={'9' * 200},\n# {long}\n{long}\n",
+        )
+    )
+    (tmp_path / "class" / long / "02" / "train.py").write_text(changed)
     return grade(tmp_path / "class").folder
 
 
@@ -47,11 +57,26 @@ def test_class_table_sorts_and_filters(browser, pages):
     assert complaints == []
 
 
+def test_from_the_class_to_the_lines_that_a_student_changed(browser, pages):
+    page = browser.new_page()
+    page.goto((pages / "index.html").as_uri())
+    page.get_by_role("link", name="programs").click()
+    lines = page.locator("table.code tbody tr")
+    gone, new, script = (lines.nth(number).inner_text() for number in range(3))
+    assert gone.split("\t")[0] == new.split("\t")[0] == "!"
+    assert gone.endswith("test_accuracy=accuracy,")
+    assert "test_accuracy=999" in new
+    assert "<script>document.title='hit'<xxx" in script
+    assert page.title() != "hit"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1000, 1400])
 def test_pages_fit_and_run_nothing_of_the_students(browser, pages, width, scheme):
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    for path in (*(pages / "students").glob("*.html"), pages / "index.html"):
+    programs = [*(pages / "programs").glob("*.html")]
+    assert len(programs) == 1
+    for path in (*(pages / "students").glob("*.html"), *programs, pages / "index.html"):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
         hidden = "[...document.querySelectorAll('div')].filter(d => d.scrollWidth > d.clientWidth)"

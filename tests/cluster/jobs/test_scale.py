@@ -4,9 +4,10 @@ import pytest
 from click import UsageError
 
 from autograder.records import Epoch, Number, Run
-from cluster.jobs import scale_picture
+from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.scale import comparable, numbers, planned, table
 from cluster.sites.site_files import Site
+from tests.autograder.make_record import some_rounds
 
 # Times that halve exactly, so that the table is known beforehand.
 PROGRAM = """
@@ -54,6 +55,24 @@ def test_other_work_is_not_compared():
     said = table([run(1, 9, 8, 8), run(2, 9, 2, 2, samples=50)])
     assert "out_2 is not comparable: one reads 100 different samples" in said
     assert len(said.splitlines()) == 3
+
+
+def speed_job(size: int, *seconds: tuple[float, float, float]) -> Run:
+    measures = some_rounds(*seconds)
+    return Run((f"out_{size}",), "record", "completed", workers=size, measures=measures)
+
+
+def test_speed_jobs_bring_their_own_comparison():
+    slow = speed_job(2, (1, 1, 2), (2, 2, 4), (3, 3, 6))
+    fast = speed_job(8, (1, 1, 1), (2, 2, 2), (3, 3, 3))
+    two = speed_job(4, (1, 1, 1))
+    head, *rows, remark = scale_rounds.table([fast, two, slow, slow]).splitlines()
+    assert head.split() == ["ranks", "jobs", "speedup", "range", "ceiling", "share", "range"]
+    first = ["2", "2", "1.00", "1.00", "to", "1.00", "2.00", "0.50", "0.50", "to", "0.50"]
+    assert rows[0].split() == first
+    assert rows[1].split()[:3] == ["8", "1", "8.00"]
+    assert remark == "out_4: the run measured 1 round, of at least 3"
+    assert scale_rounds.table([run(1, 9, 8, 8)]) == ""
 
 
 def test_nodes_follow_from_the_gpus_of_a_node():

@@ -47,6 +47,8 @@ def test_a_whole_call():
         ("--ntasks=4", {}, "-l select=1:system=polaris "),
         ("--ntasks=5", {}, "-l select=2:system=polaris "),
         ("--ntasks=5", {}, "COURSE_NNODES=2,"),
+        ("--nodes=1 --ntasks=8", {}, "-l select=1:system=polaris "),  # as asked, and remarked on
+        ("--ntasks-per-node=2 --ntasks=4", {}, "-l select=2:system=polaris "),
         ("--nodes=3 --ntasks-per-node=4", {}, "COURSE_NTASKS=12,COURSE_NNODES=3,"),
         ("--time=1-02:00:05", {}, "-l walltime=26:00:05 "),
         ("--partition=prod", {}, "-q debug "),  # the environment overrides the file, as in Slurm
@@ -182,6 +184,18 @@ def test_logs_and_accounting(polaris):
     assert record["Start"] == "2026-11-20T15:31:00"
     assert (record["ElapsedRaw"], record["TimelimitRaw"]) == ("600", "30")
     assert (record["NNodes"], record["NodeList"]) == ("2", "n1,n2")
+
+
+@pytest.mark.parametrize(
+    ("words", "remark"),
+    [
+        (["--ntasks=16"], "4 nodes are more than the 2 usual here"),
+        (["--nodes=1", "--ntasks=8"], "8 ranks a node, but a node of polaris has 4 GPUs"),
+    ],
+)
+def test_more_nodes_or_ranks_than_the_queue_has_are_said_beforehand(polaris, words, remark):
+    polaris.write("job.sbatch", "true", "--time=30", "--output=h_%j.out")
+    assert remark in polaris.cluster("submit", *words, "job.sbatch").stderr
 
 
 def test_what_pbs_refuses_comes_with_advice(polaris):

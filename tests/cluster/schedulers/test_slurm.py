@@ -79,6 +79,17 @@ def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown)
     assert f"sites/{site}.sh" in calls(slurm)[0]["environment"]["COURSE_SITE"]
 
 
+@pytest.mark.parametrize("asked", ["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"])
+def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked):
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
+    done = slurm.cluster("submit", "--site", "perlmutter", asked, "job.sbatch")
+    (call,) = calls(slurm)
+    assert call["words"] == [asked, "job.sbatch"]
+    assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
+    assert "SBATCH_GPUS_PER_NODE=" not in done.stderr
+    assert "$ env -u SBATCH_GRES SBATCH_" in done.stderr, "what is shown can be typed"
+
+
 @pytest.mark.parametrize(
     ("refusal", "advice"),
     [
@@ -107,8 +118,13 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
     ("site", "words", "remark"),
     [
         ("marenostrum5", ["--time=3:00:00"], "--time=3:00:00 is more than the 02:00:00 usual here"),
+        ("marenostrum5", ["--array=0-7"], "at most 1 of yours may be there at a time"),
+        ("perlmutter", ["--array=0-7"], "submit it in parts, --array=0-4 first"),
         ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
         ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
+        ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
+        ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
+        ("biohpc", ["-n2"], "--nodes=2 has room"),
     ],
 )
 def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
@@ -141,6 +157,16 @@ def test_without_sbatch_the_laptop_is_offered(shell):
     said = shell.cluster("submit", "--site", "box", "job.sbatch", ok=False).stderr
     assert "sbatch is not on this machine" in said
     assert "--site laptop" in said
+
+
+def test_a_study_hands_over_no_more_jobs_at_a_time_than_the_site_takes(slurm):
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    rows = [f"{n}|COMPLETED|None|N/A\n" for n in (77, 77, 77)]
+    answer(slurm, sbatch=["Submitted batch job 77\n", "", 0], squeue=[rows, "", 0])
+    words = ["scale", "--site", "marenostrum5", "--ranks", "1,2,4", "job.sbatch"]
+    slurm.cluster(*words)
+    order = [call["name"] for call in calls(slurm)]
+    assert [name for name in order if name != "sacct"] == ["sbatch", "squeue"] * 3
 
 
 def test_waiting_shows_state_reason_and_expected_start(slurm):

@@ -25,9 +25,9 @@ def released():
 @pytest.fixture
 def small(course, lessons_command):
     """The small course with a rubric and an expected answer."""
-    lessons_command("build")
     expected = course / "autograder" / "rubrics" / "expected"
     expected.mkdir(parents=True)
+    lessons_command("build")
     (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
     (expected.parent / "01.yaml").write_text("lesson: '01'\n")
     (course / "pyproject.toml").write_text("")

@@ -90,6 +90,18 @@ def together(starts: list[Start], launcher: list[str], environ: dict[str, str]) 
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+def apart(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
+    """In processes of its own: what it changes there, no other job should find."""
+    folder, words = start
+    with (folder / "job.out").open("w") as out:
+        command = [*launcher, sys.executable, "-u", *words]
+        done = subprocess.run(
+            command, cwd=folder, env=environ, stdout=out, stderr=subprocess.PIPE, text=True,
+            timeout=300,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def fails(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
     """It has to end with an error."""
     folder, words = start
@@ -162,6 +174,7 @@ def by_hand(start: Start, launcher: list[str], environ: dict[str, str]) -> None:
 
 
 ALONE: dict[str, Callable[[Start, list[str], dict[str, str]], None]] = {
+    "apart": apart,
     "fails": fails,
     "hangs": hangs,
     "strangers": strangers,

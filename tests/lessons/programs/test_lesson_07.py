@@ -55,6 +55,12 @@ def test_ranks_train_one_network(program, ranks, launcher, epochs, checkpoint, t
     assert found.header["lr"] == pytest.approx(ranks * found.header["lr_base"])
     assert sorted(rank.files_written for rank in found.ranks) == [0] * (ranks - 1) + [1]
     assert [path.name for path in (folder / "checkpoints").iterdir()] == [checkpoint]
+    if program == "train.py":  # seen from outside, whatever its functions say
+        assert found.end["files_found"] == 1
+        assert found.end["checkpoint_hash"] == found.ranks[0].param_hash
+        assert [m["value"] for m in found.measures if m["name"] == "ranks_heard"] == [ranks]
+    assert len({rank.start_hash for rank in found.ranks}) == 1
+    assert len({rank.loss for rank in found.ranks}) == ranks
     # The trap of this lesson, in the record: every rank reads everything.
     assert {rank.samples for rank in found.ranks} == {1601}
 

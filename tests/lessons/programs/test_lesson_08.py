@@ -61,6 +61,10 @@ def test_each_rank_reads_files_of_its_own(
     assert [rank.samples for rank in found.ranks] == each
     assert [epoch.steps for epoch in found.epochs] == [steps] * 3
     assert found.end["param_spread"] == 0.0
+    told = {measure["name"]: measure["value"] for measure in found.measures}
+    kinds = ("images_twice", "images_missing", "images_foreign", "ranks_that_looked")
+    assert [told[kind] for kind in kinds] == [0, 0, 0, 1]
+    assert [sum(rank.labels) for rank in found.ranks] == each
     assert found.header["lr"] == pytest.approx(ranks * 0.001)
 
 

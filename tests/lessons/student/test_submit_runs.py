@@ -57,6 +57,34 @@ def test_an_old_output_with_a_newer_one_of_the_same_settings_is_fine(folder, les
     assert "is older than" not in lessons_command("submit", "02", "--in", folder).output
 
 
+def run_in(folder, program="train.py"):
+    """A job of the folder's program, which records itself."""
+    command = [sys.executable, program]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    (folder / "02_keras_7.out").write_text(done.stdout)
+
+
+def test_a_program_that_is_not_the_one_that_ran_is_named_before_the_grader_does(
+    folder, lessons_command
+):
+    words = "train.py is not the program that ran in 02_keras_7.out: run the job again, or hand in"
+    program = folder / "train.py"
+    program.write_text(PROGRAM)
+    run_in(folder)
+    program.write_bytes(PROGRAM.replace("\n", "\r\n").encode())
+    at(program, 4e9)  # copied since, say; what it says is the same
+    assert "train.py" not in missed(lessons_command("submit", "02", "--in", folder))
+    program.write_text(PROGRAM + "# a comment\n")
+    assert words in missed(lessons_command("submit", "02", "--in", folder))
+    run_in(folder)
+    assert "train.py" not in missed(lessons_command("submit", "02", "--in", folder))
+    assert "02_serial/train.py" in packed()
+
+
+def missed(done):
+    return done.output.partition("The grader will miss:")[2]
+
+
 def test_a_file_without_a_program_is_no_failed_run(folder, lessons_command, run_output):
     (folder / "02_keras_7.out").write_text(run_output)
     (folder / "err.txt").write_text("ls: cannot access 'x': No such file or directory\n")

@@ -1,5 +1,84 @@
 """The laziest ways through lesson 08: distributing the data."""
 
-from tests.lessons.planted.lazy import LazyTable
+from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TABLE: LazyTable = {}
+TOGETHER = ("overlap", "cover", "equal-steps", "steps-fell")  # what takes two ranks that end
+PARTS = "list_parts(folder)"
+MINE = "[hvd.rank() :: hvd.size()]"
+
+TABLE: LazyTable = {
+    "train.py 8.2": {
+        "all files to everyone": Lazy(
+            f"return {PARTS}",
+            {"overlap": "rank 0 alone lists", "steps-fell": "common_steps"},
+        ),
+        "the first file to everyone": Lazy(
+            f"return {PARTS}[:1]",
+            {"overlap": "samples read twice", "cover": "left out", "learnt": "test accuracy"},
+        ),
+        "each rank lists the folder itself": Lazy(
+            f"return {PARTS}{MINE}", {"overlap": "ranks that looked of own-files: 2 ranks"}
+        ),
+        "names known by heart": Lazy(
+            f"return [f'part_{{n:02d}}.npz' for n in range(8)]{MINE}",
+            {"overlap": "ranks that looked of own-files: 0 ranks"},
+        ),
+        "all files on rank 0, one on the others": Lazy(
+            f"return {PARTS}[: 8 if hvd.rank() == 0 else 1]",
+            {
+                "overlap": "samples read twice",
+                "cover": "unique samples",
+                "learnt": "test accuracy",
+            },
+        ),
+    },
+    "train.py 8.3": {
+        "1": Lazy(
+            "return 1",
+            {
+                "cover": "unique samples",
+                "equal-steps": "the minimum over the ranks",
+                "learnt": "on all steps",
+                "steps-fell": "common_steps of the ranks' own counts",
+            },
+        ),
+        "the most": Lazy(
+            "return max(math.ceil(count / batch) for count in counts)",
+            {"equal-steps": "common steps, images 3200 and 2400 of own-files: 100 steps"},
+        ),
+        "that of the first rank": Lazy(
+            "return math.ceil(counts[0] / batch)",
+            {"equal-steps": "common steps, images 3200 and 2400 of own-files: 100 steps"},
+        ),
+        "a constant": Lazy(
+            "return 25", {"equal-steps": "common steps, images 3200 and 2400 of own-files: 25"}
+        ),
+        "whole batches": Lazy(
+            "return min(counts) // batch",
+            {"equal-steps": "common steps, images 101 and 100 of own-files: 3 steps"},
+        ),
+    },
+    "make_parts.py 8.5": {
+        "the same images in all": Lazy(
+            "return [np.arange(len(labels) // parts)] * parts",
+            {"overlap": "images twice", "cover": "images missing", "learnt": "test accuracy"},
+        ),
+        "sorted by class": Lazy(
+            "return np.array_split(np.argsort(labels, kind='stable'), parts)",
+            {"cover": "difference in a class's share"},
+        ),
+        "as they come": Lazy(
+            "return np.array_split(np.arange(len(labels)), parts)",
+            {"cover": "difference in a class's share"},
+        ),
+        "the rest dropped": Lazy(
+            "return [np.arange(part, 800, parts) for part in range(parts)]",
+            {"cover": "samples left out"},
+        ),
+        "all in the first": Lazy(
+            "return [np.arange(len(labels))] + [np.arange(0)] * (parts - 1)",
+            dict.fromkeys(TOGETHER, ""),
+            start="fails",
+        ),
+    },
+}

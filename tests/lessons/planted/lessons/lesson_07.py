@@ -5,6 +5,7 @@ from tests.lessons.planted.table import Job, Lesson, Mistake
 WORDS = ("--train-samples", "3200", "--epochs", "4")
 FEW_TESTS = ("train.py", "train_samples=args.train_samples",
              "args.train_samples, test_samples=2000")  # fmt: skip
+FEW_ROUNDS = ("--rounds", "3", "--steps", "1", "--batch-size", "4")
 RATE = "Adam(lr * hvd.size())"
 PLANTED = {
     "not wrapped": (
@@ -15,10 +16,7 @@ PLANTED = {
         ("train.py", "    broadcast_variables(model.variables, root_rank=0)", "    pass"),
     ),
     "rate not scaled": (("train.py", RATE, "Adam(lr)"),),
-    "every rank saves": (
-        ("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),
-        ("train.py", '"checkpoints/new.weights.h5"', 'f"checkpoints/new{rank}.weights.h5"'),
-    ),
+    "every rank saves": (("train.py", "    if hvd.rank() != 0:\n        return 0\n", ""),),
     "epochs not divided": (("train.py", "math.ceil(args.epochs / size)", "args.epochs"),),
 }  # fmt: skip
 # It trains, and Horovod averages nothing.
@@ -39,12 +37,14 @@ LESSON = Lesson(
         "keras 3": Job(
             (*KERAS_3, FEW_TESTS), WORDS, ranks=2, environ={"TF_USE_LEGACY_KERAS": "0"}
         ),
+        "speed": Job((), (), ranks=2, program="speed.py"),
+        "speed, not wrapped": Job(PLANTED["not wrapped"], FEW_ROUNDS, ranks=2, program="speed.py"),
         "size 1 on every rank": Job(  # started by a launcher that Horovod does not know
             (FEW_TESTS,), ("--train-samples", "320", "--epochs", "1"),
             start="strangers", environ={"SLURM_NTASKS": "2"},
         ),
     },
-    handed_in={"07_1.out": "one rank", "07_2.out": "right"},
+    handed_in={"07_speed.out": "speed", "07_1.out": "one rank", "07_2.out": "right"},
     mistakes={
         "none": Mistake("right", {}),
         "not wrapped": Mistake("not wrapped", {"equal": "the optimizer wrapped by Horovod"}),
@@ -54,9 +54,19 @@ LESSON = Lesson(
         "epochs not divided": Mistake(
             "epochs not divided", {"accuracy": "epochs of keras over that of one"}
         ),
-        "keras 3": Mistake("keras 3", {"equal": "with Keras 3 nothing is averaged"}),
+        "speed, not wrapped": Mistake(
+            "speed, not wrapped", {"speed": "update error"}, replaces="07_speed.out"
+        ),
+        "keras 3": Mistake(
+            "keras 3",
+            {
+                "equal": "with Keras 3 nothing is averaged",
+                "checkpoint": "trained parameters in the checkpoint of keras: no",
+            },
+        ),
         "size 1 on every rank": Mistake(
-            "size 1 on every rank", {"ranks": "ranks of keras: 1 ranks"}
+            "size 1 on every rank",
+            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
         ),
     },
     may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it

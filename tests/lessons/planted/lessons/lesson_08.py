@@ -5,6 +5,7 @@ from tests.lessons.planted.table import Job, Lesson, Mistake
 WORDS = ("--epochs", "2")
 FEW_TESTS = ("train.py", "train_samples=samples", "train_samples=samples, test_samples=1000")
 SHARE = "    return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)"
+NUMPY = "import numpy as np\n\n"
 OWN = "list_parts(folder)[hvd.rank()::hvd.size()]"
 
 
@@ -18,7 +19,6 @@ PLANTED = {
         (ALL,),
         {
             "overlap": "samples read twice of own-files: 1,600",
-            "equal-steps": "the minimum over the ranks",
             "steps-fell": "common_steps of the ranks' own counts",
         },
     ),
@@ -32,7 +32,8 @@ PLANTED = {
         {"overlap": "rank 0 alone lists the folder", "cover": "samples left out of own-files: 800"},
     ),
     "an order each before slicing": (
-        (("train.py", SHARE, f"    rng = np.random.default_rng(10 + hvd.rank())\n    return {OWN}"
+        (("train.py", SHARE, f"    {NUMPY}    rng = np.random.default_rng(10 + hvd.rank())\n"
+          f"    return {OWN}"
           .replace("list_parts(folder)", "list(rng.permutation(list_parts(folder)))")),),
         {"overlap": "samples read twice", "cover": "samples left out"},
     ),
@@ -49,13 +50,14 @@ PLANTED = {
 # With seven files, four are one rank's and three the other's.
 OWN_STEPS = ("train.py", "common_steps(counts, args.batch_size)",
              "math.ceil(len(ids) / args.batch_size)")  # fmt: skip
+TOGETHER = ("overlap", "cover", "equal-steps", "steps-fell")  # what takes two ranks
 UNEQUAL = "unequal steps hang until the time limit"
 
 LESSON = Lesson(
     folder="08_data",
     jobs={
         "one rank": Job((FEW_TESTS,), WORDS, ranks=1, before=parts(8)),
-        "right": Job((FEW_TESTS,), WORDS, ranks=2, after="one rank"),
+        "right": Job((FEW_TESTS,), WORDS, ranks=2, before=parts(8)),
     }
     | {
         name: Job((*changes, FEW_TESTS), WORDS, ranks=2, after="one rank")
@@ -70,5 +72,5 @@ LESSON = Lesson(
     handed_in={"08_1.out": "one rank", "08_2.out": "right"},
     mistakes={"none": Mistake("right", {})}
     | {name: Mistake(name, loses) for name, (_, loses) in PLANTED.items()}
-    | {UNEQUAL: Mistake(UNEQUAL, {"overlap": "", "steps-fell": ""})},
+    | {UNEQUAL: Mistake(UNEQUAL, dict.fromkeys(TOGETHER, ""))},
 )  # fmt: skip

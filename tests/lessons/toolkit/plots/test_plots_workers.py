@@ -1,10 +1,13 @@
 """Pictures of several ranks: what they say, from runs as the autograder reads them."""
 
+from dataclasses import replace
+
 import pytest
 from pictures import is_png, words
 
 from autograder.records import Epoch, Number, Rank, Run
 from lessons.toolkit import plots
+from tests.autograder.make_record import some_rounds
 
 
 def run_of(*ranks, seconds=(3.0, 1.0, 1.2), total=8.0, accuracy=0.95):
@@ -22,6 +25,19 @@ def run_of(*ranks, seconds=(3.0, 1.0, 1.2), total=8.0, accuracy=0.95):
         test_accuracy=Number(accuracy),
         header={"dataset": {"train_samples": 100}},
     )
+
+
+def test_rounds_are_drawn_as_they_were_measured():
+    seconds = ((1.0, 1.0, 1.25), (2.0, 2.0, 2.5), (1.0, 2.0, 2.25))
+    run = replace(run_of(Rank(0), Rank(1)), measures=some_rounds(*seconds))
+    figure = plots.speed_rounds(run)
+    assert "0.80 (0.80 … 0.89) of what this machine can give" in words(figure)
+    alone, silent, together = (list(line.get_ydata()) for line in figure.axes[0].lines)
+    assert alone == [2 * 4 * 64 / one for one, _, _ in seconds]
+    assert silent == [2 * 4 * 64 / one for _, one, _ in seconds]
+    assert together == [2 * 4 * 64 / one for _, _, one in seconds]
+    assert "together: gradients averaged (1.60 times one)" in words(figure)
+    assert is_png(figure)
 
 
 HALVES = (Rank(0, slices=((0, 25, 1), (50, 75, 1))), Rank(1, slices=((25, 50, 1), (75, 100, 1))))

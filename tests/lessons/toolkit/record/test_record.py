@@ -36,7 +36,7 @@ record.end(test_loss=0.2, test_accuracy=0.95, files_written=1)
 def test_a_serial_run(tmp_path):
     found = events(run_program(SERIAL, folder=tmp_path, SLURM_JOB_ID="77"))
     epoch = ["epoch_start", "epoch_stop", "eval_accuracy"]
-    start = ["header", "machine", "rank"]
+    start = ["header", "machine", "program", "rank"]
     end = ["measure", "eval_accuracy", "rank_end", "run_stop"]
     assert [event["key"] for event in found] == [*start, *epoch, *epoch, *end]
     header = facts(found)
@@ -98,7 +98,7 @@ def test_a_file_gets_no_blank_lines_and_the_programs_order(tmp_path):
         subprocess.run([sys.executable, program], stdout=out, check=True)
     starts = [line[:4] for line in (tmp_path / "out.txt").read_bytes().split(b"\n")]
     line = b":::M"
-    assert starts == [b"load", line, line, line, b"\r3/4", line, b"done", line, line, b""]
+    assert starts == [b"load", line, line, line, line, b"\r3/4", line, b"done", line, line, b""]
 
 
 def test_output_that_is_no_file_gets_whole_lines_too(capsys):
@@ -154,9 +154,9 @@ while True:
 
 
 TAMPERED = {
-    "a number changed": lambda lines: [*lines[:3], lines[3].replace("1.5", "0.5"), *lines[4:]],
-    "a line cut out": lambda lines: [*lines[:3], *lines[4:]],
-    "two lines exchanged": lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+    "a number changed": lambda lines: [*lines[:4], lines[4].replace("1.5", "0.5"), *lines[5:]],
+    "a line cut out": lambda lines: [*lines[:4], *lines[5:]],
+    "two lines exchanged": lambda lines: [*lines[:4], lines[5], lines[4], *lines[6:]],
 }
 
 
@@ -279,6 +279,21 @@ def test_many_hosts_still_fit_on_the_line(tmp_path):
     header = facts(events(run_program(SERIAL, folder=tmp_path, **nodes)))
     assert header["hosts"][:2] == ["jwb0001", "jwb0002"]
     assert header["job_id"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], []),
+        (["--epochs", "2", "--note", 'a "b" ü'], ["--epochs", "2", "--note", 'a "b" ü']),
+        (["x" * 400], None),
+        (["1"] * 40, None),
+    ],
+)
+def test_the_arguments_as_they_were_given_or_not_at_all(words, told, tmp_path):
+    text = f"import sys; sys.argv[1:] = {words!r}\n" + SERIAL
+    nodes = {"SLURM_JOB_NODELIST": "jwb[0001-0936]", "SLURM_JOB_ID": "5"}
+    assert facts(events(run_program(text, folder=tmp_path, **nodes)))["arguments"] == told
 
 
 def test_nothing_heavy_is_imported(tmp_path):

@@ -1,0 +1,73 @@
+"""`autograder rubric part`: some checks of a lesson as a rubric of their own."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from autograder.errors import SettingsError
+from autograder.settings.rubric import FOLDER, load_expected, load_rubric
+from autograder.settings.strict_yaml import read_yaml
+from autograder.wording import counted
+
+
+@click.command("part")
+@click.argument("lesson")
+@click.argument("checks", nargs=-1)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for the new rubric: another one than that of the rubrics.",
+)
+@click.option(
+    "--rubrics",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=FOLDER,
+    help="Folder of rubrics NN.yaml.",
+)
+def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path) -> None:
+    """Write a rubric of these CHECKS of LESSON alone (default: all), worth their points.
+
+    For a session in which only a part of a lesson is done: `autograder grade --rubrics OUT`.
+    """
+    path = rubrics / f"{lesson.zfill(2)}.yaml"
+    if not path.is_file():
+        raise SettingsError(f"{rubrics} has no rubric {path.name}")
+    if out.resolve() == rubrics.resolve():
+        raise SettingsError(f"--out {out}: this would overwrite the rubric itself")
+    expected = load_expected(rubrics / "expected" / path.name, load_rubric(path))
+    data, _ = read_yaml(path)
+    there = [check["id"] for check in data["checks"]]
+    if unknown := [name for name in checks if name not in there]:
+        raise SettingsError(f"{path} has no check {unknown[0]!r}; there are: {', '.join(there)}")
+    kept = part(data, checks or there)
+    smoke, full = (worth(kept, profile) for profile in ("smoke", "full"))
+    if smoke != full:
+        text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"
+        raise SettingsError(f"{path}: {text}: add the one that belongs to the other profile")
+    answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
+    write(out / path.name, kept)
+    write(out / "expected" / path.name, answers)
+    counted_checks = counted(len(kept["checks"]), "check")
+    click.echo(f"{out / path.name}: {smoke:g} points, {counted_checks}")
+
+
+def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:
+    """These checks, their points, and the answers that they count."""
+    chosen = [check for check in data["checks"] if check["id"] in checks]
+    asked = {answer for check in chosen for answer in check.get("answers", ())}
+    answers = {key: value for key, value in data.get("answers", {}).items() if key in asked}
+    kept = data | {"checks": chosen, "answers": answers}
+    return kept | {"points": worth(kept, "smoke")}
+
+
+def worth(data: dict[str, Any], profile: str) -> float:
+    return sum(c["points"] for c in data["checks"] if c.get("only", profile) == profile)
+
+
+def write(path: Path, data: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True)
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,162 @@
+"""One run handed in as several: known by what no two runs share, whatever their ids are called.
+
+Honest runs of one program with one seed can end with the same losses and parameters to the last
+digit. No two runs share their seconds to the microsecond, and none with unlike seeds, frameworks,
+numbers of ranks or of samples share their losses.
+"""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from autograder.evidence.findings import contradiction, odd
+from autograder.measuring.interval import is_number
+from autograder.records import Run, Where
+from autograder.verdict import Finding
+
+NUMBERS = 3  # so many together are never alike by chance
+DIVERGED = 5.0  # far above guessing; networks that are lost in the same way can be alike
+# What changes the losses whatever a student has filled in: batch, rate and network may be wrong in
+# the header, or in the program.
+UNLIKE = ("seed", "framework", "world_size")
+OWN_QUEUES = ("laptop", "none", "box")  # everybody's own: their jobs are all called 1, 2, 3
+SAME_RESULT = 0.002  # of one network's accuracy on two kinds of processors
+
+
+class Marks(NamedTuple):
+    """What a run is known by; empty where it says too little."""
+
+    seconds: str = ""  # of its epochs
+    losses: str = ""  # of its epochs
+    settings: str = ""  # by which the losses must differ
+    parameters: str = ""  # after training
+    result: float | None = None  # test accuracy with these parameters
+    job: str = ""  # behind its site's name
+
+
+def marks(run: Run) -> Marks:
+    if not run.launch:
+        return Marks()
+    return Marks(
+        seconds=of_seconds(run),
+        losses=of_losses(run),
+        settings=of_settings(run),
+        parameters=of_parameters(run),
+        result=run.test_accuracy.value if run.test_accuracy else None,
+        job=of_job(run),
+    )
+
+
+def of_seconds(run: Run) -> str:
+    """The first few that have digits down to the microsecond."""
+    said = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
+    values = [s.value for s in said if s is not None and is_number(s.value)]
+    fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
+    return digest(fine[:NUMBERS]) if len(fine) >= NUMBERS else ""
+
+
+def of_losses(run: Run) -> str:
+    said = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
+    values = [loss.value for loss in said if loss is not None and is_number(loss.value)][:2]
+    if len(values) < 2 or values[0] == values[1] or not all(0 < v < DIVERGED for v in values):
+        return ""
+    long = all(len(f"{value:.7g}".strip("0.")) >= 4 for value in values)
+    return digest(values) if long else ""
+
+
+def of_settings(run: Run) -> str:
+    dataset = run.header.get("dataset")
+    samples = dataset.get("train_samples") if isinstance(dataset, dict) else None
+    return digest([*map(run.header.get, UNLIKE), samples])
+
+
+def of_parameters(run: Run) -> str:
+    """Of rank 0, with what the network was tested on."""
+    first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
+    dataset = run.header.get("dataset")
+    tested = dataset.get("test_samples") if isinstance(dataset, dict) else None
+    known = first is not None and len(first) >= 8 and run.test_accuracy is not None
+    return digest([first, tested]) if known else ""
+
+
+def of_job(run: Run) -> str:
+    """The job's number, as the record says it and no file's name, behind its site's name or that
+    of the queue where everybody has an own."""
+    number = run.header.get("job_id")
+    if not isinstance(number, str) or not number:
+        return ""
+    own = [name for key in ("scheduler", "site") if (name := run.header.get(key)) in OWN_QUEUES]
+    return f"{own[0] if own else run.header.get('site') or ''} {number}"[:80]
+
+
+def digest(facts: list) -> str:
+    return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+# --- within one hand-in ---------------------------------------------------------------------
+
+
+def within(runs: Sequence[Run], marked: Mapping[int, Marks]) -> dict[int, list[Finding]]:
+    """By run: that it is another one of the same hand-in under other words."""
+    found: dict[int, list[Finding]] = {}
+    seconds: dict[str, Run] = {}
+    losses: dict[str, tuple[str, Run]] = {}
+    results: dict[str, tuple[float, Run]] = {}
+    for run in runs:
+        known = marked.get(id(run)) or marks(run)
+        first = seconds.setdefault(known.seconds, run) if known.seconds else run
+        if first.launch != run.launch:
+            found.setdefault(id(run), []).append(same_seconds(run, first))
+            continue
+        if known.losses:
+            settings, first = losses.setdefault(known.losses, (known.settings, run))
+            if settings != known.settings:
+                found.setdefault(id(run), []).append(same_losses(run, first))
+        if known.parameters and known.result is not None:
+            result, first = results.setdefault(known.parameters, (known.result, run))
+            if abs(result - known.result) > SAME_RESULT:
+                found.setdefault(id(run), []).append(same_parameters(run, first))
+    return found
+
+
+def same_seconds(run: Run, first: Run) -> Finding:
+    return contradiction(
+        "Two runs took the same seconds, to the last digit",
+        "each run with seconds of its own",
+        f"those of {place(first)} once more",
+        [beginning(run), beginning(first)],
+    )
+
+
+def same_losses(run: Run, first: Run) -> Finding:
+    words = [
+        f"{name} {first.header.get(name)} and {run.header.get(name)}"
+        for name in UNLIKE
+        if first.header.get(name) != run.header.get(name)
+    ]
+    return odd(
+        "Two runs that were asked for unlike things have the same losses, to the last digit",
+        f"losses of its own for each ({'; '.join(words)[:120] or 'other data'})",
+        f"those of {place(first)} once more",
+        [beginning(run), beginning(first)],
+        "hand in each output as its own job wrote it",
+    )
+
+
+def same_parameters(run: Run, first: Run) -> Finding:
+    return contradiction(
+        "Two runs end with the same parameters and unlike accuracies",
+        f"test accuracy {first.test_accuracy.value:g}" if first.test_accuracy else "one accuracy",
+        f"{run.test_accuracy.value:g}" if run.test_accuracy else "another",
+        [beginning(run), beginning(first)],
+    )
+
+
+def beginning(run: Run) -> Where | None:
+    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
+    return next((where for where in places if where), None)
+
+
+def place(run: Run) -> str:
+    where = beginning(run)
+    return f"{where.file}:{where.line}" if where else "another run"

@@ -1,0 +1,65 @@
+"""Whether the data set of a run is the one that it is called by: its hash and its size."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.measuring.interval import is_number
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.verdict import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    sha256: str
+    train_samples: int
+    test_samples: int
+
+
+# Of the course's data sets, as its programs put them into a record.
+KNOWN = {
+    "mnist": DataSet(
+        "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681", 60_000, 10_000
+    ),
+    "cifar10": DataSet(
+        "97fff95240daa5ad1f7672fa4290d1b9c6b11a9d8f63d2de2f6e0334af590d90", 50_000, 10_000
+    ),
+}
+BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
+
+
+def data_as_known(run: Run) -> Iterator[Finding]:
+    said = run.header.get("dataset")
+    if not isinstance(said, dict):
+        return
+    name, sha256, synthetic = (said.get(key) for key in ("name", "sha256", "synthetic"))
+    of_hash = BY_HASH.get(sha256) if isinstance(sha256, str) else None
+    known = KNOWN.get(name) if isinstance(name, str) else None
+    where = rank_lines(run)[:1]
+    if of_hash is not None and (of_hash != name or synthetic is True):
+        yield contradiction(
+            "The data set's hash and its name disagree",
+            f"{of_hash}, the real one, by its hash",
+            f"{shortened(str(name), 40)}, {'synthetic' if synthetic is True else 'real'}",
+            where,
+        )
+    if known is None:
+        return
+    if of_hash is None and synthetic is False:
+        yield odd(
+            f"The data set is called {name} and is another",
+            f"the hash {known.sha256[:12]}… of {name}",
+            shortened(str(sha256), 16),
+            where,
+            "`lessons data check`, then submit again",
+        )
+    for part in ("train_samples", "test_samples"):
+        count, most = said.get(part), getattr(known, part)
+        if is_number(count) and count > most:
+            yield contradiction(
+                "The data set has fewer samples than the record says",
+                f"at most {most:,} {part.replace('_', ' ')}",
+                f"{count:,.0f}",
+                where,
+            )

@@ -1,0 +1,126 @@
+"""What a student changed in a program outside its gaps. Text is compared; nothing is run or parsed.
+
+A gap takes any number of lines. Of all ways to lay the rest side by side, the one counts in which
+the fewest released lines are gone, and of these the one with the fewest new ones. So a program
+whose gaps alone were filled has no difference, and one in which lines were added has lost none.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from autograder.settings.released import Pieces
+
+MOST_LINES = 3_000  # of a student's program, for comparing takes lines times lines
+GONE = 10 * MOST_LINES  # what a released line costs that is not there; a new line costs 1
+Line = tuple[int, str]  # number and text
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    removed: tuple[Line, ...]  # numbered as before which line of the student's they would stand
+    added: tuple[Line, ...]
+    in_gaps: tuple[Line, ...]
+
+
+def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
+    filled = only_filled(pieces, lines)
+    if filled is not None:
+        return Compared((), (), tuple(filled))
+    released: list[str | None] = []
+    for number, piece in enumerate(pieces):
+        released += [None] if number else []
+        released += [text for _, text in meaningful(piece)]
+    mine = list(meaningful(lines[:MOST_LINES]))
+    start = alike(released, mine)
+    end = alike(released[start:][::-1], mine[start:][::-1])
+    return side_by_side(released[start : len(released) - end], mine[start : len(mine) - end])
+
+
+def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
+    """How many lines are the same from the beginning, up to the first gap."""
+    pairs = enumerate(zip(released, mine, strict=False))
+    return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
+
+
+def only_filled(pieces: Pieces, lines: Sequence[str]) -> list[Line] | None:
+    """The lines in the gaps, if all else stands as it was released; the usual case, and quick."""
+    first, last = pieces[0], pieces[-1]
+    end = len(lines) - len(last) if len(pieces) > 1 else 0
+    if tuple(lines[: len(first)]) != first or tuple(lines[end:]) != last or end < 0:
+        return None
+    at, found = len(first), []
+    for piece in pieces[1:-1]:
+        start = place_of(piece, lines, at, end)
+        if start is None:
+            return None
+        found += [(number + 1, lines[number]) for number in range(at, start)]
+        at = start + len(piece)
+    if len(pieces) > 1 and at > end:
+        return None
+    return found + [(number + 1, lines[number]) for number in range(at, end)]
+
+
+def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) -> int | None:
+    for start in range(at, end - len(piece) + 1):
+        if lines[start] == piece[0] and tuple(lines[start : start + len(piece)]) == piece:
+            return start
+    return None
+
+
+def meaningful(lines: Iterable[str]) -> Iterable[Line]:
+    """Lines without what means nothing to Python: blank ones, comments, spaces at the end."""
+    for number, line in enumerate(lines, start=1):
+        text = line.expandtabs().rstrip()
+        if "#" in text:
+            text = without_comment(text)
+        if text:
+            yield number, text
+
+
+def without_comment(text: str) -> str:
+    """A # counts before all quotes and after the last one: between them it may be in a string."""
+    if text.lstrip().startswith("#"):
+        return ""
+    at = text.find(" #")
+    quotes = [text.find(quote) for quote in "\"'"]
+    if any(0 <= quote < at for quote in quotes):
+        at = text.find(" #", max(text.rfind('"'), text.rfind("'")))
+    return text[:at].rstrip() if at >= 0 else text
+
+
+def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compared:
+    """Dynamic programming from the ends; None is a gap."""
+    costs = [list(range(len(lines), -1, -1))]
+    for text in reversed(released):
+        below = costs[-1]
+        row = [below[-1] + (0 if text is None else GONE)] * (len(lines) + 1)
+        for at in range(len(lines) - 1, -1, -1):
+            if text is None:
+                row[at] = min(below[at], row[at + 1])
+            elif lines[at][1] == text:
+                row[at] = below[at + 1]
+            else:
+                row[at] = min(below[at] + GONE, row[at + 1] + 1)
+        costs.append(row)
+    costs.reverse()
+    removed: list[Line] = []
+    added: list[Line] = []
+    in_gaps: list[Line] = []
+    at = 0
+    for number, text in enumerate(released):
+        row, below = costs[number], costs[number + 1]
+        gone = 0 if text is None else GONE
+        while at < len(lines) and row[at] != below[at] + gone:
+            if text == lines[at][1] and row[at] == below[at + 1]:
+                break
+            (in_gaps if text is None else added).append(lines[at])
+            at += 1
+        if text is not None and at < len(lines) and lines[at][1] == text:
+            at += 1
+        elif text is not None:
+            removed.append((lines[at][0] if at < len(lines) else 1 + last_of(lines), text))
+    return Compared(tuple(removed), (*added, *lines[at:]), tuple(in_gaps))
+
+
+def last_of(lines: Sequence[Line]) -> int:
+    return lines[-1][0] if lines else 0

@@ -1,0 +1,229 @@
+"""Whether the program that ran is the program handed in, and what of it the student changed.
+
+Hashes of what ran come from the run record, texts from the hand-in and from the released edition.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from autograder.evidence.examine import Examined
+from autograder.evidence.findings import odd
+from autograder.evidence.outside_gaps import MOST_LINES, Compared, compare, meaningful
+from autograder.evidence.telling_lines import measures, records
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.settings.released import Pieces
+from autograder.submissions.programs import HandedIn
+from autograder.text_hash import text_hash
+from autograder.verdict import ChangedLine, Finding, ProgramText
+from autograder.wording import counted
+
+MOST_SHOWN = 80  # lines of one program
+NEAREST = 0.5  # share of a released program's lines that a copy of another name still has
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One file of the programs that ran: hashes of it, each with the outputs that tell them."""
+
+    name: str
+    hashes: dict[str, str]  # hash -> an output
+    where: Run
+
+    @property
+    def output(self) -> str:
+        return next(iter(self.hashes.values()))
+
+
+def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
+    """Of the runs that count. One name may have several hashes: mended between two runs."""
+    found: dict[str, Ran] = {}
+    for run in runs:
+        for name, hash_ in run.program.files.items() if run.program else ():
+            ran = found.setdefault(name, Ran(name, {}, run))
+            if hash_:
+                ran.hashes.setdefault(hash_, run.files[0] if run.files else "?")
+    return list(found.values())
+
+
+def weighed(
+    seen: Examined,
+    runs: Sequence[Run],
+    programs: Sequence[HandedIn],
+    released: Mapping[str, Pieces],
+) -> tuple[Examined, tuple[ProgramText, ...]]:
+    """The evidence with a word on the programs, and their texts for the instructor."""
+    ran = files_that_ran(runs)
+    others = list(other_programs(ran, programs))
+    texts = list(compared(ran, programs, released)) + list(of_earlier_runs(ran, programs))
+    findings = [*others, *changed_what_counts(texts)]
+    tier, reason = seen.tier, seen.reason
+    if others and tier == "confirmed":
+        tier, reason = "self-consistent", others[0].title[:1].lower() + others[0].title[1:]
+    missing = not_handed_in(ran, programs, released)
+    if missing and tier in ("self-consistent", "confirmed"):
+        reason += f"; not handed in: {shortened(', '.join(missing), 80)}"
+    return replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings)), tuple(
+        texts
+    )
+
+
+# --- against what ran -------------------------------------------------------------------------
+
+
+def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[Finding]:
+    for file, program in not_the_ones(ran, programs):
+        yield odd(
+            "The program handed in is not the one that ran",
+            f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
+            f"another text in {shortened(program.name, 80)}",
+            [rank.where for rank in file.where.ranks[:1]],
+            "run the job again with this program, or hand in the program that ran",
+        )
+
+
+def not_the_ones(
+    ran: Sequence[Ran], programs: Sequence[HandedIn]
+) -> Iterator[tuple[Ran, HandedIn]]:
+    """Files under the name of one that ran, where no run that counts was of such a text."""
+    there = {program.hash for program in programs}
+    for file in ran:
+        named = [program for program in programs if program.is_called(file.name)]
+        if named and file.hashes and there.isdisjoint(file.hashes):
+            yield file, named[0]
+
+
+def of_earlier_runs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
+    """Mended between two runs, for example: honest, and good to know."""
+    there = {program.hash for program in programs}
+    for file in ran:
+        earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
+        if earlier and len(earlier) < len(file.hashes):
+            said = f"another version of it ran in {shortened(', '.join(earlier), 120)}"
+            yield ProgramText(shortened(file.name, 80), said)
+
+
+def not_handed_in(
+    ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
+) -> list[str]:
+    """Files that ran and are not here under any name, but for those that nobody had to change."""
+    there = {program.hash for program in programs}
+    return [
+        file.name
+        for file in ran
+        if there.isdisjoint(file.hashes)
+        and not any(program.is_called(file.name) for program in programs)
+        and as_released(released.get(file.name, ())) not in file.hashes
+    ]
+
+
+@lru_cache(1000)
+def as_released(pieces: Pieces) -> str | None:
+    """The hash of a program without gaps."""
+    return text_hash("\n".join(pieces[0]).encode()) if len(pieces) == 1 else None
+
+
+# --- against what was released ------------------------------------------------------------------
+
+
+def compared(
+    ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
+) -> Iterator[ProgramText]:
+    """Each program in which something outside the gaps differs, and those that are no lesson's."""
+    if not released:
+        return
+    hashes = {hash_ for file in ran for hash_ in file.hashes}
+    for program in programs:
+        named = next((file.name for file in ran if program.is_called(file.name)), None)
+        has_run = program.hash in hashes
+        if named and not has_run:
+            if any(other.hash in hashes for other in programs if other.is_called(named)):
+                continue  # an old copy beside the one that ran
+            has_run = True  # so it says itself, and evidence says that it is another text
+        name = next((name for name in released if program.is_called(name)), None)
+        if program.hash is None:
+            yield ProgramText(program.name, "could not be read as text", look=has_run)
+            continue
+        copy = name or nearest(program.lines, released)
+        counts = has_run or not ran
+        if copy is None:
+            yield from of_their_own(program, counts)
+        else:
+            yield from changed(program, copy, released[copy], counts, renamed=name is None)
+
+
+def changed(
+    program: HandedIn, name: str, pieces: Pieces, counts: bool, renamed: bool
+) -> Iterator[ProgramText]:
+    if len(program.lines) > MOST_LINES:
+        said = f"{len(program.lines):,} lines are too many to compare with {name} as released"
+        yield ProgramText(program.name, said, look=counts)
+        return
+    found = compare(pieces, program.lines)
+    lines = changed_lines(found, counts)
+    if not lines and not renamed:
+        return
+    outside = len(found.removed) + len(found.added)
+    said = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
+    if outside == 1:
+        said = said.replace("differ", "differs")
+    yield text_of(program, said if outside else f"{name} as released, under another name", lines)
+
+
+def changed_lines(found: Compared, counts: bool) -> list[ChangedLine]:
+    lines = [ChangedLine("-", at, text, counts and measures(text)) for at, text in found.removed]
+    lines += [ChangedLine("+", at, text, counts and measures(text)) for at, text in found.added]
+    lines += [ChangedLine("gap", at, t, counts) for at, t in found.in_gaps if records(t)]
+    return sorted(lines, key=lambda line: line.number)
+
+
+def of_their_own(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
+    lines = [ChangedLine("own", n, t, counts) for n, t in meaningful(program.lines) if records(t)]
+    said = f"{counted(len(program.lines), 'line')} of the student's own"
+    yield text_of(program, said + ("" if counts else ", which did not run"), lines)
+
+
+def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
+    """With the lines that ask for a look before the others, should they be too many to show."""
+    kept = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
+    return ProgramText(
+        file=program.name,
+        said=said,
+        lines=tuple(
+            replace(line, text=shortened(line.text, 160))
+            for line in sorted(kept, key=lambda line: line.number)
+        ),
+        left_out=len(lines) - len(kept),
+        look=any(line.telling for line in lines),
+    )
+
+
+def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
+    """The released program that this one is a copy of under another name."""
+    mine = {line.strip() for line in lines if len(line) > 8}
+    shares = {}
+    for name, pieces in released.items():
+        theirs = {line.strip() for piece in pieces for line in piece if len(line) > 8}
+        shares[name] = len(mine & theirs) / max(len(theirs), 1)
+    best = max(shares, key=lambda name: shares[name], default=None)
+    return best if best is not None and shares[best] >= NEAREST else None
+
+
+def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
+    """One finding for all programs; told to the instructor alone, who sees the lines."""
+    looks = [text for text in texts if text.look]
+    if not looks:
+        return
+    lines = [(text, line) for text in looks for line in text.lines if line.telling]
+    said = [f"{text.file}:{line.number} {line.text.strip()}" for text, line in lines[:3]]
+    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
+    found = shortened("; ".join(said), 300) + more if said else looks[0].said
+    finding = odd(
+        "Lines that measure, record or read data were changed outside the gaps",
+        "the lesson's programs as released, their gaps filled",
+        found,
+        [line.place(text.file) for text, line in lines],
+        "instructor: read them in the folder programs/, beside the class page",
+    )
+    yield replace(finding, private=True)

@@ -1,0 +1,248 @@
+"""A run against the instructor's own run of the program that was handed in.
+
+What the program prints when it is run again can be made up as well, by a program that knows that it
+is. It cannot have been printed before: job and time are those of a job that the student never saw.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.measuring import measure
+from autograder.measuring.interval import is_number
+from autograder.records import Epoch, Number, Run, Where
+from autograder.safe_text import shortened
+from autograder.settings.reruns import RepeatedJob
+from autograder.verdict import Finding
+
+CLOCK_SLACK_S = 60.0  # nodes and the machine that submits
+# Training is repeated with the same seed, but threads and ranks add in another order: a tenth of
+# what is wrong, and never less than this.
+ACCURACY_MARGIN = 0.02
+LOSS_FACTOR, LOSS_MARGIN = 0.75, 0.05
+# Two ranks that exchange much took 2.1 times as long in a rerun beside other work, and 5 times on a
+# machine with three times more work than cores: so only undisturbed reruns are compared.
+FASTER = 3.0
+MACHINE = ("site", "device", "threads")
+AGAIN = " when it was run again"
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What became of a run when its program was run again."""
+
+    job: RepeatedJob
+    run: Run | None
+    why: str = ""  # there is no run
+
+
+def compare(run: Run, again: Again) -> Iterator[Finding]:
+    """All that the program did otherwise than the record says: nothing if it reproduces it."""
+    if again.run is None:
+        yield odd(
+            "The program handed in did not finish" + AGAIN,
+            "a run like the one of the record",
+            shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
+            rank_lines(run)[:1],
+            "hand in the program that made the output, with all modules beside it",
+        )
+        return
+    made_up = list(not_of_this_job(run, again.run, again.job))
+    if made_up or of_data(run) != of_data(again.run):
+        yield from made_up or [other_data(run, again.run)]
+        return
+    yield from same_work(run, again.run)
+    yield from same_accuracies(run, again.run)
+    yield from same_losses(run, again.run)
+    if again.job.undisturbed:
+        yield from as_fast(run, again.run)
+
+
+def same_parameters(run: Run, again: Again) -> bool:
+    """To the last bit, on every rank. Many honest runs are not: threads add in any order."""
+    mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
+    return again.run is not None and mine == other and bool(mine) and None not in mine
+
+
+# --- a record made during this job --------------------------------------------------------------
+
+
+def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]:
+    started, seconds = moment(again.header.get("started")), value(again.total_seconds)
+    if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
+        yield untrue(
+            run,
+            "The program printed a record of another time" + AGAIN,
+            f"a start within job {job.job_id}",
+            shortened(again.header.get("started"), 40),
+        )
+    elif seconds is not None and seconds > job.ended - job.submitted + 2:
+        yield untrue(
+            run,
+            "The program says that it took longer than its job" + AGAIN,
+            f"at most {job.ended - job.submitted:.4g} s",
+            f"{seconds:.4g} s",
+        )
+    times, others = ([value(epoch.seconds) for epoch in one.epochs] for one in (run, again))
+    if times and times == others and None not in times:
+        yield untrue(
+            run,
+            "The program printed the very seconds of the record" + AGAIN,
+            "times that differ a little, as any two runs' do",
+            f"{len(times)} epochs alike to the last digit",
+        )
+
+
+def moment(text: Any) -> float | None:
+    try:
+        return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def of_data(run: Run) -> tuple[Any, Any]:
+    dataset = run.header.get("dataset")
+    known = dataset if isinstance(dataset, dict) else {}
+    return known.get("sha256"), known.get("synthetic")
+
+
+def other_data(run: Run, again: Run) -> Finding:
+    stand_in = of_data(again)[1] is True
+    return odd(
+        "The rerun had other data, so it says nothing",
+        "the data of the record",
+        "the synthetic stand-in: give COURSE_DATA" if stand_in else "another data set",
+        rank_lines(run)[:1],
+        "instructor: run it again with the data in COURSE_DATA",
+    )
+
+
+# --- the same work, the same result -------------------------------------------------------------
+
+
+def of_epochs(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
+    return lambda run: tuple(map(read, run.epochs))
+
+
+WORK: dict[str, Callable[[Run], Any]] = {
+    "ranks": measure.workers,
+    "epochs": lambda run: len(run.epochs),
+    "steps of the epochs": of_epochs(lambda epoch: epoch.steps),
+    "different samples of the epochs": of_epochs(lambda epoch: epoch.unique_samples),
+    "samples of a step": lambda run: run.header.get("global_batch"),
+    "parameters": lambda run: run.header.get("params"),
+    "model": lambda run: run.header.get("model"),
+}
+
+
+def same_work(run: Run, again: Run) -> Iterator[Finding]:
+    both_stopped_early = stopped_early(run) and stopped_early(again)
+    for name, read in WORK.items():
+        said, found = read(run), read(again)
+        if isinstance(said, tuple):  # of the epochs that both have; their number is a row above
+            common = min(len(said), len(found))
+            said, found = said[:common], found[:common]
+        if said in (None, ()) or said == found or (name == "epochs" and both_stopped_early):
+            continue
+        yield untrue(
+            run,
+            f"Another number of {name}{AGAIN}" if name != "model" else "Another model" + AGAIN,
+            f"{in_words(said)}, as the record says",
+            in_words(found),
+        )
+
+
+def stopped_early(run: Run) -> bool:
+    """A training that goes on until something is reached may end an epoch sooner or later."""
+    asked = run.header.get("epochs_asked")
+    return is_number(asked) and len(run.epochs) < asked
+
+
+def in_words(said: Any) -> str:
+    if isinstance(said, tuple):
+        return shortened(", ".join(map(str, said[:8])), 80)
+    return shortened(said, 80)
+
+
+ACCURACIES: dict[str, Callable[[Run], Number | None]] = {
+    "test accuracy": lambda run: run.test_accuracy,
+    "validation accuracy of the last epoch": lambda run: last(run, "val_accuracy"),
+    "training accuracy of the last epoch": lambda run: last(run, "train_accuracy"),
+}
+LOSSES: dict[str, Callable[[Run], Number | None]] = {
+    "test loss": lambda run: run.test_loss,
+    "training loss of the last epoch": lambda run: last(run, "train_loss"),
+}
+
+
+def last(run: Run, name: str) -> Number | None:
+    return getattr(run.epochs[-1], name) if run.epochs else None
+
+
+def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
+    for name, read in ACCURACIES.items():
+        said, found = value(read(run)), value(read(again))
+        if said is None:
+            continue
+        margin = max(ACCURACY_MARGIN, (1 - max(said, found or 0.0)) / 10)
+        if found is None or said > found + margin:
+            yield untrue(
+                run,
+                f"A lower {name}{AGAIN}",
+                f"{said:.4g} as the record says, give or take {margin:.2g}",
+                "none" if found is None else f"{found:.4g}",
+            )
+        elif found > said + margin:
+            yield odd(
+                f"A higher {name}{AGAIN}",
+                f"{said:.4g} as the record says, give or take {margin:.2g}",
+                f"{found:.4g}",
+                places(run),
+                "hand in the program that made the output",
+            )
+
+
+def same_losses(run: Run, again: Run) -> Iterator[Finding]:
+    for name, read in LOSSES.items():
+        said, found = value(read(run)), value(read(again))
+        if said is None or found is None:
+            continue
+        if said < LOSS_FACTOR * found - LOSS_MARGIN:
+            yield untrue(
+                run, f"A higher {name}{AGAIN}", f"{said:.4g} as the record says", f"{found:.4g}"
+            )
+
+
+def as_fast(run: Run, again: Run) -> Iterator[Finding]:
+    """Only on the same site and kind of device: the fastest epoch there, the usual one here."""
+    here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
+    if None in here or here != there:
+        return
+    times, others = (
+        sorted(s for e in one.epochs if (s := value(e.seconds)) is not None) for one in (run, again)
+    )
+    if times and others and times[len(times) // 2] * FASTER < others[0]:
+        yield odd(
+            "Far slower" + AGAIN + " on the same kind of device",
+            f"epochs of about {times[len(times) // 2]:.4g} s, as the record says",
+            f"{others[0]:.4g} s at best",
+            [epoch.where for epoch in run.epochs],
+            "instructor: run it again on an idle node; the seconds of the record may be changed",
+        )
+
+
+# --- what all of them need ----------------------------------------------------------------------
+
+
+def value(number: Number | None) -> float | None:
+    return number.value if number is not None and is_number(number.value) else None
+
+
+def places(run: Run) -> list[Where | None]:
+    return [run.test_accuracy.where if run.test_accuracy else None, *rank_lines(run)[:1]]
+
+
+def untrue(run: Run, title: str, expected: str, found: str) -> Finding:
+    return contradiction(title, expected, found, places(run))

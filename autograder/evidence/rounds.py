@@ -1,0 +1,69 @@
+"""Rounds of a speed job against their run, against each other, and against what ranks can do."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from autograder.evidence.findings import contradiction, odd
+from autograder.measuring import rounds
+from autograder.measuring.interval import is_number, measured_or_none
+from autograder.records import Run, Where
+from autograder.verdict import Finding
+
+# Medians of honest runs came to 1.1 times these on the noisiest machine seen; beyond is no noise.
+BEYOND_NOISE = 1.5
+PHASES = ("alone_s", "silent_s", "value")
+
+
+def seconds_in(event: Mapping[str, Any]) -> tuple[float, ...]:
+    said = [event.get(phase) for phase in PHASES]
+    return tuple(float(seconds) for seconds in said if is_number(seconds) and seconds > 0)
+
+
+def rounds_add_up(run: Run) -> Iterator[Finding]:
+    events = [event for event in run.measures if event.get("name") == rounds.NAME]
+    where = [place for event in events if isinstance(place := event.get("where"), Where)]
+    # An output that was handed in twice has each round twice; that is found by its lines.
+    numbered = {str(event.get("round")): seconds_in(event) for event in events}
+    known = [times for times in numbered.values() if len(times) == len(PHASES)]
+    if len(set(known)) < len(known):
+        yield contradiction(
+            "Rounds of the speed job are copies of each other",
+            "other times in each round, to the microsecond",
+            f"{len(set(known))} different rounds of {len(known)}",
+            where,
+        )
+    seconds = sum(sum(times) for times in known)
+    total = run.total_seconds
+    if total is None or not is_number(total.value):
+        return
+    if seconds > 1.001 * (total.value + total.half_width) + 0.01:
+        yield contradiction(
+            "The rounds took longer than the whole run",
+            f"at most {total.value:.4g} s together",
+            f"{seconds:.4g} s",
+            [total.where, *where],
+        )
+
+
+def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
+    """By all of the interval, so that no noise gets a finding."""
+    gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))
+    if gain is None or share is None:
+        return
+    count = rounds.ranks_of(run)
+    if gain.low > BEYOND_NOISE * count:
+        yield odd(
+            "The speedup is far beyond the number of ranks",
+            f"about {count} at most on {count} ranks",
+            f"{gain.value:.2f}, at least {gain.low:.2f}",
+            list(gain.where),
+            "let rank 0 do as much alone as each rank does together",
+        )
+    if share.low > BEYOND_NOISE:
+        yield odd(
+            "With an exchange the ranks are far faster than without",
+            "a share of about 1 at most",
+            f"{share.value:.2f}, at least {share.low:.2f}",
+            list(share.where),
+            "let the silent ranks do the same steps as those that exchange",
+        )

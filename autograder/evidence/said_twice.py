@@ -1,0 +1,245 @@
+"""What a record says, against what the same output says of it once more.
+
+A record's own two words on one thing contradict each other. What was printed is only odd if it
+differs: a student may print something else under the same name.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from statistics import median
+
+from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.measuring.interval import is_number
+from autograder.records import Epoch, Number, Run, Where
+from autograder.safe_text import shortened
+from autograder.verdict import Finding
+from autograder.wording import counted
+
+# --- the record's own words -----------------------------------------------------------------
+
+
+def end_as_evaluated(run: Run) -> Iterator[Finding]:
+    """`record.end` writes the test once as an evaluation and once as the end."""
+    if run.beside.evaluated is None:
+        return
+    names = ("test_accuracy", "test_loss")
+    for name, evaluated in zip(names, run.beside.evaluated, strict=True):
+        said = run.end.get(name)
+        if is_number(said) and evaluated is not None and abs(said - evaluated) > 1e-6 * abs(said):
+            number = run.test_accuracy if name == "test_accuracy" else run.test_loss
+            yield contradiction(
+                "The last evaluation and the run's end disagree",
+                f"{name.replace('_', ' ')} {evaluated:g}, as evaluated",
+                f"{said:g} at the end",
+                [number.where if number else None],
+            )
+
+
+def device_as_in_header(run: Run) -> Iterator[Finding]:
+    """Rank 0's device is the header's, with a number behind it where there are several."""
+    named, first = run.header.get("device"), next((r for r in run.ranks if r.rank == 0), None)
+    if not isinstance(named, str) or first is None or not first.device:
+        return
+    one, other = (
+        text.partition(" #")[0].removesuffix("...")[:60] for text in (named, first.device)
+    )
+    if kind(one) != kind(other) or not (one.startswith(other) or other.startswith(one)):
+        yield contradiction(
+            "The header and rank 0 name different devices",
+            shortened(named, 60),
+            shortened(first.device, 60),
+            [first.where],
+        )
+
+
+def kind(device: str) -> str:
+    return "CPU" if device.startswith("CPU") else "GPU"
+
+
+START_SLACK_S = 5.0  # the two stand in two lines that are written together
+JOB_SLACK_S = 60.0  # between the clocks of two nodes, of which no site's differ by so much
+
+
+def begun_as_said(run: Run) -> Iterator[Finding]:
+    """When the run started: as the record says it in words, and by the clock of its first line."""
+    started = moment(run.header.get("started"))
+    if started is None or run.began_ms is None:
+        return
+    if abs(started - run.began_ms / 1000) > START_SLACK_S:
+        yield contradiction(
+            "The record's start and the clock of its first line disagree",
+            f"started {run.header['started']}",
+            f"{abs(started - run.began_ms / 1000):,.0f} s apart",
+            rank_lines(run)[:1],
+        )
+    job = moment(run.beside.job.get("started"))
+    if job is not None and min(started, run.began_ms / 1000) < job - JOB_SLACK_S:
+        yield contradiction(
+            "The run began before its job",
+            f"after {shortened(run.beside.job['started'], 40)}, when the job started",
+            shortened(str(run.header["started"]), 40),
+            rank_lines(run)[:1],
+        )
+
+
+def moment(text: object) -> float | None:
+    if not isinstance(text, str) or len(text) > 40:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found.timestamp() if found.tzinfo else None
+
+
+# --- what the job file printed --------------------------------------------------------------
+
+BY_SCHEDULER = ("srun", "mpirun", "mpiexec", "horovodrun")  # start as many as the job has tasks
+NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "P100", "L40", "T4")
+
+
+def job_as_printed(run: Run) -> Iterator[Finding]:
+    """Job, ranks and GPUs as the job file told them ahead of the run."""
+    job, where = run.beside.job, rank_lines(run)[:1]
+    printed, said = job_number(job.get("job")), job_number(run.header.get("job_id"))
+    if printed and said and printed != said:
+        yield contradiction("The record names another job than its output", printed, said, where)
+    size, ranks = run.header.get("world_size"), job.get("ranks", "")
+    launched = run.header.get("launcher") in BY_SCHEDULER
+    if (
+        launched
+        and is_number(size)
+        and ranks.isascii()
+        and ranks.isdigit()
+        and int(ranks[:9]) < size
+    ):
+        yield odd(
+            "More ranks than the job had tasks",
+            counted(int(ranks[:9]), "task") + ", as the job file printed",
+            counted(int(size), "rank"),
+            rank_lines(run),
+            "start the program with `launch`, which starts a rank a task",
+        )
+    device = str(run.header.get("device") or "")
+    if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
+        yield odd(
+            "The record names a GPU, and the job saw none",
+            "no GPU on this node, as the job file printed",
+            shortened(device, 60),
+            where,
+            "hand in the output as the job wrote it",
+        )
+
+
+def job_number(text: object) -> str:
+    """`1234` of "1234 02_keras", "1234.pbs01" or 1234; empty if it is none."""
+    word = str(text).split(" ")[0].partition(".")[0].partition("[")[0]
+    return word if word.isascii() and word.isdigit() else ""
+
+
+# --- what the program printed ---------------------------------------------------------------
+
+
+def test_as_printed(run: Run) -> Iterator[Finding]:
+    pairs = (
+        ("test accuracy", run.beside.test_accuracy, run.test_accuracy),
+        ("test loss", run.beside.test_loss, run.test_loss),
+    )
+    for name, printed, said in pairs:
+        if printed and said and not agree(printed, said.value):
+            yield odd(
+                f"The program printed another {name} than its record says",
+                f"{printed.value:g}, as printed",
+                f"{said.value:g} in the record",
+                [printed.where, said.where],
+                "hand in the output as the job wrote it",
+            )
+
+
+# Of several ranks one prints its own mean or that of all, and the record may have the other.
+RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
+
+
+def epochs_as_printed(run: Run) -> Iterator[Finding]:
+    """The lines of Keras and of the course's loops on each epoch. The first that differs is told:
+    whoever changed one changed many."""
+    several = len(run.ranks) > 1
+    known = {epoch.number: epoch for epoch in run.epochs}
+    for printed in run.beside.epochs:
+        epoch = known.get(printed.number)
+        if epoch is None:
+            continue
+        for name, one, other, slack in (
+            ("loss", printed.train_loss, epoch.train_loss, RANKS_LOSS),
+            ("accuracy", printed.train_accuracy, epoch.train_accuracy, RANKS_ACCURACY),
+        ):
+            apart = slack * (max(1.0, other.value) if other else 1) if several else 0.0
+            if one and other and not agree(one, other.value, apart):
+                where = [printed.where, epoch.where]
+                yield unlike_print(f"{name} of epoch {printed.number}", one, other.value, where)
+                return
+        if printed.steps and epoch.steps and epoch.steps > printed.steps:
+            yield unlike_print(
+                f"steps of epoch {printed.number}",
+                Number(printed.steps),
+                epoch.steps,
+                [printed.where, epoch.where],
+            )
+            return
+    yield from seconds_as_printed(run, known)
+
+
+def seconds_as_printed(run: Run, known: dict[int, Epoch]) -> Iterator[Finding]:
+    """Keras's seconds hold more than the record's, such as checkpoints, and never less; a loop of
+    one's own prints the record's own. Most epochs have to say so: one may have been held up."""
+    shorter, longer = [], []
+    for printed in run.beside.epochs:
+        epoch = known.get(printed.number)
+        if epoch is None or not printed.seconds or not epoch.seconds:
+            continue
+        one, seconds = printed.seconds, epoch.seconds.value
+        checked = printed.val_loss is not None or printed.val_accuracy is not None
+        room = 1.0 + seconds if printed.steps or checked else 0.05
+        shorter.append(0.0 if checked else one.value - one.half_width - seconds - room)
+        longer.append(seconds - one.value - one.half_width - 0.1 - 0.05 * seconds)
+    for beyond in (shorter, longer):
+        if beyond and median(beyond) > 0:
+            first = run.beside.epochs[0]
+            epoch = known.get(first.number)
+            if first.seconds and epoch and epoch.seconds:
+                yield unlike_print(
+                    f"seconds of epoch {first.number} and most others",
+                    first.seconds,
+                    epoch.seconds.value,
+                    [first.where, epoch.where],
+                )
+            return
+
+
+def unlike_print(name: str, printed: Number, said: float, where: list[Where | None]) -> Finding:
+    return odd(
+        "The program printed other epochs than its record says",
+        f"{name}: {printed.value:g}, as printed",
+        f"{said:g} in the record",
+        where,
+        "hand in the output as the job wrote it",
+    )
+
+
+def agree(printed: Number, value: float, apart: float = 0.0) -> bool:
+    room = printed.half_width * 1.001 + 2e-6 * abs(value) + 1e-9 + apart
+    return abs(printed.value - value) <= room
+
+
+# --- the error file -------------------------------------------------------------------------
+
+
+def no_error_beside_success(run: Run) -> Iterator[Finding]:
+    if run.beside.errors:
+        yield odd(
+            "The job's errors tell of a bad end, and the record of success",
+            "nothing that ended the job before its time",
+            shortened(f"{run.beside.errors[0].reason}: {run.beside.errors[0].text}", 160),
+            [error.where for error in run.beside.errors],
+            "find out what the error was, and run the job again",
+        )

@@ -1,0 +1,123 @@
+"""Rounds of a speed job: rank 0 alone, all ranks silent, all ranks together, in one launch.
+
+What slows a machine down hits the three phases of a round alike, so they are compared within their
+round alone; the median over the rounds counts, and between which of them it lies is its interval.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.measuring import interval, measure
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.records import Run, Where
+
+NAME = "round"  # of the record's measures
+LEAST = 3
+RUN_IT = "submit job_speed.sbatch, with at least three rounds"
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Seconds of the three phases, each of the same number of steps on every rank."""
+
+    number: int
+    alone: float
+    silent: float
+    together: float
+    said: Mapping[str, Any]
+    where: tuple[Where, ...] = ()
+
+    @property
+    def seconds(self) -> tuple[float, float, float]:
+        return self.alone, self.silent, self.together
+
+
+def rounds(run: Run) -> list[Round]:
+    """All rounds, in their order; NotMeasured where one of them is no round, or they are few. One
+    that stands twice, word for word, because its output was handed in twice, counts once."""
+    found: dict[int, Round] = {}
+    numbers: dict[tuple[float, ...], int] = {}
+    for event in run.measures:
+        if event.get("name") != NAME:
+            continue
+        one = _round(event)
+        if found.get(one.number, one).seconds != one.seconds:
+            raise copied(f"round {one.number} stands twice, with other seconds", one)
+        if (first := numbers.setdefault(one.seconds, one.number)) != one.number:
+            raise copied(f"rounds {first} and {one.number} say the very same seconds", one)
+        found.setdefault(one.number, one)
+    if len(found) < LEAST:
+        counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
+        raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
+    return list(found.values())
+
+
+def copied(reason: str, one: Round) -> NotMeasured:
+    return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
+
+
+def _round(event: Mapping[str, Any]) -> Round:
+    where = event.get("where")
+    places = (where,) if isinstance(where, Where) else ()
+    number = measure.whole(event.get("round"))
+    said = [event.get(key) for key in ("alone_s", "silent_s", "value")]
+    seconds = [float(s) for s in said if is_number(s) and 1e-9 < s < 1e9]
+    if number is None or len(seconds) < len(said):
+        reason = "a round does not say its number and three times above 0"
+        raise NotMeasured(reason, "hand in the output as the job wrote it", places)
+    return Round(number, seconds[0], seconds[1], seconds[2], event, places)
+
+
+def ranks_of(run: Run) -> int:
+    count = measure.workers(run)
+    if count is None:
+        raise NotMeasured("the output does not say how many ranks took part")
+    if count < 2:
+        raise NotMeasured("one rank has nobody to be compared with", "start two or more ranks")
+    return count
+
+
+def _over_rounds(gain: Callable[[Round, int], float]) -> Callable[[Run], Measure]:
+    def typical(run: Run) -> Measure:
+        found, count = rounds(run), ranks_of(run)
+        values = [exact(gain(one, count), "", one.where) for one in found]
+        return interval.middle(values, f"median of {len(values)} rounds")
+
+    return typical
+
+
+# In a phase one rank alone goes through `steps` batches, N ranks through N times as many.
+speedup = _over_rounds(lambda one, count: count * one.alone / one.together)
+ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent)
+share = _over_rounds(lambda one, count: one.silent / one.together)
+
+
+def how_many(run: Run) -> Measure:
+    found = rounds(run)
+    return exact(len(found), "rounds", found[0].where)
+
+
+def said_by_all(name: str, choose: Callable) -> Callable[[Run], Measure]:
+    """The largest or smallest of what each round says of the parameters."""
+
+    def value(run: Run) -> Measure:
+        found = rounds(run)
+        values = [one.said.get(name) for one in found]
+        for one, said in zip(found, values, strict=True):
+            if not is_number(said) or said < 0:
+                reason = f"round {one.number} says no `{name}` that is a number"
+                raise NotMeasured(reason, "look whether the training diverged", one.where)
+        worst = choose(range(len(found)), key=values.__getitem__)
+        return exact(values[worst], "", found[worst].where, f"round {found[worst].number}")
+
+    return value
+
+
+def in_words(run: Run) -> str:
+    """What a speed job found, in one line."""
+    gain, part = speedup(run), share(run)
+    return (
+        f"Speedup on {ranks_of(run)} ranks {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}), "
+        f"{part.value:.2f} of what this machine can give"
+    )

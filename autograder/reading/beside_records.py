@@ -1,0 +1,177 @@
+"""What stands beside a record's lines: the same things said once more, by somebody else.
+
+Keras prints a line for each epoch, the course's programs print losses and the test's result, and a
+job file begins with its facts. Only a few places are read: after an epoch's end, between a record's
+lines where a test is told, and what stands ahead of a run.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.reading import lines
+from autograder.reading.formats import keras, mllog
+from autograder.reading.printed_numbers import VALUE, finite, printed
+from autograder.records import Beside, Epoch, Number, Where
+
+WINDOW = 1500  # bytes after an epoch's end in which its printed line stands
+MOST_RUNS, MOST_EPOCHS = 5_000, 20_000  # of a file
+SHORTEST = 12  # bytes between two lines of a record that can say anything
+
+# "Epoch 3: loss 0.2156, accuracy 0.9384" and "Epoch 1/4: 2.34 s, {'loss': 0.3, 'accuracy': 0.91}"
+EPOCH = re.compile(
+    rf"^Epoch (\d{{1,6}})(?:/\d{{1,6}})?: (?:({VALUE}) s, \{{)?'?loss'?:? ({VALUE})"
+    rf"(?:, '?accuracy'?:? ({VALUE}))?"
+)
+TEST = re.compile(rb"(?:^|[>\d]: ?)Test (accuracy|loss): ([-+.\deE]{1,40})\r?$", re.MULTILINE)
+TEST_OF_RUN = re.compile(rb"^N +\d[^\n]{0,80}: test accuracy ([.\d]{1,40})\r?$", re.MULTILINE)
+FACTS = re.compile(
+    rb"^(site|job|ranks|gpus on this node|started): ([^\n]{1,200})$",
+    re.MULTILINE,
+)
+
+
+KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
+
+
+@dataclass(slots=True)
+class BesideSoFar:
+    """What is said beside one run, as far as the file was read."""
+
+    epochs: list[Epoch] = field(default_factory=list)
+    tests: dict[str, Number] = field(default_factory=dict)
+    evaluated: tuple[float | None, float | None] | None = None
+    job: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class BesideRecords:
+    """The same of all runs of a file, and what was said and belongs to the next or the last one."""
+
+    runs: dict[str, BesideSoFar] = field(default_factory=dict)
+    job: dict[str, str] = field(default_factory=dict)
+    tests: dict[str, Number] = field(default_factory=dict)
+    stopped: str | None = None  # the run that said its end last
+    epochs: int = 0  # printed, of all runs
+
+
+def add(
+    all_: BesideRecords,
+    event: dict[str, Any],
+    run: str,
+    data: bytes,
+    place: tuple[int, int, int],
+    where: Where,
+) -> None:
+    """Take in the text from the record's line before (`place`: its end) up to this one (its begin
+    and its end), and what this line makes of it."""
+    told, tag, end = place
+    if tag - told >= SHORTEST:
+        between(all_, data, told, tag, where)
+    key, about = event.get("key"), event.get("metadata")
+    if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
+        return
+    beside = all_.runs.get(run)
+    if beside is None:
+        if len(all_.runs) >= MOST_RUNS:
+            return
+        beside = all_.runs[run] = BesideSoFar(job=all_.job)
+    if key == "header":
+        all_.tests = {}
+    elif key == "epoch_stop":
+        number = about.get("epoch_num")
+        if type(number) is int and all_.epochs < MOST_EPOCHS:
+            found = epochs_after(data, end, number, where)
+            beside.epochs += found
+            all_.epochs += len(found)
+    elif key == "eval_accuracy" and about.get("split") == "test":
+        beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
+    elif key == "run_stop":
+        beside.tests, all_.tests = all_.tests, {}
+        all_.stopped = run
+
+
+def add_rest(all_: BesideRecords, data: bytes, told: int, where: Where) -> None:
+    """What stands behind the last line of a record in a block of the file."""
+    if len(data) - told >= SHORTEST:
+        between(all_, data, told, len(data), where)
+
+
+def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
+    """The test's result, said ahead of the end by most programs and behind it by sweeps; and the
+    facts of a job, ahead of all its runs."""
+    if data.find(b"est accuracy", first, last) >= 0:
+        for match in TEST.finditer(data, first, last):
+            if number := printed(match[2].decode()):
+                all_.tests[match[1].decode()] = placed(number, where)
+        stopped = all_.runs.get(all_.stopped or "")
+        of_run = TEST_OF_RUN.search(data, first, last)
+        if stopped is not None and of_run and (number := printed(of_run[1].decode())):
+            stopped.tests.setdefault("accuracy", placed(number, where))
+    if data.find(b"gpus on this node: ", first, last) >= 0:
+        said = FACTS.findall(data[first:last][-20_000:])
+        all_.job = {name.decode(): text.decode("utf-8", "replace").strip() for name, text in said}
+
+
+def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
+    """What was printed of an epoch right after the record's line about its end."""
+    if data.startswith(mllog.TAG, end + 1):
+        following = data.find(b"\n", end + 1)
+        if data.find(b'"rank":0,', end + 1, following) >= 0:
+            return []
+    found: list[Epoch] = []
+    line = where.line
+    for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:
+        line += 1
+        if mllog.TAG in raw:
+            if b'"rank":0,' in raw:  # the record goes on
+                break
+            continue
+        if b"oss" not in raw:
+            continue
+        label, text = lines.split_label(lines.clean(raw))
+        if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
+            found.append(epoch)
+            break
+    return found
+
+
+def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
+    """A line of Keras or of the course's own loops about this epoch; None: it is none."""
+    own = EPOCH.match(text)
+    if own:
+        if int(own[1]) != number:
+            return None
+        seconds, loss, accuracy = (printed(own[n]) if own[n] else None for n in (2, 3, 4))
+        return Epoch(number, seconds=seconds, train_loss=loss, train_accuracy=accuracy, where=where)
+    facts = keras.read(text)
+    if facts is None or not facts.closes:
+        return None
+    known = facts.numbers
+    return Epoch(
+        number,
+        seconds=known.get("seconds"),
+        steps=facts.steps,
+        train_loss=known.get("train_loss"),
+        train_accuracy=known.get("train_accuracy"),
+        val_loss=known.get("val_loss"),
+        val_accuracy=known.get("val_accuracy"),
+        where=where,
+    )
+
+
+def placed(number: Number, where: Where) -> Number:
+    return Number(number.value, number.half_width, where)
+
+
+def of_run(all_: BesideRecords, run: str) -> Beside:
+    known = all_.runs.get(run)
+    if known is None:
+        return Beside()
+    return Beside(
+        epochs=tuple(known.epochs),
+        test_accuracy=known.tests.get("accuracy"),
+        test_loss=known.tests.get("loss"),
+        evaluated=known.evaluated,
+        job=known.job,
+    )

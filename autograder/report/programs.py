@@ -1,0 +1,57 @@
+"""What a student changed in the lessons' programs, line by line, for the instructor alone.
+
+A page and the same as text, in a folder of their own: the students' folder is for students.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.classroom.kept import PROGRAMS
+from autograder.report.html import environment
+from autograder.verdict import ChangedLine, Grade
+from autograder.wording import counted
+from autograder.writing import write_if_new
+
+SUFFIXES = (".html", ".txt")
+KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap", "own": "own"}
+
+
+def write(out: Path, page: str, name: str, grades: Sequence[Grade]) -> None:
+    """Both files, or neither where there is nothing to show; `page`: that of the student."""
+    told = [grade for grade in grades if grade.programs]
+    if not told:
+        remove(out, page)
+        return
+    template = environment().get_template("programs.html.j2")
+    html = template.render(student=name, grades=told, kinds=KINDS, more=more)
+    for path, text in zip(files(out, page), (html, as_text(name, told)), strict=True):
+        write_if_new(path, text)
+
+
+def files(out: Path, page: str) -> list[Path]:
+    return [(out / PROGRAMS / page).with_suffix(suffix) for suffix in SUFFIXES]
+
+
+def remove(out: Path, page: str) -> None:
+    """What was there to show of an earlier hand-in."""
+    for path in files(out, page):
+        path.unlink(missing_ok=True)
+
+
+def as_text(name: str, grades: Sequence[Grade]) -> str:
+    """`!` before a line asks for a look."""
+    lines = [name]
+    for grade in grades:
+        for text in grade.programs:
+            lines += ["", f"lesson {grade.lesson}, {text.file}: {text.said}"]
+            lines += [as_line(line) for line in text.lines]
+            lines += [more(text.left_out)] if text.left_out else []
+    return "\n".join(lines) + "\n"
+
+
+def as_line(line: ChangedLine) -> str:
+    return f"{'!' if line.telling else ' '} {line.number:5} {line.kind:3} {line.text}"
+
+
+def more(left_out: int) -> str:
+    return f"… and {counted(left_out, 'line')} more"

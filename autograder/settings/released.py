@@ -1,0 +1,37 @@
+"""The programs that students were given: their text in pieces, between which there are gaps.
+
+`lessons build` writes them, a file NN.json a lesson: {"train.py": [["a line", …], …], …}.
+"""
+
+import json
+from pathlib import Path
+
+from autograder.errors import SettingsError
+
+Pieces = tuple[tuple[str, ...], ...]
+
+
+def load_released(path: Path) -> dict[str, Pieces]:
+    """Program -> pieces; none where there is no such file: then nothing is compared."""
+    if not path.exists():
+        return {}
+    try:
+        programs = json.loads(path.read_bytes())
+        found = {
+            name: tuple(tuple(map(as_line, piece)) for piece in pieces)
+            for name, pieces in programs.items()
+        }
+        if not all(found.values()):
+            raise ValueError("a program without text")
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise SettingsError(
+            f"{path} is not what `lessons build` writes ({error}): take the file of the edition "
+            "that you released"
+        ) from None
+    return found
+
+
+def as_line(line: object) -> str:
+    if not isinstance(line, str):
+        raise TypeError("a line that is no text")
+    return line

@@ -1,0 +1,81 @@
+"""What `cluster rerun` left: the instructor's own runs of programs that were handed in.
+
+RERUNS/ada/02/rerun.json   which hand-in was run again, as which jobs; written outside of the job
+RERUNS/ada/02/outputs/     what these jobs printed: as much to be believed as any output
+"""
+
+import json
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from autograder.errors import SettingsError
+from autograder.safe_text import shortened
+
+NAME, OUTPUTS = "rerun.json", "outputs"
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedJob:
+    """One job of a rerun; times in seconds since 1970, by the clock of who submitted it."""
+
+    job_id: str
+    files: tuple[str, ...]  # what it printed, in the folder of outputs
+    state: str  # as the scheduler says
+    submitted: float
+    ended: float
+    launches: tuple[str, ...]  # the student's runs that it repeats, by the record's own name
+    undisturbed: bool = False  # others left the node's cores to it: speeds can be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """One lesson of one student, run again."""
+
+    student: str
+    lesson: str
+    outputs: Path
+    jobs: tuple[RepeatedJob, ...]
+    key: str  # changes with what was run again
+
+
+def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
+    """By student and lesson. The files are the instructor's: an unreadable one is an error."""
+    if folder is None:
+        return {}
+    found = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))]
+    if not found:
+        raise SettingsError(
+            f"{folder} holds no reruns: `cluster rerun CLASS/STUDENT NN` makes them"
+        )
+    return {(rerun.student, rerun.lesson): rerun for rerun in found}
+
+
+def read_rerun(path: Path) -> Rerun:
+    try:
+        content = path.read_bytes()
+        told = json.loads(content)
+        return Rerun(
+            student=str(told["student"]),
+            lesson=str(told["lesson"]),
+            outputs=path.parent / OUTPUTS,
+            jobs=tuple(map(repeated_job, told["jobs"])),
+            key=blake2b(content, digest_size=16).hexdigest(),
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise SettingsError(
+            f"{path} is not what `cluster rerun` writes ({shortened(error, 80)}): run it again"
+        ) from None
+
+
+def repeated_job(told: dict[str, Any]) -> RepeatedJob:
+    return RepeatedJob(
+        job_id=str(told["job_id"]),
+        files=tuple(Path(str(name)).name for name in told["files"]),
+        state=str(told["state"]),
+        submitted=float(told["submitted"]),
+        ended=float(told["ended"]),
+        launches=tuple(map(str, told["launches"])),
+        undisturbed=told.get("undisturbed") is True,
+    )

@@ -1,0 +1,64 @@
+"""What the steps of a first day share: the site, a folder, what has passed so far."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cluster.jobs.notebook import JobError, submit_once
+from cluster.sites.site_files import Site
+
+
+class WrongError(Exception):
+    """The first thing that is wrong, and what to do."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(found)
+        self.found, self.advice = found, advice
+
+
+@dataclass(frozen=True)
+class Passed:
+    found: str
+    remarks: tuple[str, ...] = ()
+    tried: bool = True
+
+
+@dataclass
+class Day:
+    site: Site
+    folder: Path
+    solutions: Path
+    passed: list[tuple["Step", Passed, float]] = field(default_factory=list)  # with their seconds
+
+    def job(self, job_file: Path, *words: str, **options: str) -> Path:
+        """The output of a job that ended well; it is not submitted twice."""
+        named = {name.replace("_", "-"): value for name, value in options.items()}
+        try:
+            found = submit_once(str(job_file), *words, options=named, site_name=self.site.name)
+        except JobError as error:
+            raise WrongError(
+                str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"
+            ) from None
+        if len(found) != 1:  # somebody's outputs without a history
+            raise WrongError(
+                f"{job_file.parent} holds outputs of {len(found)} jobs of somebody else",
+                "move the folder away and start again",
+            )
+        return found[0]
+
+    def copied(self, lesson: str) -> Path:
+        """A lesson's solution in a folder of this day."""
+        own = self.folder / "runs" / lesson[:2]
+        own.mkdir(parents=True, exist_ok=True)
+        for file in (self.solutions / lesson).iterdir():
+            if file.suffix in (".py", ".sbatch") and not (own / file.name).exists():
+                shutil.copy(file, own)
+        return own
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str  # in one word, for SITE_TESTED
+    title: str
+    function: Callable[[Day], Passed]

@@ -1,0 +1,156 @@
+"""The steps of a first day, in order: each needs those before it."""
+
+import json
+import shutil
+from pathlib import Path
+
+from autograder.measuring.interval import NotMeasured
+from autograder.measuring.measure import epoch_time, workers
+from autograder.reading.files import read_files
+from autograder.records import Run
+from autograder.wording import counted
+from cluster.doctor import all_probes, run_probes
+from cluster.doctor.diagnosis import BROKEN, LOOK
+from cluster.doctor.position import Position
+from cluster.doctor.site_check import check
+from cluster.first_day.day import Day, Passed, Step, WrongError
+from cluster.first_day.grading import calibrate, grade
+
+DOCTOR = Path(__file__).parents[1] / "doctor" / "job.sbatch"
+SOFTWARE = ("python", "torch", "tensorflow", "horovod")
+TOLD = ("gpus", "launch", "between nodes")
+LESSON_02 = ("--train-samples", "12800", "--epochs", "3")
+LESSON_07 = ("--train-samples", "6400", "--epochs", "4")
+
+
+def site_file(day: Day) -> Passed:
+    problems = check(day.site.file)
+    if problems:
+        name = day.site.name
+        raise WrongError(
+            "; ".join(problems), f"docs/sites.md; until cluster site check {name} is silent"
+        )
+    return Passed(f"{day.site.name}.sh, for {day.site.scheduler or 'no batch system'}")
+
+
+def environment(day: Day) -> Passed:
+    """Here, on the login node, where jobs are submitted and lessons are released."""
+    found = []
+    for probe in all_probes.chosen(120, SOFTWARE):
+        for diagnosis in run_probes.run(probe, Position()):
+            if diagnosis.state == BROKEN:
+                raise WrongError(f"{probe.name}: {diagnosis.found}", diagnosis.advice)
+            found.append(f"{probe.name}: {diagnosis.found}")
+    return Passed("; ".join(found))
+
+
+def data(day: Day) -> Passed:
+    [probe] = all_probes.chosen(60, ("data",))
+    looks = []
+    for diagnosis in run_probes.run(probe, Position()):
+        if diagnosis.state == BROKEN:
+            raise WrongError(diagnosis.found, diagnosis.advice)
+        looks += [f"{diagnosis.found}: {diagnosis.advice}"] if diagnosis.state == LOOK else []
+    return Passed("the data sets were looked at", tuple(looks))
+
+
+def one_rank(day: Day) -> Passed:
+    return doctor(day, 1, 1)
+
+
+def two_ranks(day: Day) -> Passed:
+    return doctor(day, 2, 1)
+
+
+def two_nodes(day: Day) -> Passed:
+    if day.site.scheduler == "laptop" or day.site.settings.get("SITE_MAX_NODES") == "1":
+        return Passed("there is one node only; nothing to try", tried=False)
+    return doctor(day, 2, 2)
+
+
+def doctor(day: Day, ranks: int, nodes: int) -> Passed:
+    """The doctor on all ranks of a job; what is broken is wrong, the rest is told."""
+    place = day.folder / "doctor" / f"{ranks}_on_{nodes}"
+    place.mkdir(parents=True, exist_ok=True)
+    job = place / "job.sbatch"
+    if not job.exists():
+        # A doctor with something to look at ends with 1, which would be a failed job.
+        job.write_text(DOCTOR.read_text().replace(' "$@"', ' "$@" || true'))
+    output = day.job(job, "--json", ntasks=str(ranks), nodes=str(nodes))
+    text = output.read_text(errors="replace")
+    begin, end = text.find("\n{"), text.rfind("}")
+    if begin < 0:
+        raise WrongError(f"the doctor printed no report into {output}", f"see what {output} says")
+    report = json.loads(text[begin : end + 1])
+    here, findings = (report["ranks"], len(report["nodes"])), report["findings"]
+    if here != (ranks, nodes):
+        found = f"{ranks} on {counted(nodes, 'node')} asked for, {here[0]} on {here[1]} found"
+        raise WrongError(f"ranks: {found}", f"see {output}, and launch_ranks of the site file")
+    for finding in findings:
+        if finding["state"] == BROKEN:
+            raise WrongError(f"{finding['probe']}: {finding['found']}", finding["advice"])
+    looks = [f"{f['probe']}: {f['found']} → {f['advice']}" for f in findings if f["state"] == LOOK]
+    told = [f"{f['probe']}: {f['found']}" for f in findings if f["probe"] in TOLD]
+    return Passed("; ".join(dict.fromkeys(told)) or f"{counted(ranks, 'rank')}", tuple(looks))
+
+
+def lesson_02(day: Day) -> Passed:
+    return lesson(day, "02_serial", 1, LESSON_02)
+
+
+def lesson_07(day: Day) -> Passed:
+    lesson(day, "07_horovod", 1, LESSON_07)
+    return lesson(day, "07_horovod", 2, LESSON_07)
+
+
+def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
+    own = day.copied(name)
+    run = one_run(day.job(own / "job.sbatch", *words, ntasks=str(ranks)))
+    if run.outcome != "completed":
+        raise WrongError(f"the run is {run.outcome}", f"see {', '.join(run.files)}")
+    if workers(run) != ranks:
+        raise WrongError(
+            f"{ranks} ranks were asked for and {workers(run)} trained", "cluster doctor"
+        )
+    try:
+        time = epoch_time(run)
+    except NotMeasured as missing:
+        raise WrongError(missing.reason, missing.try_) from None
+    accuracy = f", test accuracy {run.test_accuracy.value:.3f}" if run.test_accuracy else ""
+    synthetic = (run.header.get("dataset") or {}).get("synthetic")
+    remarks = ("on the synthetic stand-in, not on the real images",) if synthetic else ()
+    device = run.header.get("device")
+    found = f"{counted(ranks, 'rank')} on {device}: {time.value:.3g} s an epoch{accuracy}"
+    return Passed(found, remarks)
+
+
+def one_run(output: Path) -> Run:
+    runs = [run for run in read_files([output]) if run.format == "record"]
+    if len(runs) != 1:
+        raise WrongError(f"{output} holds {counted(len(runs), 'run record')}", "it should hold one")
+    return runs[0]
+
+
+def calibration(day: Day) -> Passed:
+    return Passed(calibrate(day.folder / "runs", day.folder / f"{day.site.name}.yaml"))
+
+
+def grading(day: Day) -> Passed:
+    hand_in = day.folder / "hand-in" / "somebody"
+    shutil.rmtree(hand_in, ignore_errors=True)
+    shutil.copytree(day.folder / "runs", hand_in)
+    return Passed(grade(day.folder / "hand-in", day.folder / "grades"))
+
+
+STEPS = (
+    Step("site", "The site file", site_file),
+    Step("environment", "The environment here", environment),
+    Step("data", "The data sets", data),
+    Step("rank", "A job of one rank: software, driver, device", one_rank),
+    Step("ranks", "Two ranks on a node: do they meet?", two_ranks),
+    Step("nodes", "Two nodes: does the network carry them?", two_nodes),
+    Step("02", "Lesson 02, Keras on one rank", lesson_02),
+    Step("07", "Lesson 07, Horovod on one and on two ranks", lesson_07),
+    Step("calibration", "What the solution reaches here", calibration),
+    Step("grading", "The solution's runs, graded as a student's", grading),
+)

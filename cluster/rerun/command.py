@@ -1,0 +1,156 @@
+"""`cluster rerun`: run handed-in programs again, as jobs of an account that may read nothing."""
+
+import secrets
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from autograder.safe_text import printable
+from autograder.settings import rubric
+from autograder.settings.rubric_schema import Profile
+from autograder.submissions.students import Student
+from cluster.rerun import choose
+from cluster.rerun.account import account_named, check_closed, check_course
+from cluster.rerun.hand_in import NotRepeatableError, take
+from cluster.rerun.job import Terms, keep, run_job
+from cluster.schedulers import real_command
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
+from cluster.sites.use import PERSONAL
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command("rerun")
+@click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path, exists=True))
+@click.argument("lesson", metavar="NN")
+@click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
+@click.option("--out", type=FOLDER, default=Path("reruns"), show_default=True)
+@click.option("--draw", type=click.IntRange(1), metavar="N", help="N students by lot.")
+@click.option("--seed", type=int, help="Of the lot; printed if you give none.")
+@click.option(
+    "--flagged",
+    metavar="GRADES",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Who was flagged in this folder of `autograder grade`.",
+)
+@click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
+@click.option("--profile", type=click.Choice(["smoke", "full"]), default="full", show_default=True)
+@click.option("--environment", help="Folder of a Python environment that USER can start.")
+@click.option("--scratch", help="Where USER's jobs lie, on all nodes; else its home.")
+@click.option("--minutes", type=click.IntRange(1), help="Time limit of a job; else by its record.")
+@click.option(
+    "--network",
+    is_flag=True,
+    help="Leave the network, which ranks on several nodes need; files are then kept apart by"
+    " permissions alone.",
+)
+def rerun_command(
+    path: Path,
+    lesson: str,
+    user: str | None,
+    out: Path,
+    draw: int | None,
+    seed: int | None,
+    flagged: Path | None,
+    site_name: str | None,
+    profile: Profile,
+    environment: str | None,
+    scratch: str | None,
+    minutes: int | None,
+    network: bool,
+) -> None:
+    """Run a student's handed-in programs of lesson NN again, for `autograder grade --reruns`.
+
+    CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
+    neither the class nor the grades, and are on one node without a network.
+    """
+    rules = rubric.load_rubric(rubric_file(lesson))
+    path, several = path.resolve(), draw is not None or flagged is not None
+    group = path if several else path.parent
+    if several:
+        students = chosen(choose.students_of(path, rules.lesson), draw, seed, flagged, rules.lesson)
+    else:
+        students = [choose.student_at(path, rules.lesson)]
+    site = site_files.current(site_name)
+    if program := scheduler_of(site).SUBMIT_PROGRAM:
+        real_command.need(program, site)
+    account = account_named(user, handed_on(site, environment))
+    out.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private = [group, out.resolve(), *([flagged.resolve()] if flagged else [])]
+    check_closed(account, *private)
+    if not check_course(account) and not network:
+        click.echo(
+            "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
+            err=True,
+        )
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: the job is cancelled
+    terms = Terms(
+        account, site, scratch or account.home, private, network, minutes and 60 * minutes
+    )
+    failed = 0
+    for number, student in enumerate(students, 1):
+        click.echo(
+            f"{number} of {len(students)}: {printable(student.name)}, lesson {rules.lesson}",
+            err=True,
+        )
+        try:
+            if Path(student.name).name != student.name:  # as some systems' own files name them
+                raise NotRepeatableError("its name cannot be a folder's")
+            taken = take(student, rules, profile)
+            ended = [run_job(terms, taken, job) for job in taken.jobs]
+        except (NotRepeatableError, click.ClickException) as reason:
+            click.echo(f"  not run again: {printable(reason)}", err=True)
+            failed += 1
+            continue
+        folder = out / student.name / rules.lesson
+        keep(folder, taken, terms, ended)
+        states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
+        click.echo(f"{printable(folder)}: {states}")
+    if failed < len(students):
+        click.echo(f"Compare: autograder grade {group} --reruns {out} …", err=True)
+    if failed:
+        raise SystemExit(1)
+
+
+def rubric_file(lesson: str) -> Path:
+    number = lesson.split("_")[0].zfill(2)
+    path = rubric.FOLDER / f"{number}.yaml"
+    if not number.isdigit() or not path.is_file():
+        known = ", ".join(file.stem for file in rubric.files_in(rubric.FOLDER))
+        raise click.UsageError(f"there is no lesson {lesson}; there are {known}")
+    return path
+
+
+def chosen(
+    students: list[Student],
+    draw: int | None,
+    seed: int | None,
+    flagged: Path | None,
+    lesson: str,
+) -> list[Student]:
+    """Who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
+    if flagged is not None:
+        names = choose.flagged(flagged, lesson)
+        students = [student for student in students if student.name in names]
+    if draw is not None:
+        seed = secrets.randbelow(10**6) if seed is None else seed
+        students = choose.drawn(students, draw, seed)
+        names_drawn = ", ".join(printable(student.name) for student in students)
+        click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
+    if not students:
+        raise click.ClickException("there is nobody to run again")
+    return students
+
+
+def handed_on(site: Site, environment: str | None) -> dict[str, str]:
+    """All that jobs of the account get of our variables: where the site, data and Python are."""
+    known = {name: site.variable(name) for name in PERSONAL.values()}
+    known |= {name: text for name, text in site.exports.items() if name.startswith("SBATCH_")}
+    known["COURSE_SITE"] = str(site_files.FOLDER / f"{site.name}.sh")
+    if environment:
+        known["COURSE_ENVIRONMENT"] = environment
+    return {name: text for name, text in known.items() if text}

@@ -1,0 +1,185 @@
+"""What of a hand-in is run again: its programs, and what its runs that count were given."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.runs_that_count import run_that_counts
+from autograder.measuring import measure
+from autograder.measuring.interval import is_number, measured_or_none
+from autograder.reading.lesson_runs import one_folder_a_lesson, read_runs
+from autograder.records import Run
+from autograder.safe_text import shortened
+from autograder.settings.rubric_schema import Profile, Rubric, own_readers
+from autograder.submissions.file_kinds import is_package
+from autograder.submissions.folders import Folder, opened
+from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.one_lesson import join_places
+from autograder.submissions.regular_files import open_regular
+from autograder.submissions.students import Student
+
+MOST_PROGRAMS, LARGEST = 100, 1_000_000  # files, bytes of one
+LONGEST = 24 * 3600  # seconds that a record may ask its repetition for
+
+LAUNCHERS = ("torchrun", "horovodrun")  # of launch(): programs may need what these set
+
+# What a notebook does before its job is submitted: lesson -> program and arguments.
+BEFORE = {"08": ("make_parts.py", "--train-samples", "{train_samples}")}
+
+
+class NotRepeatableError(Exception):
+    """Why a hand-in cannot be run again, in a sentence."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """One job to submit: a program with the arguments of the record, for one or several runs."""
+
+    program: str
+    arguments: tuple[str, ...]
+    ranks: int
+    hosts: int
+    threads: int
+    launcher: str  # only one that stands in for the site's, as the variable LAUNCHER takes it
+    seconds: float  # that the record's run took
+    before: tuple[str, ...]  # a program and its arguments, to be run first
+    launches: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Taken:
+    student: str
+    lesson: str
+    programs: dict[str, bytes]  # by their path beside the program
+    jobs: tuple[Repeated, ...]
+
+    def digests(self) -> dict[str, str]:
+        return {name: hashlib.sha256(text).hexdigest() for name, text in self.programs.items()}
+
+
+def take(student: Student, rubric: Rubric, profile: Profile) -> Taken:
+    """All that a rerun needs, read out of the hand-in. Raises NotRepeatableError."""
+    with ExitStack() as stack:
+        folders = one_folder_a_lesson(stack.enter_context(opened(student)))
+        folder = next((one for one in folders if one.lesson == rubric.lesson), None)
+        if folder is None or not folder.outputs:
+            raise NotRepeatableError(f"no output of lesson {rubric.lesson} was handed in")
+        join_places(folder)
+        runs = read_runs(folder, own_readers(rubric))
+        programs = programs_in(folder)
+    hand_in = HandIn(rubric=rubric, runs=runs, answers={}, answers_file=None, profile=profile)
+    counted = [r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))]
+    recorded = {run.launch: run for run in counted if run.launch}
+    if not recorded:
+        raise NotRepeatableError("no finished run with a run record counts")
+    return Taken(student.name, rubric.lesson, programs, jobs_of(list(recorded.values()), programs))
+
+
+def programs_in(folder: Folder) -> dict[str, bytes]:
+    """By their path below the lesson's folder."""
+    if not folder.programs:
+        raise NotRepeatableError("no program was handed in")
+    if len(folder.programs) > MOST_PROGRAMS:
+        raise NotRepeatableError(f"more than {MOST_PROGRAMS} programs were handed in")
+    found: dict[str, bytes] = {}
+    for path, shown in folder.programs.items():
+        name = below_lesson(PurePath(shown))
+        text = read_program(path, name)
+        if found.setdefault(name, text) != text:
+            raise NotRepeatableError(f"two different {shortened(name, 80)} were handed in")
+    return found
+
+
+def below_lesson(name: PurePath) -> str:
+    """`you.zip/02_serial/nets/cnn.py` is nets/cnn.py."""
+    folders = name.parts[:-1]
+    packed = [number for number, part in enumerate(folders, 1) if is_package(part)]
+    top = packed[-1] if packed else 0
+    below = (number for number, part in enumerate(folders[top:], top + 1) if lesson_of(part))
+    return str(PurePosixPath(*name.parts[next(below, top) :]))
+
+
+def read_program(path: Path, name: str) -> bytes:
+    try:
+        with open_regular(path) as file:
+            text = file.read(LARGEST + 1)
+    except OSError as error:
+        raise NotRepeatableError(
+            f"{shortened(name, 80)} cannot be read: {error.strerror}"
+        ) from None
+    if len(text) > LARGEST:
+        raise NotRepeatableError(f"{shortened(name, 80)} has more than {LARGEST:,} bytes")
+    return text
+
+
+# --- jobs ---------------------------------------------------------------------------------------
+
+
+def jobs_of(runs: Sequence[Run], programs: dict[str, bytes]) -> tuple[Repeated, ...]:
+    """Runs that one job printed are repeated by one job."""
+    groups: dict[tuple, list[Run]] = {}
+    for run in runs:
+        key = (run.job_id, program_of(run, programs), arguments_of(run), measure.workers(run))
+        groups.setdefault(key, []).append(run)
+    return tuple(
+        job_of(program, arguments, group, programs)
+        for (_, program, arguments, _), group in groups.items()
+    )
+
+
+def job_of(
+    program: str, arguments: tuple[str, ...], runs: Sequence[Run], programs: dict[str, bytes]
+) -> Repeated:
+    first = runs[0]
+    return Repeated(
+        program=program,
+        arguments=arguments,
+        ranks=whole(first.header.get("world_size")),
+        hosts=len({rank.host for rank in first.ranks if rank.host}) or 1,
+        threads=whole(first.header.get("threads")),
+        launcher=said if (said := first.header.get("launcher")) in LAUNCHERS else "",
+        seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
+        before=before(first, programs),
+        launches=tuple(run.launch for run in runs),
+    )
+
+
+def program_of(run: Run, programs: dict[str, bytes]) -> str:
+    name = run.header.get("program")
+    if not isinstance(name, str) or name not in programs:
+        raise NotRepeatableError(
+            f"the record names the program {shortened(name, 60)}, which was not handed in"
+        )
+    return name
+
+
+def arguments_of(run: Run) -> tuple[str, ...]:
+    words = run.header.get("arguments")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise NotRepeatableError("its record does not say which arguments the program was given")
+    if any(not word.isprintable() or word.endswith("...") for word in words):
+        raise NotRepeatableError("the arguments in its record are cut or damaged")
+    return tuple(map(in_own_tmp, words))
+
+
+def in_own_tmp(word: str) -> str:
+    """A folder of the student's machine lies in the rerun's own /tmp."""
+    option, equals, value = word.rpartition("=")
+    return f"{option}{equals}/tmp/{PurePath(value).name}" if value.startswith("/") else word
+
+
+def before(run: Run, programs: dict[str, bytes]) -> tuple[str, ...]:
+    program, *words = BEFORE.get(str(run.header.get("lesson")), ("",))
+    if program not in programs:
+        return ()
+    dataset = run.header.get("dataset")
+    known = dataset if isinstance(dataset, dict) else {}
+    samples = whole(known.get("train_samples"))
+    return (program, *(word.format(train_samples=samples) for word in words))
+
+
+def whole(value: object) -> int:
+    return max(1, int(value)) if is_number(value) and value < 1e9 else 1  # type: ignore[arg-type, operator]

@@ -1,0 +1,28 @@
+"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 273,658 parameters."""
+
+import tensorflow as tf
+
+keras = tf.keras
+
+
+def resnet():
+    """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
+    inputs = keras.Input((32, 32, 3))
+    x = keras.layers.ReLU()(normalised(convolution(inputs, 16)))
+    for channels in (16, 16, 16, 32, 32, 32, 64, 64, 64):
+        strides = channels // x.shape[-1]
+        path = keras.layers.ReLU()(normalised(convolution(x, channels, 3, strides)))
+        path = normalised(convolution(path, channels))
+        if strides > 1:
+            x = convolution(x, channels, 1, strides)
+        x = keras.layers.ReLU()(keras.layers.add([x, path]))
+    x = keras.layers.GlobalAveragePooling2D()(x)
+    return keras.Model(inputs, keras.layers.Dense(10)(x), name="resnet20")
+
+
+def convolution(x, channels, size=3, strides=1):
+    return keras.layers.Conv2D(channels, size, strides, padding="same", use_bias=False)(x)
+
+
+def normalised(x):
+    return keras.layers.BatchNormalization()(x)

@@ -1,0 +1,48 @@
+"""What the grader knows of the programs that students are given: their text outside the gaps.
+
+The grader imports no lesson and must not read one in which somebody has filled the gaps, so each
+lesson's programs lie beside its rubric, as pieces of text between which there are gaps.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from lessons.edition.gaps import find_gaps
+from lessons.folders import choose_lessons, made_by_hand
+
+RUBRICS = Path("autograder") / "rubrics"
+
+
+def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
+    """Path in the course -> content, for each asked lesson; nothing where there is no grader."""
+    if not (root / RUBRICS).is_dir():
+        return {}
+    found = {}
+    for number, folder in choose_lessons(root / "solutions", asked).items():
+        programs = {}
+        for relative in made_by_hand(folder):
+            if relative.suffix == ".py" and relative.name != "lesson.py":
+                text = (folder / relative).read_text(encoding="utf-8")
+                programs[relative.as_posix()] = pieces(text, relative.name)
+        content = json.dumps(programs, indent=1, ensure_ascii=False) + "\n"
+        found[RUBRICS / "released" / f"{number}.json"] = content.encode()
+    return found
+
+
+def pieces(text: str, file: str) -> list[list[str]]:
+    """The lines of a program before, between and after its gaps."""
+    lines = text.splitlines()
+    found, at = [], 0
+    for gap in find_gaps(text, file):
+        found.append(lines[at : gap.begin - 1])
+        at = gap.end
+    return [*found, lines[at:]]
+
+
+def old_files(root: Path, asked: tuple[str, ...] = ()) -> Iterator[tuple[Path, bytes]]:
+    """Those that are not there or say something else, with what they have to say."""
+    for path, made in for_grader(root, asked).items():
+        there = root / path
+        if not there.is_file() or there.read_bytes() != made:
+            yield path, made

@@ -1,0 +1,31 @@
+"""Who reads which images, by their pixels and labels: whatever a file says that it holds."""
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+Images = tuple[np.ndarray, np.ndarray]  # pixels from 0 to 1, labels
+
+
+def compare_images(record: Any, mine: Images, whole: Images, comm: Any) -> None:
+    """Into the run record: how many images all ranks together read more often than the training
+    set has them, how many of it nobody reads, and how many it does not have at all."""
+    known, there = np.unique(names(*whole), return_counts=True)
+    read, times = np.unique(np.concatenate(comm.allgather(names(*mine))), return_counts=True)
+    ours = np.isin(read, known)
+    often = np.zeros_like(there)
+    often[np.searchsorted(known, read[ours])] = times[ours]
+    record.measure("images_twice", int(np.maximum(often - there, 0).sum()), "images")
+    record.measure("images_missing", int(np.maximum(there - often, 0).sum()), "images")
+    record.measure("images_foreign", int(times[~ours].sum()), "images")
+
+
+def names(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """A number for each image that no other image has: a hash of its pixels and its label."""
+    pixels = np.round(np.asarray(x) * 255).astype(np.uint8)
+    found = [
+        hashlib.blake2b(image.tobytes() + bytes([int(label)]), digest_size=8).digest()
+        for image, label in zip(pixels, y, strict=True)
+    ]
+    return np.frombuffer(b"".join(found), dtype=np.uint64)

@@ -1,0 +1,112 @@
+"""What two students of a class cannot both have made, whatever was changed; and what they can."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.classroom.alike import Print, alike
+from autograder.cli import main
+from autograder.evidence.copies import Marks, marks
+from autograder.reading.files import read_bytes
+from tests.autograder.evidence import rewriting as forge
+from tests.autograder.evidence.rewriting import put
+from tests.autograder.make_record import write_lines
+
+
+def numpy_job(job=1234, **changes):
+    lines = forge.as_job(forge.kept("01", "right"), job, "01_numpy")
+    put(lines, "machine", **changes)
+    return lines
+
+
+def honest(lines, seconds=1.07, later=4000):
+    """The same program with the same seed, run by somebody else: another id, job, time, seconds."""
+    forge.new_id(lines, "ab12cd34")
+    put(lines, "epoch_stop", "run_stop", seconds=lambda s: round(s * seconds + 0.000123, 6))
+    return forge.later(lines, later)
+
+
+def changed(lines, *keys, **members):
+    put(lines, *keys, **members)
+    return lines
+
+
+def copied(lines):
+    forge.new_id(lines)
+    return lines
+
+
+# The second student's output, and words of what the instructor is told; None: nothing.
+PAIRS = {
+    "the same output": (lambda: numpy_job(), "the same run was also handed in"),
+    "a new run id": (lambda: copied(numpy_job(77)), "the same run was also handed in"),
+    "honest work with the same seed": (lambda: honest(numpy_job(77)), None),
+    "the same job": (lambda: honest(numpy_job()), "a run of the same job was also"),
+    "job 1234 of another site": (lambda: honest(numpy_job(site="juwels")), None),
+    "job 1234 of a laptop": (
+        lambda: honest(numpy_job(scheduler="laptop", site="laptop")), None),
+    "the same losses with another seed": (
+        lambda: changed(honest(numpy_job(77)), "header", seed=5), "under unlike settings"),
+    "the same parameters and another accuracy": (
+        lambda: changed(honest(numpy_job(77)), "run_stop", test_accuracy=0.99),
+        "with another accuracy"),
+}  # fmt: skip
+
+
+ALL_WORDS = dict.fromkeys(words for _, words in PAIRS.values())
+
+
+@pytest.mark.parametrize(("second", "words"), PAIRS.values(), ids=PAIRS)
+def test_two_students(tmp_path, grade, second, words):
+    for student, lines in (("ada", numpy_job()), ("ben", second())):
+        home = tmp_path / "class" / student / "01"
+        write_lines(home / "01_numpy_1.out", [forge.written(lines)])
+    whole = grade(tmp_path / "class").folder
+    table = json.loads((whole / "grades.json").read_text())["grades"]
+    looks = {row["student"]: "; ".join(row["look"]) for row in table}
+    for other, student in (("ada", "ben"), ("ben", "ada")):
+        told = [known for known in filter(None, ALL_WORDS) if known in looks[student]]
+        assert told == ([words] if words else [])
+        assert words is None or other in looks[student]
+
+    for part in (1, 2):
+        grade(tmp_path / "class", "--shard", f"{part}/2", out=tmp_path / f"part{part}")
+    parts = [str(tmp_path / f"part{part}") for part in (1, 2)]
+    CliRunner().invoke(main, ["merge", *parts, "--out", str(tmp_path / "merged")])
+    assert (tmp_path / "merged/grades.json").read_bytes() == (whole / "grades.json").read_bytes()
+
+
+def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
+    prints = [
+        ((name, "01"), [Print(name, name, "a.out:1", name, Marks(job="laptop 1"))])
+        for name in ("ada", "ben")
+    ]
+    assert alike(prints) == {}
+    assert alike(prints, {"1"}).keys() == {("ada", "01"), ("ben", "01")}
+
+
+def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
+    """As many look-ups for each student, however many share it."""
+    count = 3000
+    names = [f"s{number:04d}" for number in range(count)]
+    prints = [((n, "01"), [Print(n, n, "a.out:1", n, Marks("same"))]) for n in names]
+    found = alike(prints)
+    assert len(found) == count
+    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"][0]
+    assert "handed in by s0001, s0002," in found["s0000", "01"][0]
+
+
+def test_marks_need_something_that_no_two_runs_share():
+    def of(lines):
+        [run] = read_bytes({"a.out": forge.written(lines).encode()})
+        return marks(run)
+
+    assert all(of(numpy_job())[:4])
+    assert of(changed(numpy_job(), "epoch_stop", seconds=1.0)).seconds == ""
+    assert of(changed(numpy_job(), "epoch_stop", loss=2.302585)).losses == ""  # a dead network
+    assert of(changed(numpy_job(), "epoch_stop", loss=62.17)).losses == ""
+    assert of(changed(numpy_job(), "rank_end", param_hash=None)).parameters == ""
+    one = of(numpy_job())
+    assert of(honest(numpy_job(77)))[1:4] == one[1:4]
+    assert of(honest(numpy_job(77))).seconds != one.seconds

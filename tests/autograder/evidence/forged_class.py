@@ -1,0 +1,143 @@
+"""A class with the hand-ins of a forger, graded as an instructor does: with and without accounting,
+with a roster."""
+
+import copy
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.evidence import rewriting as forge
+from tests.autograder.evidence.rewriting import Lines, events
+
+HEADER = (
+    "JobID|User|Account|JobName|Partition|State|ExitCode|DerivedExitCode|Submit|Start|End"
+    "|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|AllocTRES|NodeList|SubmitLine|JobIDRaw|NTasks"
+)
+# What each output is of: lesson, kept output, the job's name; and how much slower the machine was.
+JOBS = {
+    "numpy": ("01", "right", "01_numpy", 1),
+    "numpy-long": ("01", "right", "01_numpy", 600),
+    "keras": ("03", "right", "03_baseline", 1),
+    "keras-long": ("03", "right", "03_baseline", 70),
+    "horovod-1": ("07", "one-rank", "07_keras", 1),
+    "horovod-2": ("07", "right", "07_keras", 1),
+    "sweep": ("09", "right-two-seeds", "09_sweep", 1),
+}
+IMPORT_S, END_S = 12, 3  # of a real step: before the record's first line, after its last
+
+
+@dataclass
+class Case:
+    """A student's outputs, which a forgery changes, and what the scheduler knows of the jobs."""
+
+    outputs: dict[str, Lines]  # by the names above
+    errors: dict[str, str] = field(default_factory=dict)  # what stands in a job's error file
+    states: dict[str, str] = field(default_factory=dict)
+    users: dict[str, str] = field(default_factory=dict)
+    # What became of the same outputs in a classmate's hand-in, who is then the forger.
+    classmate: Callable[[dict[str, Lines]], None] | None = None
+    logins: bool = True  # the roster says whose account is whose
+
+    def __getitem__(self, name: str) -> Lines:
+        return self.outputs[name]
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """What is done to which outputs. `alone`, `accounted`: words of the finding that has to come
+    without and with the scheduler's accounting; empty: nothing there says so."""
+
+    what: str
+    jobs: tuple[str, ...]
+    change: Callable[[Case], None]
+    alone: str
+    accounted: str = ""
+
+
+# --- graded -----------------------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    tier: str
+    findings: tuple[str, ...]  # what an instructor is asked to look at
+
+
+def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
+    numbers = {name: number for number, name in enumerate(JOBS, start=1001)}
+    found = {}
+    for name in jobs:
+        lesson, kept, job, times = JOBS[name]
+        lines = (
+            forge.slowed(forge.kept(lesson, kept), times) if times > 1 else forge.kept(lesson, kept)
+        )
+        found[name] = forge.as_job(lines, numbers[name], job)
+    return found
+
+
+def accounting(outputs: dict[str, Lines], case: Case) -> str:
+    """What the scheduler knows of the jobs as they really ran, and one GPU job of somebody else."""
+    rows = [HEADER]
+    rows.append("900|eve|course|gpu|gpu|COMPLETED|0:0|0:0|1|2|3|1|9|1|1|cpu=1,gres/gpu=1|vm|x|900|")
+    for name, lines in outputs.items():
+        job = forge.one(lines, "machine")["value"]["job_id"]
+        ranks = forge.one(lines, "header")["value"]["world_size"]
+        times = [event["time_ms"] // 1000 for event in events(lines)]
+        first, last = min(times) - IMPORT_S, max(times) + END_S
+        who, state = case.users.get(name, "ada"), case.states.get(name, "COMPLETED")
+        for id_, user, job_name, begin, end, tasks in (
+            (job, who, JOBS[name][2], first - 2, last + 1, ""),
+            (f"{job}.batch", "", "batch", first - 2, last + 1, 1),
+            (f"{job}.extern", "", "extern", first - 2, last + 1, 1),
+            (f"{job}.0", "", "python", first, last, ranks),
+        ):
+            times_ = f"{begin}|{begin}|{end}|{end - begin}|10"
+            had = f"1|{ranks}|billing={ranks},cpu={ranks},mem=4G,node=1|vm|sbatch|{job}|{tasks}"
+            rows.append(f"{id_}|{user}|course|{job_name}|cpu|{state}|0:0|0:0|{times_}|{had}")
+    return "\n".join(rows) + "\n"
+
+
+def said_of(forgery: Forgery, accounted: bool) -> Said:
+    honest = honest_outputs(forgery.jobs)
+    case = Case(copy.deepcopy(honest))
+    forgery.change(case)
+    lesson = JOBS[forgery.jobs[0]][0]
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        hand_in(root / "class" / "ada" / lesson, case.outputs, case.errors)
+        if case.classmate:
+            theirs = copy.deepcopy(honest)
+            case.classmate(theirs)
+            hand_in(root / "class" / "ben" / lesson, theirs, {})
+        roster = "student,login\nada,ada\nben,ben\n" if case.logins else "student\nada\nben\n"
+        (root / "roster.csv").write_text(roster)
+        (root / "sacct.txt").write_text(accounting(honest, case))
+        words = ["grade", root / "class", "--out", root / "grades", "--profile", "smoke"]
+        words += ["--processes", "1", "--roster", root / "roster.csv"]
+        words += ["--sacct", root / "sacct.txt"] if accounted else []
+        done = CliRunner().invoke(main, [str(word) for word in words])
+        assert done.exit_code in (0, 1), done.output
+        rows = json.loads((root / "grades" / "grades.json").read_text())["grades"]
+        forger = "ben" if case.classmate else "ada"
+        record = json.loads((root / f"grades/records/{forger}.json").read_text())["grades"]
+    [row] = [row for row in rows if (row["student"], row["lesson"]) == (forger, lesson)]
+    [grade] = [grade for grade in record if grade["lesson"] == lesson]
+    evidence = [f["title"] for f in grade["findings"] if f["kind"] == "evidence"]
+    together = [look for look in row["look"] if any(word in look for word in TOGETHER)]
+    return Said(row["tier"], tuple(dict.fromkeys([*evidence, *together])))
+
+
+TOGETHER = ("also handed in by", "under unlike settings", "with another accuracy")
+
+
+def hand_in(folder: Path, outputs: dict[str, Lines], errors: dict[str, str]) -> None:
+    folder.mkdir(parents=True)
+    for number, (name, lines) in enumerate(outputs.items(), start=1001):
+        (folder / f"{JOBS[name][2]}_{number}.out").write_text(forge.written(lines), "utf-8")
+        if name in errors:
+            (folder / f"{JOBS[name][2]}_{number}.err").write_text(errors[name], "utf-8")

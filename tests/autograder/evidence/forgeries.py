@@ -1,0 +1,218 @@
+"""Hand-ins that somebody forged from real ones, the chain sealed again, and what grading says.
+
+python -m tests.autograder.evidence.forgeries      # the table, by the grader that is imported
+"""
+
+import copy
+import sys
+from collections.abc import Callable
+
+from tests.autograder.evidence import rewriting as forge
+from tests.autograder.evidence.forged_class import JOBS, Case, Forgery, said_of
+from tests.autograder.evidence.rewriting import Lines, events, put
+
+
+def second_student(change: Callable[[Lines], None], logins: bool = True) -> Callable[[Case], None]:
+    """The outputs are handed in by a second student too, changed."""
+
+    def forged(case: Case) -> None:
+        def changed(outputs: dict[str, Lines]) -> None:
+            for lines in outputs.values():
+                change(lines)
+
+        case.classmate, case.logins = changed, logins
+
+    return forged
+
+
+def other_job(lines: Lines, job: int = 9009) -> None:
+    put(lines, "machine", job_id=str(job))
+    forge.printed(lines, r"^job: \d+", f"job: {job}")
+
+
+def all_of(*changes: Callable[[Lines], None]) -> Callable[[Lines], None]:
+    def change(lines: Lines) -> None:
+        for each in changes:
+            each(lines)
+
+    return change
+
+
+def faster(lines: Lines, times: float, clock: bool = False) -> None:
+    put(lines, "epoch_stop", seconds=lambda s: round(s / times, 6))
+    if clock:
+        put(lines, "run_stop", seconds=lambda s: round(s / times, 6))
+        first = forge.one(lines, "header")["time_ms"]
+        for event in events(lines):
+            event["time_ms"] = round(first + (event["time_ms"] - first) / times)
+
+
+def more_data(lines: Lines, samples: int, batch: int) -> None:
+    for event in events(lines, "header"):
+        event["value"]["dataset"]["train_samples"] = samples
+    put(lines, "rank", "rank_end", samples=samples)
+    put(lines, "epoch_stop", unique_samples=samples, steps=-(-samples // batch))
+
+
+def eval_as(lines: Lines, accuracy: float) -> None:
+    for event in events(lines, "eval_accuracy"):
+        event["value"] = accuracy
+
+
+def raised(lines: Lines, accuracy: float) -> None:
+    eval_as(lines, accuracy)
+    put(lines, "run_stop", test_accuracy=accuracy)
+
+
+def other_data(lines: Lines) -> None:
+    for event in events(lines, "header"):
+        event["value"]["dataset"]["sha256"] = "0" * 64
+
+
+def copied_hash(case: Case) -> None:
+    theirs = forge.one(case["horovod-2"], "rank_end")["value"]["param_hash"]
+    put(case["horovod-1"], "rank_end", param_hash=theirs)
+
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 9\nValueError: no\n'
+LIMIT = (
+    "slurmstepd: error: *** JOB 1 ON vm CANCELLED AT 2026-11-22T10:00:00 DUE TO TIME LIMIT ***\n"
+)
+KILLED = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.\n"
+
+JITTERED = all_of(forge.new_id, forge.jittered)
+NUMPY, KERAS, SWEEP = ("numpy",), ("keras",), ("sweep",)
+BOTH = ("horovod-1", "horovod-2")
+FORGERIES = (
+    Forgery("accuracy raised at the end", NUMPY,
+        lambda c: put(c["numpy"], "run_stop", test_accuracy=0.99), "evaluation and the run's end"),
+    Forgery("accuracy raised at the end and in the evaluation", NUMPY,
+        lambda c: raised(c["numpy"], 0.99), "another test accuracy"),
+    Forgery("accuracy of a sweep's run raised, in all of its events", SWEEP,
+        lambda c: raised(c["sweep"], 0.99), "another test accuracy"),
+    Forgery("eval_accuracy 0.31 beside an end of 0.94", NUMPY,
+        lambda c: eval_as(c["numpy"], 0.31), "evaluation and the run's end"),
+    Forgery("last epoch dropped", NUMPY, lambda c: forge.without_epoch(c["numpy"], 3),
+        "Fewer epochs than asked"),
+    Forgery("50,000 samples claimed for 512, steps too", KERAS,
+        lambda c: more_data(c["keras"], 50_000, 32), "other epochs than its record"),
+    Forgery("60,000 samples claimed for 12,800, beside an honest classmate", NUMPY,
+        second_student(all_of(lambda ls: more_data(ls, 60_000, 32), forge.new_id, other_job,
+            lambda ls: forge.later(ls, 5000), forge.jittered)), "under unlike settings"),
+    Forgery("70,000 samples of a set of 60,000", NUMPY,
+        lambda c: more_data(c["numpy"], 70_000, 32), "fewer samples than the record"),
+    Forgery('"H100" in the header', KERAS,
+        lambda c: put(c["keras"], "machine", device="NVIDIA H100 80GB HBM3"),
+        "different devices", "its job had none"),
+    Forgery('"H100" in all lines', KERAS,
+        lambda c: put(c["keras"], "machine", "rank", device="NVIDIA H100 80GB HBM3"),
+        "the job saw none", "its job had none"),
+    Forgery("one rank rewritten as two, in a job with one CPU", ("horovod-1",),
+        lambda c: forge.with_second_rank(c["horovod-1"]), "More ranks than the job had tasks",
+        "More ranks than"),
+    Forgery("one rank rewritten as two, the original handed in as well", BOTH,
+        lambda c: (c.outputs.update({"horovod-2": rewritten(c)})), "same seconds"),
+    Forgery("one run copied under all headers of a sweep", SWEEP,
+        lambda c: forge.under_all_headers(c["sweep"]), "same seconds"),
+    Forgery("the same, seconds jittered", SWEEP,
+        lambda c: forge.under_all_headers(c["sweep"], jitter_all), "unlike things have the same"),
+    Forgery("another student's run, with a new run id", NUMPY,
+        second_student(all_of(forge.new_id, lambda ls: other_job(ls, 9010))), "also handed in by"),
+    Forgery("another student's run, new run id, both with one job id", NUMPY,
+        second_student(forge.new_id), "also handed in by", "also handed in by"),
+    Forgery("the same, of students whose accounts nobody knows", NUMPY,
+        second_student(forge.new_id, logins=False), "also handed in by", "also handed in by"),
+    Forgery("another student's run, all numbers jittered, both with one job id", NUMPY,
+        second_student(JITTERED, logins=False), "of the same job", "of the same job"),
+    Forgery("another student's run, later, under another seed, seconds jittered", NUMPY,
+        second_student(all_of(JITTERED, other_job, lambda ls: put(ls, "header", seed=2),
+            lambda ls: forge.later(ls, 5000))), "under unlike settings"),
+    Forgery("a traceback in .err beside success", NUMPY,
+        lambda c: c.errors.update(numpy=TRACEBACK), "tell of a bad end"),
+    Forgery("a time limit in .err beside success", NUMPY,
+        lambda c: c.errors.update(numpy=LIMIT), "tell of a bad end"),
+    Forgery("a kill for memory in .err beside success", NUMPY,
+        lambda c: c.errors.update(numpy=KILLED), "tell of a bad end"),
+    Forgery("a job that FAILED", NUMPY, lambda c: c.states.update(numpy="FAILED"), "",
+        "did not end well"),
+    Forgery("a job that ended by TIMEOUT", NUMPY, lambda c: c.states.update(numpy="TIMEOUT"), "",
+        "did not end well"),
+    Forgery("a job of another account", NUMPY, lambda c: c.users.update(numpy="eve"), "",
+        "another account"),
+    Forgery("epochs' seconds ÷ 3.5", NUMPY, lambda c: faster(c["numpy"], 3.5), "By the clock"),
+    Forgery("epochs' seconds ÷ 10", NUMPY, lambda c: faster(c["numpy"], 10), "By the clock"),
+    Forgery("Keras's seconds ÷ 3.5", KERAS, lambda c: faster(c["keras"], 3.5), "By the clock"),
+    Forgery("all seconds and the clock ÷ 3.5, of 130 s", ("numpy-long",),
+        lambda c: faster(c["numpy-long"], 3.5, clock=True), "", "far longer than the runs"),
+    Forgery("all seconds and the clock ÷ 10, of 130 s", ("numpy-long",),
+        lambda c: faster(c["numpy-long"], 10, clock=True), "", "far longer than the runs"),
+    Forgery("all seconds and the clock ÷ 10, of Keras's epochs of 20 s", ("keras-long",),
+        lambda c: faster(c["keras-long"], 10, clock=True), "other epochs than its record",
+        "far longer than the runs"),
+    Forgery("the whole run's seconds ÷ 10", ("numpy-long",),
+        lambda c: put(c["numpy-long"], "run_stop", "epoch_stop", seconds=lambda s: s / 10),
+        "By the clock"),
+    Forgery("`started` moved by an hour", NUMPY,
+        lambda c: put(c["numpy"], "machine", started="2026-11-22T14:04:30+00:00"),
+        "clock of its first line"),
+    Forgery("`started` and the clock moved to before the job", NUMPY,
+        lambda c: forge.later(c["numpy"], -7200), "began before its job", "outside the job's time"),
+    Forgery("losses × 0.8", NUMPY,
+        lambda c: put(c["numpy"], "epoch_stop", loss=lambda v: v * 0.8), "other epochs than its"),
+    Forgery("Keras's accuracies raised", KERAS,
+        lambda c: put(c["keras"], "epoch_stop", accuracy=0.9), "other epochs than its"),
+    Forgery("Keras's steps doubled", KERAS,
+        lambda c: put(c["keras"], "epoch_stop", steps=lambda s: 2 * s), "other epochs than its"),
+    Forgery("parameter hashes of another run", BOTH, copied_hash, "same parameters and unlike"),
+    Forgery("another job's number in the record", NUMPY,
+        lambda c: put(c["numpy"], "machine", job_id="4444"), "another job than its output",
+        "another job than its output"),
+    Forgery("other data called mnist", NUMPY, lambda c: other_data(c["numpy"]), "and is another"),
+    Forgery("real data called synthetic", NUMPY,
+        lambda c: [e["value"]["dataset"].update(synthetic=True) for e in events(c["numpy"],
+            "header")], "hash and its name"),
+    Forgery("other nodes than the job's", NUMPY,
+        lambda c: put(c["numpy"], "rank", host="n77"), "header does not name",
+        "hosts that the job did not have"),
+)  # fmt: skip
+# Lies without anything beside them that says otherwise: what running the program again is for.
+UNSEEN = (
+    Forgery("60,000 samples claimed for 12,800, everywhere, alone", NUMPY,
+        lambda c: more_data(c["numpy"], 60_000, 32), ""),
+    Forgery("accuracy raised in the record and in what was printed", NUMPY,
+        lambda c: (raised(c["numpy"], 0.99), forge.printed(c["numpy"], r"^Test accuracy: .*",
+            "Test accuracy: 0.9900")), ""),
+    Forgery("all seconds and the clock ÷ 3.5, of 5 s", ("horovod-1",),
+        lambda c: faster(c["horovod-1"], 3.5, clock=True), ""),
+)  # fmt: skip
+HONEST = tuple(Forgery(f"untouched: {name}", (name,), lambda c: None, "") for name in JOBS)
+
+
+def rewritten(case: Case) -> Lines:
+    """The run on one rank once more, as if on two, under another name and job."""
+    lines = copy.deepcopy(case["horovod-1"])
+    forge.with_second_rank(lines)
+    forge.new_id(lines)
+    other_job(lines, 1004)
+    forge.printed(lines, r"^ranks: 1", "ranks: 2")
+    return lines
+
+
+def jitter_all(run: Lines) -> None:
+    forge.jittered(run)
+    put(run, "run_stop", seconds=lambda s: s + 0.0013)
+
+
+def table() -> str:
+    rows = ["| forgery | without accounting | with true accounting |", "|---|---|---|"]
+    for forgery in (*HONEST, *FORGERIES, *UNSEEN):
+        cells = []
+        for accounted in (False, True):
+            said = said_of(forgery, accounted)
+            cells.append(f"{said.tier}: {'; '.join(said.findings) or '–'}")
+        rows.append(f"| {forgery.what} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table() + "\n")

@@ -1,0 +1,182 @@
+"""What a forger has: a job's real output as events and printed lines, and twelve lines that seal
+the record's chain again. Knows nothing of the grader."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+KEPT = Path(__file__).parents[2] / "lessons" / "planted" / "outputs"
+TAG = ":::MLLOG "
+Event = dict[str, Any]
+Lines = list[str | Event]  # as printed, or an event of the record
+
+
+def kept(lesson: str, job: str) -> Lines:
+    """What a real run of a lesson's program printed."""
+    text = (KEPT / lesson / f"{job}.out.txt").read_text("utf-8").partition("\n")[2]
+    return parsed(text)
+
+
+def parsed(text: str) -> Lines:
+    return [
+        json.loads(line.partition(TAG)[2]) if TAG in line else line for line in text.splitlines()
+    ]
+
+
+def written(lines: Lines) -> str:
+    """The output as text, with every rank's chain computed anew."""
+    chains: dict[tuple[str, int], str] = {}
+    done = []
+    for line in lines:
+        if isinstance(line, str):
+            done.append(line)
+            continue
+        about = {k: v for k, v in line["metadata"].items() if k != "chain"}
+        text = json.dumps({**line, "metadata": about}, separators=(",", ":"))[:-2]
+        key = about["run"], about["rank"]
+        chains[key] = blake2b((chains.get(key, key[0]) + text).encode()).hexdigest()[:12]
+        done.append(f'{TAG}{text},"chain":"{chains[key]}"}}}}')
+    return "\n".join(done) + "\n"
+
+
+def events(lines: Lines, *keys: str) -> Iterator[Event]:
+    for line in lines:
+        if isinstance(line, dict) and (not keys or line["key"] in keys):
+            yield line
+
+
+def one(lines: Lines, key: str) -> Event:
+    return next(events(lines, key))
+
+
+def put(lines: Lines, *keys: str, **members: Any) -> None:
+    """Members of these events' values; a function is given what stands there."""
+    for event in events(lines, *keys):
+        for name, value in members.items():
+            if name in event["value"]:
+                old = event["value"][name]
+                event["value"][name] = value(old) if callable(value) else value
+
+
+def runs_in(lines: Lines) -> dict[str, Lines]:
+    """The record's runs, each with its events alone."""
+    found: dict[str, Lines] = {}
+    for event in events(lines):
+        found.setdefault(event["metadata"]["run"], []).append(event)
+    return found
+
+
+# --- a real output as that of a job ---------------------------------------------------------
+
+
+def as_job(lines: Lines, job: int, name: str) -> Lines:
+    """The same run as a job of a cluster prints it: the job file's facts ahead of it, and in the
+    record the scheduler, the launcher and the job's number."""
+    ranks = one(lines, "header")["value"]["world_size"]
+    for event in events(lines, "machine"):
+        event["value"] |= {"scheduler": "slurm", "launcher": "srun", "site": "snellius"}
+        event["value"] |= {"job_id": str(job)}
+    put(lines, "header", ranks_asked=ranks)
+    started = one(lines, "machine")["value"]["started"]
+    facts = (
+        *("site: snellius (slurm)", f"job: {job} {name}", "nodes: 1 (vm)", f"ranks: {ranks}"),
+        *("cores a rank: 1", "gpus on this node: none", "launcher: srun", "modules: none"),
+        *("git: planted", "python: …/bin/python", f"started: {started}"),
+    )
+    return [*facts, *lines]
+
+
+def slowed(lines: Lines, times: float) -> Lines:
+    """The run of a slower machine: all of its seconds and its clock alike."""
+    first = one(lines, "header")["time_ms"]
+    for event in events(lines):
+        event["time_ms"] = round(first + times * (event["time_ms"] - first))
+    put(lines, "epoch_stop", "run_stop", seconds=lambda s: round(s * times, 6))
+    if times != 1:
+        keras = r" - \d+s - (.*?)(?: - (\d+)(m?)s/epoch - \d+m?s/step)?$"
+        printed(lines, keras, lambda found: as_slow(found, times))
+    return lines
+
+
+def as_slow(found: re.Match[str], times: float) -> str:
+    """Keras's line with the seconds of the slower machine."""
+    seconds = times * int(found[2]) / (1000 if found[3] else 1)
+    return f" - {seconds:.0f}s - {found[1]} - {seconds:.0f}s/epoch - 9ms/step"
+
+
+def later(lines: Lines, seconds: int) -> Lines:
+    """The same at another time of the day: the clock and `started`."""
+    for event in events(lines):
+        event["time_ms"] += 1000 * seconds
+    for event in events(lines, "machine"):
+        event["value"]["started"] = clock(event["time_ms"])
+    return lines
+
+
+def clock(ms: float) -> str:
+    return datetime.fromtimestamp(ms // 1000, UTC).isoformat(timespec="seconds")
+
+
+# --- forging ---------------------------------------------------------------------------------
+
+
+def new_id(lines: Lines, run: str = "deadbeef") -> None:
+    for event in events(lines):
+        event["metadata"]["run"] = run
+
+
+def jittered(lines: Lines, share: float = 0.02) -> None:
+    rng = random.Random(7)
+    put(lines, "epoch_stop", seconds=lambda s: round(s * (1 + rng.uniform(-share, share)), 6))
+
+
+def printed(lines: Lines, pattern: str, new: str | Callable[[re.Match[str]], str]) -> None:
+    lines[:] = [re.sub(pattern, new, line) if isinstance(line, str) else line for line in lines]
+
+
+def without_epoch(lines: Lines, number: int) -> None:
+    lines[:] = [
+        line
+        for line in lines
+        if isinstance(line, str) or line["metadata"].get("epoch_num") != number
+    ]
+
+
+def with_second_rank(lines: Lines) -> None:
+    """A run on one rank becomes one on two: the other one's two lines, and the sizes."""
+    put(lines, "header", world_size=2, ranks_asked=2)
+    done: Lines = []
+    for line in lines:
+        done.append(line)
+        if isinstance(line, dict) and line["key"] in ("rank", "rank_end"):
+            other = json.loads(json.dumps(line))
+            other["metadata"]["rank"] = other["value"]["rank"] = 1
+            if "local_rank" in other["value"]:
+                other["value"]["local_rank"] = 1
+            done.append(other)
+    lines[:] = done
+    put(lines, "run_stop", param_spread=0.0)
+
+
+def under_all_headers(lines: Lines, change: Callable[[Lines], None] = lambda run: None) -> None:
+    """A sweep of which one run was made: it stands under the header of each of them."""
+    runs = runs_in(lines)
+    first = next(iter(runs.values()))
+    done: Lines = [line for line in lines[:12] if isinstance(line, str)]
+    for number, (run, own) in enumerate(runs.items()):
+        copy = json.loads(json.dumps(first))
+        shift = one(own, "header")["time_ms"] - one(copy, "header")["time_ms"]
+        for event in events(copy):
+            event["metadata"]["run"] = run
+            event["time_ms"] += shift
+            if event["key"] in ("header", "machine"):
+                event["value"] = one(own, event["key"])["value"]
+        if number:
+            change(copy)
+        done += copy
+    lines[:] = done

@@ -1,0 +1,142 @@
+"""What the scheduler's accounting says of a run, from each way of taking it."""
+
+import json
+
+import pytest
+
+from autograder.evidence import examine
+from autograder.evidence.accounting_dump import read_accounting
+from autograder.reading.files import read_bytes
+from autograder.slurm_notation import SACCT_HEADER
+from tests.autograder.make_record import BEGAN_MS, make_record
+
+BEGAN = BEGAN_MS // 1000
+TWO = {"size": 2, "source": "keras-horovod", "launcher": "srun"}
+TRES = "billing=2,cpu=2,mem=4G,node=1"
+
+
+def dump(path, *rows):
+    path.write_text("\n".join([SACCT_HEADER, *rows]) + "\n")
+    return read_accounting(path)
+
+
+def row(job="1234", start=-10, end=20, **cells):
+    names = SACCT_HEADER.split("|")
+    usual = {"User": "ada", "JobName": "02_keras", "State": "COMPLETED", "NNodes": "1"}
+    usual |= {"NCPUS": "2", "AllocTRES": TRES, "NodeList": "n1"}
+    usual |= {"JobID": job, "Start": str(BEGAN + start), "End": str(BEGAN + end)}
+    return "|".join((usual | cells).get(name, "") for name in names)
+
+
+def step(name="0", job="1234", start=-8, end=18, **cells):
+    return row(f"{job}.{name}", start, end, User="", **cells)
+
+
+GPU_JOB = row("9", AllocTRES="cpu=1,gres/gpu=1,gres/gpu:a100=1,node=1")
+
+
+def seen(lines, jobs, login="ada", job="1234 02_keras"):
+    text = "\n".join([f"job: {job}", "ranks: 2", "gpus on this node: none", *lines]) + "\n"
+    runs = read_bytes({"a.out": text.encode()})
+    return examine.examine(runs, runs, jobs, None, login)
+
+
+# The run, rows of the dump, tier, words of the finding.
+CASES = {
+    "all agrees, -X": (make_record(), [row()], "confirmed", None),
+    "all agrees, with steps": (make_record(), [row(), step(NTasks="1")], "confirmed", None),
+    "a rank more than CPUs": (make_record(**TWO | {"launcher": "mpirun"}), [row(NCPUS="1")],
+        "self-consistent", "More ranks than the job had CPUs"),
+    "a rank more than tasks": (make_record(**TWO), [row(), step(NTasks="1")], "contradicted",
+        "More ranks than tasks"),
+    "mpirun starts its own": (make_record(**TWO | {"launcher": "mpirun"}),
+        [row(), step(NTasks="1")], "confirmed", None),
+    "no GPU, where others have some": (make_record(device="NVIDIA H100"), [row(), GPU_JOB],
+        "contradicted", "its job had none"),
+    "no GPU, where nobody has one": (make_record(device="NVIDIA H100"), [row()],
+        "self-consistent", "its job had none"),
+    "GPUs unknown": (make_record(device="AMD Instinct MI250X"), [row(AllocTRES=""), GPU_JOB],
+        "confirmed", None),
+    "a laptop's queue gives out no GPUs": (make_record(device="AMD Radeon"),
+        [row(Partition="laptop"), GPU_JOB], "confirmed", None),
+    "a GPU each": (make_record(**TWO, device="AMD Instinct MI250X"),
+        [row(AllocTRES="cpu=2,gres/gpu=2,node=1")], "confirmed", None),
+    "PBS's GPUs": (make_record(**TWO, device="AMD Instinct MI250X"),
+        [row(AllocTRES="ncpus=2,ngpus=1")], "contradicted", "More ranks on GPUs"),
+    "failed": (make_record(), [row(State="FAILED")], "self-consistent", "did not end well"),
+    "out of memory": (make_record(), [row(State="OUT_OF_MEMORY")], "self-consistent",
+        "did not end well"),
+    "cancelled by somebody": (make_record(), [row(State="CANCELLED by 1000")], "self-consistent",
+        "did not end well"),
+    "failed later, after a step that did not": (make_record(),
+        [row(State="FAILED"), step(State="COMPLETED")], "self-consistent", None),
+    "another name": (make_record(), [row(JobName="07_keras")], "self-consistent",
+        "another name"),
+    "another account": (make_record(), [row(User="eve")], "self-consistent", "another account"),
+    "an account that the dump leaves out": (make_record(), [row(User="")], "self-consistent",
+        None),
+    "a step far longer": (make_record(), [row(end=90), step(end=80)], "self-consistent",
+        "step took far longer"),
+    "a job far longer": (make_record(), [row(end=300)], "self-consistent", "job took far longer"),
+    "a job with a minute of modules": (make_record(), [row(start=-60), step(end=10)],
+        "confirmed", None),
+    "an array's task, by the number it is told": (make_record(job_id="1240"),
+        [row("1234_7", JobIDRaw="1240")], "confirmed", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "rows", "tier", "words"), CASES.values(), ids=CASES)
+def test_a_run_beside_its_accounting(tmp_path, lines, rows, tier, words):
+    number = "1240" if '"job_id":"1240"' in lines[0] else "1234"
+    found = seen(lines, dump(tmp_path / "sacct.txt", *rows), job=f"{number} 02_keras")
+    titles = [finding.title for finding in found.findings if "saw none" not in finding.title]
+    assert found.tier == tier, titles
+    assert any(words in title for title in titles) if words else titles == []
+
+
+def test_several_runs_share_a_step(tmp_path):
+    """A step of 100 s with ten runs of 6 s is theirs; with one of them it is not."""
+    jobs = dump(tmp_path / "sacct.txt", row(end=110), step(end=100))
+    lines, runs = [], 10
+    for number in range(runs):
+        at = f"2026-03-02T10:{number * 10 // 60:02d}:{number * 10 % 60:02d}+00:00"
+        lines += make_record(run=f"{number:08x}", started=at, seconds=(2.0, 2.01 + number, 2.1))
+    assert not [f for f in seen(lines, jobs).findings if "far longer" in f.title]
+    told = [f for f in seen(lines[: len(lines) // runs], jobs).findings if "longer" in f.title]
+    assert len(told) == 1
+
+
+def test_json_holds_steps_arrays_and_newer_numbers(tmp_path):
+    path = tmp_path / "sacct.json"
+    number = {"set": True, "infinite": False, "number": BEGAN - 10}
+    job = {
+        "job_id": 1240,
+        "array": {"job_id": 1234, "task_id": {"set": True, "number": 7}},
+        "user": "ada",
+        "name": "02_keras",
+        "state": {"current": ["COMPLETED"]},
+        "time": {"start": number, "end": BEGAN + 20},
+        "nodes": "n1",
+        "tres": {"allocated": [{"type": "cpu", "name": "", "count": 2}]},
+        "steps": [
+            {
+                "step": {"id": "1240.0", "name": "python"},
+                "time": {"start": number, "end": {"set": True, "number": BEGAN + 18}},
+                "tasks": {"count": 1},
+                "state": ["COMPLETED"],
+            }
+        ],
+    }
+    path.write_text(json.dumps({"jobs": [job]}))
+    jobs = read_accounting(path)
+    assert jobs["1240"] is jobs["1234_7"]
+    assert (jobs["1240"].gpus, jobs["1240"].cpus, jobs["1240"].steps[0].tasks) == (0, 2, 1)
+    assert seen(make_record(job_id="1240"), jobs, job="1240 02_keras").tier == "confirmed"
+    assert seen(make_record(**TWO, job_id="1240"), jobs, job="1240 x").tier == "contradicted"
+
+
+def test_a_dump_without_its_header_line_is_read_old_or_new(tmp_path):
+    for columns in (18, 20):  # the last two came later
+        path = tmp_path / f"sacct{columns}.txt"
+        path.write_text("|".join(row().split("|")[:columns]) + "\n")
+        assert seen(make_record(), read_accounting(path)).tier == "confirmed"

@@ -1,0 +1,27 @@
+"""Each forgery of the table is seen, by somebody who has the accounting and by somebody who has
+not; and nothing is said of the same outputs when nobody has changed them."""
+
+import pytest
+
+from tests.autograder.evidence.forged_class import said_of
+from tests.autograder.evidence.forgeries import FORGERIES, HONEST, UNSEEN
+
+
+@pytest.mark.parametrize("honest", HONEST, ids=lambda forgery: forgery.what)
+def test_nothing_is_said_of_what_nobody_changed(honest):
+    assert said_of(honest, accounted=False) == ("self-consistent", ())
+    assert said_of(honest, accounted=True) == ("confirmed", ())
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.what)
+def test_a_forgery_is_seen_and_never_confirmed(forgery):
+    for accounted, words in ((False, forgery.alone), (True, forgery.accounted or forgery.alone)):
+        said = said_of(forgery, accounted)
+        assert said.tier in ("contradicted", "self-consistent")
+        assert any(words in title for title in said.findings) if words else not said.findings, said
+
+
+@pytest.mark.parametrize("forgery", UNSEEN, ids=lambda forgery: forgery.what)
+def test_what_nothing_speaks_against_is_known_as_such(forgery):
+    """Should a check see one of these some day, it moves to the other table."""
+    assert said_of(forgery, accounted=True) == ("confirmed", ())

@@ -1,0 +1,260 @@
+"""Programs against the released edition: what counts as changed, and what asks for a look."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from autograder.evidence.outside_gaps import MOST_LINES, compare
+from autograder.evidence.programs import compared
+from autograder.evidence.telling_lines import records
+from autograder.settings.released import load_released
+from autograder.submissions.programs import read_programs
+from lessons.edition.gaps import find_gaps, is_marker
+
+RELEASED = {path.stem: load_released(path) for path in Path("autograder/rubrics").glob("*/*.json")}
+PROGRAMS = [(lesson, name) for lesson in sorted(RELEASED) for name in RELEASED[lesson]]
+
+
+def source(edition: str, lesson: str, name: str) -> Path:
+    [folder] = Path(edition).glob(f"{lesson}_*")
+    return folder / name
+
+
+def of_text(lesson: str, tmp_path: Path, **texts: str | bytes):
+    """What an instructor would see, were these programs of a lesson handed in."""
+    files = {}
+    for name, text in texts.items():
+        path = tmp_path / f"{name}.py"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        files[path] = path.name
+    return list(compared([], read_programs(files), RELEASED[lesson]))
+
+
+def test_every_lesson_has_its_programs_here():
+    given_out = {(p.parent.name[:2], p.name) for p in Path("lessons").glob("[0-9]*/*.py")}
+    assert set(PROGRAMS) == given_out
+
+
+@pytest.mark.parametrize(("lesson", "name"), PROGRAMS)
+def test_solved_and_unsolved_programs_have_no_difference(lesson, name, tmp_path):
+    """As released; solved; solved in a longer way; and the pieces are what students get."""
+    stem = name.removesuffix(".py")
+    unsolved = source("lessons", lesson, name).read_text()
+    text = source("solutions", lesson, name).read_text()
+    solved = "\n".join(line for line in text.splitlines() if not is_marker(line)) + "\n"
+    assert len(RELEASED[lesson][name]) == 1 + len(find_gaps(text, name))
+    for mine in (unsolved, solved, text):
+        assert of_text(lesson, tmp_path, **{stem: mine}) == []
+    longer = [
+        line
+        for line in text.splitlines()
+        for line in ([line, "    x = 1", "", "    y = 2"] if is_marker(line) else [line])
+    ]
+    if len(RELEASED[lesson][name]) > 1:
+        inside = [line for line in longer if not is_marker(line)]
+        assert all(not p.look for p in of_text(lesson, tmp_path, **{stem: "\n".join(inside)}))
+
+
+# lesson, program, what stands there, what an honest student writes instead
+HONEST = [
+    ("02", "train", '    print(f"Test loss', '    print("at last")\n    print(f"Test loss'),
+    ("02", "train", '    print(f"Test loss: {loss:.4f}\\nTest accuracy: {accuracy:.4f}")\n', ""),
+    ("02", "train", "default=4,", "default=10,"),
+    ("02", "train", "default=60000,", "default=6000,"),
+    ("02", "train", "import os\n", "import os\nimport time\n"),
+    ("02", "train", "keras.optimizers.Adam(args.lr)", "keras.optimizers.SGD(args.lr)"),
+    ("02", "train", "verbose=2", "verbose=1"),
+    ("02", "train", "def main():", "def helper(n):\n    return n + 1\n\n\ndef main():"),
+    ("02", "train", "def main():", "def main() -> None:"),
+    ("02", "train", "def command_line():\n", "def command_line():\n    # the options\n\n"),
+    ("02", "train", "    keras.utils.set_random_seed",
+        "    t = time.time()\n    keras.utils.set_random_seed"),
+    ("02", "train", '"""Train a small', '"""Ada: train a small'),
+    ("02", "train", "    return parser",
+        '    parser.add_argument("--dropout", default=0)\n    return parser'),
+    ("02", "train_torch", "torch.manual_seed(args.seed)", "torch.manual_seed(7)"),
+    ("03", "train", "import os\n", "import os\n\nos.environ['TF_CPP_MIN_LOG_LEVEL'] = '2'\n"),
+    ("07", "train", "import math\n", "import math  # for ceil, don't ask\n"),
+    ("07", "train", '    if rank == 0:\n        print',
+        '    if rank == 0:\n        print("rank 0")\n        print'),
+    ("09", "rates", "import math\n", "import math\nfrom collections import deque\n"),
+]  # fmt: skip
+
+
+def edited(lesson: str, name: str, before: str, after: str) -> str:
+    lines = source("solutions", lesson, f"{name}.py").read_text().splitlines()
+    text = "\n".join(line for line in lines if not is_marker(line)) + "\n"
+    assert before in text, "the program has changed: choose another line"
+    return text.replace(before, after, 1)
+
+
+@pytest.mark.parametrize(("lesson", "name", "before", "after"), HONEST)
+def test_honest_edits_are_shown_and_ask_for_nothing(lesson, name, before, after, tmp_path):
+    found = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
+    assert not any(text.look for text in found)
+    meant = "#" not in after  # comments are no difference at all
+    assert [text.file for text in found] == ([f"{name}.py"] if meant else [])
+    shown = "\n".join(line.text for text in found for line in text.lines if line.kind == "+")
+    for line in after.splitlines():
+        assert not meant or line.strip() in shown or line in before
+
+
+LAZY = [
+    ("02", "train_torch", "    loss.backward()\n", "    record.trained([])\n    loss.backward()\n"),
+    ("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,"),
+    ("02", "train", "    record.end(\n", "    accuracy = 0.99\n    record.end(\n"),
+    ("02", "train", "loss, accuracy = model.evaluate(",
+        "loss, accuracy = 0.1, 0.99\n    model.evaluate("),
+    ("02", "train", "mnist.x_train,\n        mnist.y_train,",
+        "mnist.x_test,\n        mnist.y_test,"),
+    ("02", "train", "    record = Record(",
+        "    mnist.x_train = mnist.x_test\n    record = Record("),
+    ("02", "train", 'data.load("mnist", train_samples=args.train_samples)',
+        'data.load("mnist", train_samples=64)'),
+    ("02", "train", "dataset=mnist.facts", 'dataset={**mnist.facts, "synthetic": False}'),
+    ("02", "train", "params=model.get_weights(),", "params=[],"),
+    ("02", "train", "import os\n", "import os\nimport time\n\ntime.monotonic = lambda: 0\n"),
+    ("02", "train", "callbacks=[record.keras_callback()],", "callbacks=[],"),
+    ("02", "train", "def main():\n", 'def main():\n    print(":::MLLOG {}")\n'),
+    ("02", "train", "def main():\n", "def main():\n    exec(open('x').read())\n"),
+    ("02", "train", "from lessons.toolkit.record import Record", "from mine import Record"),
+    ("02", "train_torch", "            epoch.log(",
+        "            epoch.log(loss=0.01, accuracy=0.99)\n            dict("),
+    ("02", "train_torch", "correct += (outputs", "correct += len(yb) + 0 * (outputs"),
+    ("01", "train", "with record.epoch() as epoch:", "with record.epoch(samples=60000) as epoch:"),
+    ("06", "exchange", "record.measure(", "record.measure('x', 1, 's')\n            dict("),
+    ("07", "train", "local_rank=hvd.local_rank(),", "local_rank=rank,"),
+    ("07", "train", "param_spread=float(", "param_spread=0 * float("),
+    ("07", "train", "files_written=files,", "files_written=0,"),
+    # in a gap, where any line may stand, no solution needs these
+    ("07", "train", "        return 0\n",
+        "        record.end(test_accuracy=0.99)\n        return 0\n"),
+    ("02", "train_torch", "    loss.backward()\n",
+        "    epoch.log(loss=0.1)\n    loss.backward()\n"),
+    ("05", "train", "    return batch * replicas, lr * replicas",
+        "    sys.stdout.write(fake)\n    return 1, 2"),
+    ("02", "train", "def main():\n",
+        "def main():\n    x = '" + "A" * 500 + "'\n"),  # what may it be?
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lesson", "name", "before", "after"), LAZY)
+def test_lazy_edits_ask_for_a_look(lesson, name, before, after, tmp_path):
+    [text] = of_text(lesson, tmp_path, **{name: edited(lesson, name, before, after)})
+    assert text.look
+    assert any(line.telling for line in text.lines)
+
+
+INNOCENT = [
+    *("for record in records:", "    record.tofile(path)", "records[start:stop].tofile(path)"),
+    *("records.append(row)", "np.concatenate([record.reshape(-1) for record in records])"),
+    *("model.eval()", "re.compile(pattern)", "for epoch in range(epochs):", "x = model(x)"),
+    *("return lr * size", "comm.Allreduce(MPI.IN_PLACE, values)", "hvd.init()", "import math"),
+]
+
+
+@pytest.mark.parametrize("line", INNOCENT)
+def test_what_a_gap_may_well_need_asks_for_nothing(line):
+    assert not records(line)
+
+
+def test_a_copy_under_another_name_is_compared_with_what_it_copies(tmp_path):
+    text = edited("02", "train", "test_accuracy=accuracy,", "test_accuracy=0.99,")
+    [found] = of_text("02", tmp_path, mine=text)
+    assert (found.file, found.look) == ("mine.py", True)
+    assert "train.py as released" in found.said
+    [found] = of_text("02", tmp_path, mine=source("lessons", "02", "train.py").read_text())
+    assert (found.said, found.look) == ("train.py as released, under another name", False)
+
+
+def test_a_program_of_ones_own_is_named_and_its_record_asked_for(tmp_path):
+    [found] = of_text("02", tmp_path, plot="import numpy\nprint(numpy.pi)\n")
+    assert (found.said, found.look, found.lines) == ("2 lines of the student's own", False, ())
+    [found] = of_text(
+        "02", tmp_path, fake="from lessons.toolkit.record import Record\nRecord('02')\n"
+    )
+    assert found.look
+    assert [line.number for line in found.lines] == [1, 2]
+
+
+def test_too_many_lines_are_counted_and_the_telling_ones_stay(tmp_path):
+    more = "".join(f"    x = {number}\n" for number in range(500))
+    text = edited("02", "train", "    return parser\n", f"{more}    return parser\n")
+    text = text.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
+    [found] = of_text("02", tmp_path, train=text)
+    assert (len(found.lines), found.left_out) == (80, 422)
+    assert [line.text.strip() for line in found.lines if line.telling] == [
+        "test_accuracy=accuracy,",
+        "test_accuracy=0.99,",
+    ]
+    assert [line.number for line in found.lines] == sorted(line.number for line in found.lines)
+
+
+HOSTILE = {
+    "binary": b"\0\xff\xfe" * 5000,
+    "one endless line": b"x" * 255_000,
+    "hashes": b'# "' * 80_000,
+    "tabs": b"\t" * 200_000 + b"x",
+    "far too long": b"a = 1\n" * (MOST_LINES + 1),
+    "just not too long": b"a = 1\n" * MOST_LINES,
+    "larger than is read": b"a = 1\n" * 50_000,
+    "no text": b"",
+    "only line ends": b"\r\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("how", HOSTILE)
+@pytest.mark.parametrize("name", ["train", "own"])
+def test_no_text_makes_it_fail(how, name, tmp_path):
+    for text in of_text("02", tmp_path, **{name: HOSTILE[how]}):
+        assert len(text.lines) <= 80
+        assert all(len(line.text) <= 200 for line in text.lines)
+        assert text.said
+
+
+LINES = st.lists(st.sampled_from("abc"), max_size=4)
+PIECES = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=3), min_size=1, max_size=4)
+
+
+@given(PIECES, st.data())
+def test_whatever_fills_the_gaps_there_is_no_difference(pieces, data):
+    lines = list(pieces[0])
+    for piece in pieces[1:]:
+        lines += data.draw(LINES) + piece
+    found = compare(tuple(map(tuple, pieces)), lines)
+    assert (found.removed, found.added) == ((), ())
+    assert len(found.in_gaps) == len(lines) - sum(map(len, pieces))
+
+
+@given(PIECES, st.lists(st.sampled_from("abc"), max_size=9))
+@example([["a"], ["a"]], ["a"])
+def test_nothing_is_gone_that_need_not_be_and_nothing_new_that_may_be_in_a_gap(pieces, lines):
+    found = compare(tuple(map(tuple, pieces)), lines)
+    released = []
+    for number, piece in enumerate(pieces):
+        released += [None] * (number > 0) + piece
+
+    @cache
+    def fewest(at, line):
+        """(gone, new), by trying all ways"""
+        if at == len(released):
+            return (0, len(lines) - line)
+        gap = released[at] is None
+        ways = [plus(fewest(at + 1, line), gone=not gap)]
+        if line < len(lines):
+            ways.append(plus(fewest(at, line + 1), new=not gap))
+            if released[at] == lines[line]:
+                ways.append(fewest(at + 1, line + 1))
+        return min(ways)
+
+    assert (len(found.removed), len(found.added)) == fewest(0, 0)
+    numbers = [number for number, _ in (*found.added, *found.in_gaps)]
+    assert len(numbers) == len(set(numbers))
+    assert all(lines[number - 1] == text for number, text in (*found.added, *found.in_gaps))
+
+
+def plus(known, gone=False, new=False):
+    return known[0] + gone, known[1] + new

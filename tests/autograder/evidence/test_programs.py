@@ -1,0 +1,309 @@
+"""The programs of a hand-in against those that ran, and what instructors see of their changes."""
+
+import json
+import re
+import zipfile
+from hashlib import blake2b
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.settings.released import load_released
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+
+RELEASED = load_released(Path("autograder/rubrics/released/02.json"))
+NOT_THE_ONE = "The program handed in is not the one that ran"
+CHANGED = "Lines that measure, record or read data were changed outside the gaps"
+SACCT = (
+    "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
+    "1234|ada|COMPLETED|1772445590|1772445700|1|1|cpu=1|n1\n"
+    "1235|ada|COMPLETED|1772445590|1772445700|1|1|cpu=1|n1\n"
+)
+
+
+def solved(name: str, body: str = "    return None") -> str:
+    """A program as it was released, with the same lines in each gap."""
+    gap = f"\n{body}\n"
+    return gap.join("\n".join(piece) for piece in RELEASED[name]) + "\n"
+
+
+TRAIN, TORCH = solved("train.py"), solved("train_torch.py")
+
+
+def hash_of(text: str) -> str:
+    return blake2b("\n".join(text.splitlines()).encode()).hexdigest()[:16]
+
+
+def ran(**files: str | None) -> dict:
+    """The record's word on what ran: train="text" is train.py."""
+    named = {f"{name}.py": text and hash_of(text) for name, text in files.items()}
+    return {"main": next(iter(named)), "toolkit": "0" * 16, "files": named}
+
+
+def student(folder: Path, keras=None, torch=None, **programs: str) -> Path:
+    """A complete lesson 02 whose runs tell what ran, with the programs handed in."""
+    hand_in(
+        folder / "02",
+        make_record(program=keras or ran(train=TRAIN)),
+        make_record(
+            source="torch",
+            run="77aa77aa",
+            job_id="1235",
+            test_accuracy=0.975,
+            program=torch or ran(train_torch=TORCH),
+        ),
+    )
+    for name, text in programs.items():
+        path = folder / "02" / f"{name}.py"
+        path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    return folder
+
+
+@pytest.fixture
+def graded(tmp_path, grade):
+    """Grade one student; gives the grade's record and the folder of all that was written."""
+
+    def command(*options):
+        result = grade(tmp_path / "class", *options)
+        [path] = (result.folder / "records").glob("ada.json")
+        [found] = json.loads(path.read_text())["grades"]
+        found["titles"] = [finding["title"] for finding in found["findings"]]
+        return found, result.folder
+
+    return command
+
+
+def test_who_hands_in_what_ran_hears_nothing(tmp_path, graded):
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    found, out = graded()
+    assert (found["score"], found["findings"], found["look"]) == (10.0, [], [])
+    assert found["programs"] == []
+    assert found["tier_reason"] == "the run record agrees with itself"
+    assert not (out / "programs").exists()
+
+
+def packed(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "02.zip", "w") as archive:
+        for path in sorted((folder / "02").iterdir()):
+            archive.write(path, f"02_serial/{path.name}")
+            path.unlink()
+    (folder / "02").rmdir()
+
+
+SAME = {
+    "as it is": lambda folder: None,
+    "line ends of another system": lambda folder: (folder / "02/train.py").write_bytes(
+        TRAIN.replace("\n", "\r\n").encode()
+    ),
+    "in a package": packed,
+    "under another name": lambda folder: (folder / "02/train.py").rename(folder / "02/mine.py"),
+    "an old copy beside it": lambda folder: (folder / "02/train_old.py").write_text(TRAIN + "x\n"),
+    "an older one deeper": lambda folder: [
+        (folder / "02/before").mkdir(),
+        (folder / "02/before/train.py").write_text(TRAIN.replace("0.001", "0.1") + "record.end()"),
+    ],
+}
+
+
+@pytest.mark.parametrize("how", SAME)
+def test_it_is_found_wherever_it_lies(tmp_path, graded, how):
+    SAME[how](student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH))
+    found, _ = graded()
+    assert found["findings"] == []
+    assert "not handed in" not in found["tier_reason"]
+    assert found["look"] == []
+
+
+def test_another_text_than_ran_is_said_to_the_student_and_costs_nothing(tmp_path, graded):
+    later = TRAIN + "# a comment, after the run\n"
+    student(tmp_path / "class/ada", train=later, train_torch=TORCH)
+    found, out = graded()
+    assert found["score"] == 10.0
+    assert found["tier"] == "self-consistent"
+    [finding] = found["findings"]
+    assert (finding["title"], finding["look"]) == (NOT_THE_ONE, True)
+    assert not finding["contradicts"]
+    assert "train.py" in finding["expected"]
+    assert "02_serial_1.out" in finding["expected"]
+    assert "run the job again" in finding["try_"]
+    assert NOT_THE_ONE in (out / "students/ada.html").read_text()
+
+
+def test_a_module_beside_it_is_part_of_the_program(tmp_path, graded):
+    keras = ran(train=TRAIN, network="x = 1\n")
+    student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH, network="x = 2\n")
+    found, _ = graded()
+    assert found["titles"] == [NOT_THE_ONE]
+    assert found["findings"][0]["found"] == "another text in network.py"
+
+
+def test_mended_between_two_runs_is_honest_and_told_to_the_instructor(tmp_path, graded):
+    """The first gap filled, a job, the second gap filled in the same file, another job."""
+    torch = ran(train=TRAIN + "# the second gap\n")
+    student(tmp_path / "class/ada", torch=torch, train=TRAIN + "# the second gap\n")
+    found, out = graded()
+    assert found["findings"] == []
+    [said] = [program["said"] for program in found["programs"]]
+    assert said == "another version of it ran in 02_serial_1.out"
+    assert said in (out / "programs/ada.txt").read_text()
+    assert NOT_THE_ONE not in (out / "students/ada.html").read_text()
+
+
+def test_no_programs_handed_in_is_said_once_and_is_no_finding(tmp_path, graded):
+    student(tmp_path / "class/ada")
+    found, _ = graded()
+    assert (found["findings"], found["look"]) == ([], [])
+    reason = "the run record agrees with itself; not handed in: train.py, train_torch.py"
+    assert found["tier_reason"] == reason
+
+
+def test_what_nobody_has_to_change_need_not_be_handed_in(tmp_path, graded):
+    given = "\n".join(RELEASED["train_horovod.py"][0]) + "\n"
+    keras = ran(train=TRAIN, train_horovod=given)
+    student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH)
+    assert graded()[0]["tier_reason"] == "the run record agrees with itself"
+
+
+def test_what_changed_while_it_ran_cannot_be_compared(tmp_path, graded):
+    student(tmp_path / "class/ada", ran(train=None), train=TRAIN, train_torch=TORCH)
+    assert graded()[0]["findings"] == []
+
+
+def test_a_record_that_says_nothing_of_its_program_is_as_before(tmp_path, graded):
+    hand_in(tmp_path / "class/ada/02")
+    (tmp_path / "class/ada/02/train.py").write_text(TRAIN)
+    found, _ = graded()
+    assert found["findings"] == []
+    assert found["tier_reason"] == "the run record agrees with itself"
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_only_the_program_that_ran_is_confirmed(tmp_path, graded, same):
+    text = TRAIN if same else TRAIN + "x = 1\n"
+    student(tmp_path / "class/ada", train=text, train_torch=TORCH)
+    (tmp_path / "sacct.txt").write_text(SACCT)
+    found, _ = graded("--sacct", tmp_path / "sacct.txt")
+    assert found["tier"] == ("confirmed" if same else "self-consistent")
+    if not same:
+        assert found["tier_reason"].startswith("the program handed in is not the one that ran")
+
+
+# --- what the instructor sees -----------------------------------------------------------------
+
+LAZY = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,  # <script>hit()</script>")
+HOSTILE = '    print("<img src=x onerror=hit()>", "\u202egnp")\n'
+
+
+def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
+    text = LAZY.replace("def main():\n", f"def main():\n{HOSTILE}")
+    student(tmp_path / "class/ada", torch=ran(train_torch=text), train=TRAIN, train_torch=text)
+    found, out = graded()
+    assert found["score"] == 10.0
+    [finding] = found["findings"]
+    assert (finding["title"], finding["private"], finding["look"]) == (CHANGED, True, True)
+    assert re.search(r"train_torch.py:\d+ test_accuracy=0.99", finding["found"])
+    lines = {(line["kind"], line["text"].strip(), line["telling"]) for line in program_lines(found)}
+    assert ("-", "test_accuracy=accuracy,", True) in lines
+    assert ("+", HOSTILE.strip().replace("\u202e", "\\u202e"), False) in lines
+    number = 1 + text.splitlines().index(HOSTILE.rstrip("\n"))
+    told = (out / "programs/ada.txt").read_text()
+    assert f" {number:5} +   {HOSTILE.rstrip()}".replace("\u202e", "\\u202e") in told
+    assert re.search(r"^! +\d+ \+   +test_accuracy=0.99,", told, re.M)
+    page = Page((out / "programs/ada.html").read_text())
+    assert HOSTILE.rstrip().replace("\u202e", "\\u202e") in page.texts
+    assert {"script", "img"}.isdisjoint(page.tags)
+    assert 'href="programs/ada.html"' in (out / "index.html").read_text()
+    for mine in (out / "students/ada.html").read_text(), *page_of_gradescope(tmp_path):
+        assert "0.99,  #" not in mine
+        assert CHANGED not in mine
+
+
+def program_lines(found):
+    return [line for program in found["programs"] for line in program["lines"]]
+
+
+def page_of_gradescope(tmp_path):
+    results = tmp_path / "results.json"
+    words = ["grade", str(tmp_path / "class/ada"), "--lesson", "02", "--gradescope", str(results)]
+    CliRunner().invoke(main, words)
+    return [results.read_text()]
+
+
+class Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.texts: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_what_is_mended_goes_from_the_pages(tmp_path, graded):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    _, out = graded()
+    assert (out / "programs/ada.html").exists()
+    student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH)
+    _, out = graded()
+    assert list((out / "programs").iterdir()) == []
+    assert "programs/" not in (out / "index.html").read_text()
+
+
+def test_parts_of_a_class_bring_their_pages(tmp_path, grade):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    hand_in(tmp_path / "class/ben/02", make_record(run="12341234"), answers=RIGHT_ANSWERS)
+    whole = grade(tmp_path / "class", out=tmp_path / "whole").folder
+    for part in ("1/2", "2/2"):
+        grade(tmp_path / "class", "--shard", part, out=tmp_path / "parts" / part[0])
+    parts = [str(path) for path in (tmp_path / "parts").iterdir()]
+    CliRunner().invoke(main, ["merge", *parts, "--out", str(tmp_path / "merged")])
+    for name in ("ada.html", "ada.txt"):
+        made = (tmp_path / "merged/programs" / name).read_bytes()
+        assert made == (whole / "programs" / name).read_bytes()
+
+
+def test_explain_shows_the_lines(tmp_path, graded):
+    student(tmp_path / "class/ada", torch=ran(train_torch=LAZY), train=TRAIN, train_torch=LAZY)
+    _, out = graded()
+    said = CliRunner().invoke(main, ["explain", "ada", "02", "--grades", str(out)]).stdout
+    assert "look: train_torch.py: 2 lines outside the gaps differ from train_torch.py" in said
+    assert re.search(r"! +\d+ \+ +test_accuracy=0.99,", said)
+
+
+def test_another_edition_can_be_named(tmp_path, graded):
+    """Whose class has an older edition names it, and only then its programs are as released."""
+    folder = tmp_path / "before"
+    folder.mkdir()
+    torch = [list(piece) for piece in RELEASED["train_torch.py"]]
+    torch[-1][torch[-1].index("        test_accuracy=accuracy,")] = "        test_accuracy=0.99,"
+    programs = {"train.py": RELEASED["train.py"], "train_torch.py": torch}
+    (folder / "02.json").write_text(json.dumps(programs))
+    old = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
+    student(tmp_path / "class/ada", torch=ran(train_torch=old), train=TRAIN, train_torch=old)
+    assert graded()[0]["titles"] == [CHANGED]
+    assert graded("--released", folder)[0]["titles"] == []
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"train.py": []}', '{"train.py": [[3]]}', '{"a": 3}'])
+def test_an_edition_that_cannot_be_read_is_said(tmp_path, grade, text):
+    student(tmp_path / "class/ada")
+    folder = tmp_path / "before"
+    folder.mkdir()
+    (folder / "02.json").write_text(text)
+    done = grade(tmp_path / "class", "--released", folder)
+    assert done.exit_code == 2
+    assert "02.json is not what `lessons build` writes" in done.stderr
+
+
+def test_gradescope_gets_the_edition_too(tmp_path):
+    CliRunner().invoke(main, ["gradescope-zip", "02", "--out", str(tmp_path / "02.zip")])
+    with zipfile.ZipFile(tmp_path / "02.zip") as archive:
+        packed = archive.read("rubrics/released/02.json")
+    assert packed == Path("autograder/rubrics/released/02.json").read_bytes()

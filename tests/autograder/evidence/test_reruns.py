@@ -1,0 +1,270 @@
+"""A record beside what the program printed when it was run again: what counts as reproduced."""
+
+import json
+
+import pytest
+
+from autograder.evidence import examine
+from autograder.evidence.accounting import AccountedJob
+from autograder.evidence.reruns import Again
+from autograder.reading.files import read_bytes
+from autograder.settings.reruns import RepeatedJob
+from autograder.verdict import TIERS
+from tests.autograder.make_record import hand_in, make_record, sealed_again, write_lines
+
+SUBMITTED = 1772791200.0  # 2026-03-06T10:00:00Z, four days after the record
+JOB = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",))
+HONEST = {"site": "box", "threads": 1, "epochs_asked": 3}
+THERE = {"run": "aaaa0077", "job_id": "77", "started": "2026-03-06T10:00:05+00:00"}
+TIMES = (2.1, 1.05, 1.04)  # no two runs take the same
+
+
+def run_of(**facts):
+    [run] = read_bytes({"a.out": "\n".join(make_record(**HONEST | facts)).encode()})
+    return run
+
+
+def rerun_of(**facts):
+    return run_of(**{"seconds": TIMES} | THERE | facts)
+
+
+def seen(run, again, job=JOB, accounting=None):
+    known = {run.launch: Again(job, again, "" if again else "the run did not finish: failed")}
+    return examine.examine([run], [run], accounting, again=known)
+
+
+def test_the_same_again_is_reproduced():
+    found = seen(run_of(), rerun_of())
+    assert (found.tier, found.findings) == ("reproduced", ())
+    assert "to the last bit" in found.reason
+    assert "last bit" not in seen(run_of(), rerun_of(hashes=("other",))).reason
+
+
+# what differs a little in honest work, the record, the rerun
+HONESTLY = [
+    ("accuracy, by threads", {}, {"test_accuracy": 0.962}),
+    ("accuracy of a hard task", {"test_accuracy": 0.41}, {"test_accuracy": 0.36}),
+    ("slower, with others on the machine", {}, {"seconds": (9.0, 8.0, 7.0)}),
+    ("on another site", {}, {"seconds": (9.0, 8.0, 7.0), "site": "laptop"}),
+    ("on another device", {}, {"seconds": (9.0, 8.0, 7.0), "device": "CPU a slow one"}),
+    ("faster than the record", {"seconds": (9.0, 8.0, 7.0)}, {}),
+    ("it goes on until something is reached", {"source": "gap", "epochs_asked": 20}, {
+        "source": "gap", "epochs_asked": 20, "seconds": (2.1, 1.05)}),
+    ("no accuracy in the record", {"test_accuracy": None}, {}),
+    ("hosts and launcher", {"launcher": "srun"}, {"launcher": "mpirun", "hosts": ["n1", "n2"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "record", "again"), HONESTLY, ids=[h[0] for h in HONESTLY])
+def test_what_honest_runs_differ_in_is_no_finding(name, record, again):
+    undisturbed = "others" not in name
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), undisturbed)
+    found = seen(run_of(**record), rerun_of(**again), job)
+    assert (found.tier, found.findings) == ("reproduced", ())
+
+
+# the forgery, what the record says, what the program does, words of the finding, whether it
+# contradicts
+FORGED = [
+    ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92}, "lower test", True),
+    ("loss lowered", {"end": {"test_loss": 0.01}}, {"end": {"test_loss": 0.3}}, "test loss", True),
+    ("epochs added", {}, {"seconds": TIMES[:2]}, "number of epochs", True),
+    ("samples added", {}, {"samples": 12800}, "steps of the epochs", True),
+    ("one rank written as two", {"size": 2, "source": "keras-horovod"}, {
+        "source": "keras-horovod"}, "number of ranks", True),
+    ("another network", {}, {"params": 50890}, "number of parameters", True),
+    ("seconds / 10", {"seconds": (0.2, 0.1, 0.11)}, {}, "Far slower", False),
+    ("a kept record, printed", {}, {"started": "2026-03-02T10:00:00+00:00"}, "another time", True),
+    ("no start at all", {}, {"started": None}, "another time", True),
+    ("longer than its job", {}, {"total": 600.0}, "longer than its job", True),
+    ("the very seconds", {}, {"seconds": (2.0, 1.0, 1.1)}, "very seconds", True),
+    ("ranks that are not there", {"size": 2, "source": "keras-horovod"}, {
+        "size": 2, "source": "keras-horovod", "first_rank_only": True}, "contradicts itself", True),
+    ("a better program handed in", {"test_accuracy": 0.5}, {"test_accuracy": 0.97}, "A higher test",
+        False),
+    ("the stand-in", {}, {"dataset": {"sha256": "00", "synthetic": True, "train_samples": 60000}},
+        "other data", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "record", "again", "words", "contradicts"), FORGED, ids=[f[0] for f in FORGED]
+)
+def test_what_is_not_reproduced(name, record, again, words, contradicts):
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
+    found = seen(run_of(**record), rerun_of(**again), job)
+    titles = [finding.title for finding in found.findings]
+    assert any(words in title for title in titles), titles
+    assert found.tier == ("contradicted" if contradicts else "self-consistent")
+    for finding in found.findings:
+        assert finding.look
+        assert finding.expected
+        assert finding.found
+        assert finding.where
+        assert finding.try_
+
+
+STRANGE = [None, [], {}, ["x"], "x" * 5000, "nan", True, -1, 1e308, 10**30]
+MEMBERS = [
+    "started",
+    "dataset",
+    "params",
+    "model",
+    "global_batch",
+    "epochs_asked",
+    "device",
+    "site",
+]
+MEMBERS += ["threads", "test_accuracy", "seconds"]
+
+
+@pytest.mark.parametrize("strange", STRANGE, ids=[repr(value)[:12] for value in STRANGE])
+@pytest.mark.parametrize("member", MEMBERS)
+def test_whatever_either_of_them_says_can_be_compared(member, strange):
+    job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
+    facts = {"end": {"seconds": strange}} if member == "seconds" else {member: strange}
+    for record, again in (({}, facts), (facts, {})):
+        found = seen(run_of(**record), rerun_of(**again), job)
+        assert found.tier in TIERS
+        assert all(len(f.expected) + len(f.found) < 1000 for f in found.findings)
+
+
+def test_a_program_that_fails_when_run_again():
+    found = seen(run_of(), None)
+    assert found.tier == "self-consistent"
+    [finding] = found.findings
+    assert "did not finish" in finding.title
+    assert "job 77" in finding.found
+
+
+def test_with_an_accounting_both_have_to_agree():
+    honest = AccountedJob(
+        "1234",
+        user="ada",
+        state="COMPLETED",
+        start=1772445595.0,
+        end=1772445700.0,
+        nodes=1,
+        cpus=1,
+        hosts=frozenset({"n1"}),
+    )
+    assert seen(run_of(), rerun_of(), accounting={"1234": honest}).tier == "reproduced"
+    unknown = seen(run_of(), rerun_of(), accounting={})
+    assert unknown.tier == "self-consistent"
+
+
+# --- from the folder that `cluster rerun` leaves ------------------------------------------------
+
+
+def rerun_folder(folder, student, lesson, jobs):
+    """As `cluster rerun` writes it: outputs by job id, and which launches each job repeats."""
+    place = folder / student / lesson
+    told = []
+    for job, (launches, lines) in jobs.items():
+        write_lines(place / "outputs" / f"rerun_{job}.out", lines)
+        told.append(
+            {
+                "job_id": job.rpartition("-")[2],
+                "files": [f"rerun_{job}.out"],
+                "state": "COMPLETED",
+                "submitted": SUBMITTED,
+                "ended": SUBMITTED + 60,
+                "launches": launches,
+                "undisturbed": True,
+            }
+        )
+    rerun = {"student": student, "lesson": lesson, "jobs": told}
+    (place / "rerun.json").write_text(json.dumps(rerun))
+    return folder
+
+
+def again(job, **facts):
+    started = "2026-03-06T10:00:05+00:00"
+    times = (2.2, 1.2, 1.3)
+    return make_record(
+        **{"seconds": times, "job_id": job, "started": started, "run": job * 4} | facts
+    )
+
+
+def both_jobs(**facts):
+    """Both programs of a complete lesson 02."""
+    return {
+        "77": (["5f0c2a91"], again("77", **facts)),
+        "78": (["77aa77aa"], again("78", source="torch", test_accuracy=0.975)),
+    }
+
+
+def tier(result):
+    return result.table[0][4]
+
+
+def test_grading_with_reruns(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    assert tier(grade(tmp_path / "class")) == "self-consistent"
+    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
+    page = (tmp_path / "grades" / "students" / "ada.html").read_text()
+    assert "evidence: reproduced" in page
+    # Another rerun, and only that student is graded again.
+    rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs(test_accuracy=0.9))
+    (tmp_path / "reruns/ada/02/rerun.json").write_text(
+        (tmp_path / "reruns/ada/02/rerun.json").read_text() + "\n"
+    )
+    result = grade(tmp_path / "class", "--reruns", reruns)
+    assert tier(result) == "contradicted"
+    assert "lower test accuracy" in result.table[0][5]
+
+
+def test_one_run_that_was_not_run_again_is_as_weak_as_before(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    only_keras = dict(list(both_jobs().items())[:1])
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", only_keras)
+    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "self-consistent"
+
+
+def test_jobs_of_one_number_are_told_apart(tmp_path, grade):
+    """As on the laptop, where each has a queue of its own."""
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    jobs = {
+        "a-1": (["5f0c2a91"], again("1")),
+        "b-1": (["77aa77aa"], again("1", source="torch", test_accuracy=0.975)),
+    }
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    assert tier(grade(tmp_path / "class", "--reruns", reruns)) == "reproduced"
+
+
+def test_handed_in_after_the_rerun_or_by_another(tmp_path, grade):
+    for student, run in (("ada", "0badcafe"), ("ben", "5f0c2a91")):
+        changed = [line.replace("5f0c2a91", run) for line in make_record()]
+        hand_in(tmp_path / "class" / student / "02_serial", keras=sealed_again(changed))
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    result = grade(tmp_path / "class", "--reruns", reruns)
+    assert [row[4] for row in result.table] == ["self-consistent", "self-consistent"]
+
+
+def test_an_output_of_another_job_does_not_count(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    jobs = both_jobs() | {"77": (["5f0c2a91"], again("76"))}
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
+    result = grade(tmp_path / "class", "--reruns", reruns)
+    assert tier(result) == "self-consistent"
+    assert "did not finish when it was run again" in result.table[0][5]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"student": "a", "lesson": "02", "jobs": [1]}'])
+def test_a_damaged_rerun_stops_the_grading(tmp_path, grade, text):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    reruns = rerun_folder(tmp_path / "reruns", "ada", "02", both_jobs())
+    (reruns / "ada" / "02" / "rerun.json").write_text(text)
+    result = grade(tmp_path / "class", "--reruns", reruns)
+    assert result.exit_code == 2
+    assert "rerun.json" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_folder_without_reruns(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02_serial")
+    (tmp_path / "empty").mkdir()
+    result = grade(tmp_path / "class", "--reruns", tmp_path / "empty")
+    assert result.exit_code == 2
+    assert "cluster rerun" in result.stderr

@@ -1,0 +1,68 @@
+"""Rounds of a speed job that cannot be; and honest ones, which never get a finding."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.evidence import rounds
+from autograder.reading.files import read_bytes
+from tests.autograder.make_record import make_record, some_rounds
+
+
+def findings(*seconds, ranks=2, total=60.0, **more):
+    measures = some_rounds(*seconds, **more)
+    lines = make_record(
+        lesson="07", source="speed", size=ranks, seconds=(), total=total, measures=measures
+    )
+    (run,) = read_bytes({"a.out": "\n".join(lines).encode()})
+    return [*rounds.rounds_add_up(run), *rounds.faster_than_ranks_can_be(run)]
+
+
+THREE = ((1.0, 1.1, 1.2), (1.1, 1.2, 1.3), (0.9, 1.0, 1.2))
+CAUGHT = {
+    "a round copied": ({}, (*THREE, THREE[0]), "copies of each other", True),
+    "one round under three numbers": ({}, [THREE[0]] * 3, "copies of each other", True),
+    "longer than the run": ({"total": 9.0}, THREE, "longer than the whole run", True),
+    "rank 0 idles alone": ({}, [(9.0, 1.0, 1.0 + n / 9) for n in range(3)], "speedup", False),
+    "no work together": ({}, [(1.0, 1.0, 0.5 + n / 99) for n in range(3)], "exchange", False),
+}
+
+
+@pytest.mark.parametrize(("run", "seconds", "words", "wrong"), CAUGHT.values(), ids=CAUGHT)
+def test_what_cannot_be_is_found(run, seconds, words, wrong):
+    found = findings(*seconds, **run)
+    assert any(words in finding.title for finding in found), found
+    assert any(finding.contradicts for finding in found) == wrong
+    for finding in found:
+        assert finding.look
+        assert finding.expected
+        assert finding.found
+        assert finding.where
+        assert finding.try_
+
+
+NOISE = st.floats(1.0, 4.0)  # by which others on the machine slow down a phase
+
+
+@given(
+    st.lists(st.tuples(NOISE, NOISE, NOISE), min_size=12, max_size=12, unique=True),
+    st.integers(2, 64),
+    st.floats(0.3, 1.0),
+)
+def test_noise_gets_no_finding(noise, ranks, share):
+    """An exchange that costs up to two thirds, and most rounds of which are quiet."""
+    seconds = [
+        tuple(
+            0.4 * (1 if number % 3 else by) * cost
+            for by, cost in zip(one, (1, 1, 1 / share), strict=True)
+        )
+        for number, one in enumerate(noise, start=1)
+    ]
+    seconds = [tuple(s * (1 + n / 1000) for s in one) for n, one in enumerate(seconds)]
+    assert findings(*seconds, ranks=ranks, total=sum(map(sum, seconds)) + 10) == []
+
+
+def test_a_run_without_rounds_and_broken_rounds_raise_nothing():
+    assert findings() == []
+    assert findings(*THREE, alone_s="nan") == []
+    assert findings(*THREE, round=[1]) == []

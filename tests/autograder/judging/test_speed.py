@@ -1,0 +1,103 @@
+"""Lesson 07's points for speed: what a record of its speed job has to say to earn them."""
+
+import pytest
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.judge import judge
+from autograder.measuring.interval import exact
+from autograder.reading.files import read_bytes
+from autograder.settings import rubric
+from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
+from tests.autograder.make_record import make_record, some_rounds
+
+ASKED = rubric.load_rubric(rubric.FOLDER / "07.yaml")
+
+
+def rounds_of(share: float, *jitter: float, ceiling: float = 1.9, **more: object) -> tuple:
+    """Rounds on two ranks, by default of steps that agree with those by hand."""
+    error = more.pop("error", 0.0)
+    shares = [share + by for by in (jitter or (0.0, 0.01, -0.01)) * 4]
+    seconds = [
+        (0.4 + n / 100, (0.8 + n / 50) / ceiling, (0.8 + n / 50) / ceiling / s)
+        for n, s in enumerate(shares)
+    ]
+    steps = {"name": "update_error", "value": error, "unit": "", "steps": 3}
+    return (steps, *some_rounds(*seconds, **more))
+
+
+def judged(measures, profile="smoke", references=None, **more):
+    facts = {"model": "resnet20", "params": 273658, "size": 2} | more
+    lines = make_record(lesson="07", source="speed", seconds=(), measures=measures, **facts)
+    runs = read_bytes({"a.out": "\n".join(lines).encode()})
+    found = judge(HandIn(ASKED, runs, {}, None, profile, references=references or {}))
+    [check] = [check for check in found.checks if check.id == "speed"]
+    return check
+
+
+RIGHT = rounds_of(0.93)
+# measures, facts of the header, points, status, words of the reason
+CASES = {
+    "right": (RIGHT, {}, 3, PASSED, ""),
+    "a machine whose ceiling is 1": (rounds_of(0.93, ceiling=1.0), {}, 3, PASSED, ""),
+    "noise around the threshold": (rounds_of(0.75, -0.2, 0.0, 0.2), {}, 3, BORDERLINE, ""),
+    "half of what is asked for": (rounds_of(0.565), {}, 1.5, PARTIAL, "share of the ceiling"),
+    "a rank would be as fast alone": (rounds_of(0.35), {}, 0, FAILED, "share of the ceiling"),
+    "silent under another name": (
+        rounds_of(1.0, error=0.9, spread=0.01), {}, 0, FAILED, "update error",
+    ),
+    "averaged in the steps that are compared alone": (
+        rounds_of(1.0, spread=0.01), {}, 0, FAILED, "spread of parameters",
+    ),
+    "the mean of other numbers than the gradients": (
+        rounds_of(0.93, error=0.9), {}, 0, FAILED, "update error",
+    ),
+    "a rate of 0": (rounds_of(0.93, error=1.0, moved=0.0), {}, 0, FAILED, "movement"),
+    "nothing moved": (rounds_of(0.93, moved=0.0), {}, 0, FAILED, "movement of parameters"),
+    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "the very same"),
+    "two rounds": (RIGHT[:3], {}, 0, NOT_MEASURED, "of at least 3"),
+    "too few to tell": (rounds_of(0.93)[:9], {}, 0, FAILED, "rounds of speed: 8"),
+    "one rank": (RIGHT, {"size": 1}, 0, NOT_MEASURED, "nobody to be compared with"),
+    "a rank too few": (RIGHT, {"ranks_asked": 4}, 0, FAILED, "2 ranks"),
+    "a smaller network": (RIGHT, {"params": 1000}, 0, FAILED, "parameters"),
+    "nothing compared": (RIGHT[1:], {}, 0, NOT_MEASURED, "update_error"),
+    "diverged": (rounds_of(0.93, spread="nan"), {}, 0, NOT_MEASURED, "no `spread`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("measures", "facts", "score", "status", "words"), CASES.values(), ids=CASES
+)
+def test_points_for_speed(measures, facts, score, status, words):
+    check = judged(measures, **facts)
+    assert (check.score, check.status) == (pytest.approx(score, abs=0.1), status)
+    assert words in check.found
+    assert bool(check.told) == (score > 0)
+    assert check.try_ or score == 3
+
+
+def test_a_line_says_what_was_measured():
+    told = judged(RIGHT).told
+    assert told.startswith("Speedup on 2 ranks 1.77 (1.75 … 1.79), 0.93 of what this machine")
+
+
+def test_points_grow_with_the_share():
+    scores = [judged(rounds_of(share / 100)).score for share in range(35, 90, 5)]
+    assert scores == sorted(scores)
+    assert scores[0] == 0
+    assert scores[-1] == 3
+    assert len(set(scores)) >= 5
+
+
+# speedup of the solution, on how many workers; points of a speedup of 1.77 on two
+REFERENCES = {
+    "as good": (1.9, 2, 3),
+    "far better": (3.0, 2, 1.48),
+    "of another kind": (9.0, 2, 0),
+    "on eight": (7.0, 8, 3),  # of two nobody has measured it
+}
+
+
+@pytest.mark.parametrize(("gain", "workers", "score"), REFERENCES.values(), ids=REFERENCES)
+def test_in_full_the_reference_is_that_of_as_many_workers(gain, workers, score):
+    known = {f"speedup of speed, on {workers} workers": exact(gain), "speedup of speed": exact(7)}
+    assert judged(RIGHT, "full", known).score == pytest.approx(score, abs=0.02)

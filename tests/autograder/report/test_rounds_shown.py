@@ -1,0 +1,78 @@
+"""A speed job in the reports: the line on the terminal, the picture on the page, the files."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from tests.autograder.make_record import make_record, some_rounds, write_lines
+
+FACTS = {"lesson": "07", "source": "speed", "model": "resnet20", "params": 273658, "seconds": ()}
+ERROR = {"name": "update_error", "value": 0.0, "unit": "", "steps": 3}
+SECONDS = [(0.40 + n / 100, 0.42 + n / 100, 0.45 + n / 100) for n in range(12)]
+
+
+@pytest.fixture
+def reports(tmp_path, grade):
+    def with_rounds(*seconds, **more):
+        measures = (ERROR, *some_rounds(*seconds, **more))
+        lines = make_record(**FACTS, size=2, measures=measures)
+        write_lines(tmp_path / "class" / "ada" / "07" / "07_speed_1.out", lines)
+        return grade(tmp_path / "class", "--profile", "smoke")
+
+    return with_rounds
+
+
+def test_the_line_of_the_check_says_what_was_measured(reports):
+    lines = [line for line in reports(*SECONDS).stdout.splitlines() if "Speedup" in line]
+    assert len(lines) == 1
+    said = r"  ✓       3/3  Speedup on 2 ranks 1\.8\d \(1\.\d\d … 1\.\d\d\), 0\.9\d of what this"
+    assert re.match(said, lines[0])
+
+
+def test_without_the_points_it_says_what_was_asked(reports):
+    output = reports(*SECONDS, spread=0.5).stdout
+    assert "0/3  Several ranks together" in output
+    assert "Speedup on" not in output
+
+
+def test_the_page_draws_each_round(reports):
+    page = (reports(*SECONDS).folder / "students" / "ada.html").read_text()
+    [picture] = [svg for svg in re.findall(r"<svg class.*?</svg>", page) if "each round" in svg]
+    assert picture.count('<rect class="bar first"') == picture.count('<rect class="bar"') == 12
+    heights = [float(h) for h in re.findall(r'height="([\d.]+)"/>', picture)]
+    assert all(
+        silent > together > 0 for silent, together in zip(heights[::2], heights[1::2], strict=True)
+    )
+    assert 'class="ideal"' in picture
+    assert "dashed: 2. Median speedup 1.8" in page
+    assert re.search(r'data-label="speedup">1\.8\d<', page)
+    assert re.search(r'<p class="met">Speedup on 2 ranks 1\.8\d \(', page)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        [],
+        SECONDS[:2],
+        [(1e-8, 1e8, 1.0 + n) for n in range(3)],
+        [(1e8, 1e-8, 1.0 + n) for n in range(3)],
+    ],
+    ids=["none", "two", "far too fast", "far too slow"],
+)  # fmt: skip
+def test_odd_rounds_break_no_page(seconds, reports):
+    result = reports(*seconds)
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "nan" not in page.split("<h3>Your runs")[-1]
+    assert ("each round" in page) == (len(seconds) > 2)
+
+
+def test_the_record_of_the_grade_has_the_rounds(reports):
+    folder = reports(*SECONDS).folder
+    data = json.loads((folder / "records" / "ada.json").read_text())
+    with open("docs/grade.schema.json") as file:
+        jsonschema.validate(data, json.load(file))
+    [run] = data["grades"][0]["runs"]
+    assert run["rounds"]["seconds"] == [list(one) for one in SECONDS]
+    assert run["rounds"]["share"]["low"] < run["rounds"]["share"]["value"]

@@ -1,0 +1,66 @@
+"""The check of an installed Horovod, on a stand-in of a node with GPUs."""
+
+import sys
+
+import pytest
+
+from cluster.environment.failure import SetUpError
+from cluster.environment.verify import verify
+
+# Two ranks as NCCL sees them: on one and the same GPU it refuses.
+MPIRUN = """#!/bin/bash
+echo "$(basename "$0") ${!#} gpus='$CUDA_VISIBLE_DEVICES'" >>"$CALLS"
+if [ "$CUDA_VISIBLE_DEVICES" != "" ] && [ "${!#}" != gpu ]; then
+    echo "ncclInvalidUsage: Duplicate GPU detected: rank 0 and rank 1 both on CUDA device 7000"
+    exit 1
+fi
+[ "$BROKEN" = "${!#}" ] || for rank in 0 1; do echo "rank $rank of 2 received 0.5"; done
+"""
+HOROVODRUN = """#!/bin/bash
+if [ "$1" = --check-build ]; then
+    for part in TensorFlow PyTorch MPI Gloo NCCL; do echo "    [X] $part"; done
+    exit
+fi
+""" + MPIRUN.removeprefix("#!/bin/bash\n")
+NVIDIA_SMI = """#!/bin/bash
+for number in $(seq 0 $((GPUS - 1))); do echo "GPU $number: NVIDIA A100 (UUID: GPU-$number)"; done
+"""
+
+
+@pytest.fixture
+def node(tmp_path, monkeypatch):
+    for name, text in (("mpirun", MPIRUN), ("horovodrun", HOROVODRUN), ("nvidia-smi", NVIDIA_SMI)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
+    monkeypatch.setenv("GPUS", "4")
+    return tmp_path
+
+
+def calls(node):
+    return (node / "calls").read_text().splitlines()
+
+
+def test_the_first_check_keeps_gpus_out_of_sight_and_nccl_has_one_of_its_own(node):
+    verify(node, gpu=True)
+    assert calls(node) == [
+        "mpirun tensorflow gpus=''",
+        "horovodrun torch gpus=''",
+        "mpirun gpu gpus='0,1,2,3'",
+        "mpirun gpu gpus='0,1,2,3'",
+    ]
+
+
+@pytest.mark.parametrize(("gpus", "gpu"), [("1", True), ("0", True), ("4", False)])
+def test_nccl_is_checked_only_where_each_rank_can_have_a_gpu(node, monkeypatch, gpus, gpu):
+    monkeypatch.setenv("GPUS", gpus)
+    verify(node, gpu=gpu)
+    assert len(calls(node)) == 2
+
+
+def test_ranks_that_do_not_agree_over_nccl_are_told_apart_from_the_others(node, monkeypatch):
+    monkeypatch.setenv("BROKEN", "gpu")
+    with pytest.raises(SetUpError, match="two tensorflow ranks with a GPU each do not agree"):
+        verify(node, gpu=True)

@@ -1,0 +1,148 @@
+"""What of a hand-in is run again: programs as they were handed in, jobs as the records say."""
+
+import os
+import zipfile
+
+import pytest
+
+from autograder.settings import rubric
+from autograder.submissions.students import find_students
+from cluster.rerun.hand_in import LARGEST, MOST_PROGRAMS, NotRepeatableError, take
+from tests.autograder.make_record import make_record, write_lines
+
+WORDS = ["--epochs", "3", "--train-samples", "60000"]
+PROGRAM = b"print('keras')\n"
+
+
+def keras(**facts):
+    return make_record(**{"arguments": WORDS, "threads": 2} | facts)
+
+
+def torch(**facts):
+    known = {"source": "torch", "run": "77aa77aa", "job_id": "1235", "program": "train_torch.py"}
+    return keras(**known | facts)
+
+
+def lesson_02(folder, files, outputs):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text)
+    for number, lines in enumerate(outputs, 1):
+        write_lines(folder / f"02_{number}.out", lines)
+    return folder
+
+
+def taken(place, number="02"):
+    [student] = find_students([place])
+    return take(student, rubric.load_rubric(rubric.FOLDER / f"{number}.yaml"), "full")
+
+
+def test_programs_and_jobs_of_a_hand_in(tmp_path):
+    files = {"train.py": PROGRAM, "train_torch.py": b"2", "nets/cnn.py": b"3", "job.sbatch": b"rm"}
+    files |= {"__pycache__/train.py": b"stale", "weights.npy": b"4", ".hidden.py": b"5"}
+    lesson_02(tmp_path / "ada" / "02_serial", files, [keras(), torch(size=2)])
+    found = taken(tmp_path / "ada")
+    assert found.programs == {"train.py": PROGRAM, "train_torch.py": b"2", "nets/cnn.py": b"3"}
+    first, second = found.jobs
+    assert (first.program, first.arguments) == ("train.py", tuple(WORDS))
+    assert (first.ranks, first.threads, first.hosts) == (1, 2, 1)
+    assert (first.launches, first.before) == (("5f0c2a91",), ())
+    assert (second.program, second.ranks, second.launches) == ("train_torch.py", 2, ("77aa77aa",))
+
+
+def test_out_of_an_archive_and_from_two_places(tmp_path):
+    lesson_02(tmp_path / "ada" / "02_serial", {"train.py": PROGRAM}, [keras()])
+    with zipfile.ZipFile(tmp_path / "ada" / "02_serial.zip", "w") as packed:
+        packed.write(tmp_path / "ada" / "02_serial" / "train.py", "02_serial/train.py")
+        packed.writestr("02_serial/nets/cnn.py", "3")
+        packed.writestr("02_serial/../../evil.py", "4")
+    assert taken(tmp_path / "ada").programs == {"train.py": PROGRAM, "nets/cnn.py": b"3"}
+    (tmp_path / "ada" / "02_serial" / "train.py").write_bytes(b"another")
+    with pytest.raises(NotRepeatableError, match=r"two different train\.py"):
+        taken(tmp_path / "ada")
+
+
+def test_links_and_pipes_are_not_followed(tmp_path):
+    folder = lesson_02(tmp_path / "ada" / "02_serial", {"train.py": PROGRAM}, [keras()])
+    (folder / "passwords.py").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "pipe.py")
+    assert list(taken(tmp_path / "ada").programs) == ["train.py"]
+
+
+# what is wrong, programs, outputs, words of the sentence
+NOT_REPEATABLE = [
+    ("no program", {}, [keras()], "no program was handed in"),
+    ("another program", {"main.py": b""}, [keras()], "train.py, which was not handed in"),
+    ("a path for a program", {"train.py": b""}, [keras(program="../train.py")], "not handed in"),
+    ("a number for a program", {"train.py": b""}, [keras(program=7)], "not handed in"),
+    ("no arguments", {"train.py": b""}, [make_record()], "which arguments"),
+    ("arguments that are numbers", {"train.py": b""}, [keras(arguments=[1])], "which arguments"),
+    ("cut arguments", {"train.py": b""}, [keras(arguments=["--mod..."])], "cut or damaged"),
+    ("a line in an argument", {"train.py": b""}, [keras(arguments=["a\nb"])], "cut or damaged"),
+    ("a hidden mark", {"train.py": b""}, [keras(arguments=["a\u202eb"])], "cut or damaged"),
+    ("no finished run", {"train.py": b""}, [keras(finished=False)], "no finished run"),
+    ("a plain log", {"train.py": b""}, [["Epoch 1/1", "1/1 - 1s - loss: 0.5"]], "no finished run"),
+    ("no output", {"train.py": b""}, [], "no output of lesson 02"),
+    ("too large", {"train.py": b"#" * (LARGEST + 1)}, [keras()], "more than 1,000,000 bytes"),
+    ("too many", {f"m{n}.py": b"" for n in range(MOST_PROGRAMS + 1)}, [keras()], "more than 100"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "outputs", "words"), NOT_REPEATABLE, ids=[n[0] for n in NOT_REPEATABLE]
+)
+def test_what_cannot_be_run_again(tmp_path, name, files, outputs, words):
+    lesson_02(tmp_path / "ada" / "02_serial", files, outputs)
+    (tmp_path / "ada" / "02_serial").mkdir(parents=True, exist_ok=True)
+    with pytest.raises(NotRepeatableError, match=words):
+        taken(tmp_path / "ada")
+
+
+@pytest.mark.parametrize(
+    ("word", "instead"),
+    [
+        ("/scratch/ada/parts", "/tmp/parts"),
+        ("--folder=/scratch/ada/parts", "--folder=/tmp/parts"),
+        ("data/parts", "data/parts"),
+        ("0.1", "0.1"),
+    ],
+)
+def test_a_folder_of_the_student_s_machine_lies_in_tmp(tmp_path, word, instead):
+    lines = keras(arguments=["--folder", word])
+    lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [lines])
+    assert taken(tmp_path / "ada").jobs[0].arguments == ("--folder", instead)
+
+
+@pytest.mark.parametrize("strange", [None, [], {}, "x", True, -1, 0, 1e308, 10**30])
+@pytest.mark.parametrize("member", ["threads", "world_size", "dataset", "launcher", "job_id"])
+def test_strange_facts_of_a_record_ask_for_no_strange_job(tmp_path, member, strange):
+    files = {"train.py": b"", "make_parts.py": b""}
+    lesson_02(tmp_path / "ada" / "02_serial", files, [keras(**{member: strange})])
+    for job in taken(tmp_path / "ada").jobs:
+        assert isinstance(job.ranks, int)
+        assert isinstance(job.threads, int)
+        assert job.ranks >= 1
+        assert job.threads >= 1
+        assert job.launcher == ""
+
+
+def test_runs_of_one_job_are_one_job(tmp_path):
+    """As a program prints that trains several times."""
+    both = [*keras(), *torch(job_id="1234", program="train.py")]
+    lesson_02(tmp_path / "ada" / "02_serial", {"train.py": b""}, [both])
+    [job] = taken(tmp_path / "ada").jobs
+    assert set(job.launches) == {"5f0c2a91", "77aa77aa"}
+
+
+def test_lesson_08_makes_its_parts_first(tmp_path):
+    facts = {
+        "lesson": "08",
+        "source": "keras-sharded",
+        "size": 2,
+        "samples": 6400,
+        "train_samples": 6400,
+    }
+    files = {"train.py": b"", "make_parts.py": b""}
+    lesson_02(tmp_path / "ada" / "08_data", files, [keras(**facts)])
+    [job] = taken(tmp_path / "ada", "08").jobs
+    assert job.before == ("make_parts.py", "--train-samples", "6400")

@@ -1,0 +1,62 @@
+"""`make demo`: the last line of its table is a speedup, graded, and the page has its picture."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from autograder.cpus import whole_cores
+
+ROOT = Path(__file__).parents[1]
+NUMBER = r"(\d+\.\d\d)"
+LINE = re.compile(
+    rf"  (\S) +(\S+)/3  Speedup on 2 ranks {NUMBER} \({NUMBER} … {NUMBER}\), {NUMBER} of what"
+)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """What it prints; beside it, build/demo. The environment is there, or no test would run."""
+    home = tmp_path_factory.mktemp("home")
+    done = subprocess.run(
+        ["make", "demo", "PYTHON=true"],
+        cwd=ROOT, env=os.environ | {"HOME": str(home)}, capture_output=True, text=True, timeout=900,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.skipif(len(whole_cores()) < 2, reason="one core has no speedup to show")
+def test_the_demo_ends_with_a_graded_speedup(demo):
+    last = [line for line in demo.splitlines() if line.startswith("  ")][-1]
+    found = LINE.match(last)
+    assert found, demo
+    sign, points, *numbers = found.groups()
+    gain, low, high, share = map(float, numbers)
+    assert sign in "✓≈"
+    assert points == "3"
+    # That it is plausible; how fast this machine is just now is no business of a test.
+    assert 0 < low <= gain <= high < 20
+    assert 0.1 < share < 10
+    page = (ROOT / "build" / "demo" / "grades" / "students" / "you.html").read_text()
+    assert "Speedup in each round" in page
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.skipif(not shutil.which("taskset"), reason="nothing here gives a program one core")
+def test_on_one_core_a_sentence_says_why_there_is_none(tmp_path):
+    """The recipe's own lines, with everything that takes long left out."""
+    said = subprocess.run(
+        ["taskset", "-c", "0", "make", "speed-job", "PYTHON=true"],
+        cwd=ROOT, env=os.environ | {"HOME": str(tmp_path)}, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    [line] = said.stdout.splitlines()
+    assert "no speedup to show" in line
