@@ -88,7 +88,10 @@ def main():
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+    )
 
 
 if __name__ == "__main__":

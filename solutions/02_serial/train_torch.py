@@ -112,7 +112,10 @@ def main():
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     record.measure("step_error", step_error(train_step), "")
-    record.end(test_loss=loss, test_accuracy=accuracy)
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+    )
 
 
 if __name__ == "__main__":
