@@ -42,7 +42,7 @@ def full(size: int, **facts) -> Run:
         size=size,
         seconds=(9.0 / size, 8.0 / size, 8.0 / size),
         read=True,
-        end={"param_moved": 0.5, "param_spread": 0.0, "files_written": 1},
+        end={"param_moved": 0.5, "params_changed": 9, "param_spread": 0.0, "files_written": 1},
         measures=tuple(
             {"name": name, "value": 0.01, "unit": "s"} for name in ("step_s", "allreduce_s")
         ),
