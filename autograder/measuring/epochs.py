@@ -86,6 +86,13 @@ def steps_expected(run: Run) -> Measure:
     return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")
 
 
+def last_rate(run: Run) -> Measure:
+    rate = run.epochs[-1].lr if run.epochs else None
+    if rate is None:
+        raise NotMeasured("the epochs do not say their learning rate")
+    return exact(rate, "", first_line(run), "as the last epoch used it")
+
+
 # --- what was learnt ------------------------------------------------------------------------
 
 
@@ -99,6 +106,12 @@ def loss(which: int) -> Callable[[Run], Measure]:
         return printed(number)
 
     return value
+
+
+def test_loss(run: Run) -> Measure:
+    if run.test_loss is None:
+        raise NotMeasured("the output tells no test loss")
+    return printed(run.test_loss)
 
 
 def test_accuracy(run: Run) -> Measure:

@@ -159,6 +159,11 @@ METRICS: dict[str, Metric] = {
     "local_batch": Metric(in_header("local_batch"), "samples of a step on one rank"),
     "lr": Metric(in_header("lr"), "learning rate, after scaling"),
     "lr_base": Metric(in_header("lr_base"), "learning rate before scaling"),
+    "lr_last": Metric(
+        epochs.last_rate,
+        "learning rate that the optimizer used at the end",
+        label="rate of the optimizer",
+    ),
     "lr_per_worker": Metric(a_worker("lr"), "`lr` / workers"),
     # how long it took
     "epoch_s": Metric(measure.epoch_time, "an epoch: the median of those after the first", "s"),
@@ -210,6 +215,7 @@ METRICS: dict[str, Metric] = {
         label="spread of parameters",
     ),
     # what was learnt
+    "test_loss": Metric(epochs.test_loss, "loss on the test set at the end"),
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
     "train_accuracy": Metric(epochs.train_accuracy(-1), "training accuracy of the last epoch"),
     "first_train_accuracy": Metric(
@@ -221,6 +227,11 @@ METRICS: dict[str, Metric] = {
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
     "param_moved": Metric(
         at_end("param_moved"), "largest change of a parameter by training; 0: nothing was learnt"
+    ),
+    "params_changed": Metric(
+        at_end("params_changed"),
+        "trainable parameters that are not what they were at the start",
+        label="parameters that training changed",
     ),
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written

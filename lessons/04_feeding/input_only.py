@@ -1,11 +1,14 @@
 """Epochs in which a wait takes the network's place, so that the input is measured alone."""
 
+import os
 import time
 
 import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit.record import Record
+
+from sources import RECORD, names_of, order
 
 
 def read(batches, wait_s=0.0):
@@ -30,9 +33,9 @@ def one_epoch(record, batches, wait_s):
     with record.epoch() as epoch:
         numbers, waited_s = read(batches, wait_s)
         epoch.pause()
-        steps = len(numbers)
+        epoch.log(steps=len(numbers))
         numbers = np.concatenate(numbers)
-        epoch.log(steps=steps, samples=len(np.unique(numbers)))
+        epoch.read(numbers)
     return epoch.seconds, numbers, input_s, waited_s
 
 
@@ -56,7 +59,25 @@ def order_kept(before, now):
     return float(np.corrcoef(np.argsort(before), np.argsort(now))[0, 1])
 
 
-def wait_instead(ways, args, facts):
+def in_sequence(numbers):
+    """Share of the samples that come straight behind the one that lies before them."""
+    return float(np.mean(np.diff(numbers) == 1))
+
+
+def look_at(record, way, batches, cifar, args):
+    """What the exercises' functions made: files on the disk, orders, and a few batches."""
+    if way != "memory":
+        sizes = [os.path.getsize(name) for name in names_of(way, cifar, args.folder)]
+        record.measure("files", len(sizes), "files")
+        record.measure("sizes_apart", (max(sizes) - min(sizes)) / RECORD, "samples")
+    orders = [tuple(order(range(32), *drawn)) for drawn in [(0, 1), (1, 1), (0, 2), (0, 1)]]
+    record.measure("orders_of_three", len(set(orders[:3])), "orders")
+    record.measure("order_again", float(orders[0] == orders[3]), "")
+    for images, marks in batches.take(4):
+        record.look_at(images, marks[:, 1], cifar.x_train, marks[:, 0], cifar.y_train)
+
+
+def wait_instead(ways, args, cifar):
     """Epochs in which a wait takes the network's place. The sources take turns, epoch by epoch:
     what else runs on the machine meets all of them."""
     records = {}
@@ -67,12 +88,14 @@ def wait_instead(ways, args, facts):
             source=way + suffix_of(args),
             model="wait",
             params=0,
-            dataset=facts,
+            dataset=cifar.facts,
             image_size=args.size,
         )
     ways = {way: as_they_are(batches) for way, batches in ways.items()}
+    for way, batches in ways.items():
+        look_at(records[way], way, batches, cifar, args)
     last = {}  # the samples' numbers in the epoch before
-    seconds = {way: [] for way in ways}
+    rates = {way: [] for way in ways}
     shares = {way: [] for way in ways}
     for number in range(1, args.epochs + 1):
         for way, batches in ways.items():
@@ -81,9 +104,10 @@ def wait_instead(ways, args, facts):
             if way in last and len(last[way]) == len(numbers):
                 record.measure("order_kept", order_kept(last[way], numbers), "", epoch=number)
             last[way] = numbers
+            record.measure("in_sequence", in_sequence(numbers), "", epoch=number)
             if number == 1:  # it pays for the start
                 continue
-            seconds[way].append(took)
+            rates[way].append(len(np.unique(numbers)) / took)
             if args.compute_ms:
                 shares[way].append(took / (input_s + compute_s))
                 record.measure("input_s", input_s, "s", epoch=number)
@@ -91,7 +115,7 @@ def wait_instead(ways, args, facts):
     for way, record in records.items():
         if shares[way]:
             record.measure("epoch_over_sum", float(np.median(shares[way])), "")
-        if "files" in ways and seconds[way]:
-            gains = np.divide(seconds["files"], seconds[way])
+        if "files" in ways and rates[way]:
+            gains = np.divide(rates[way], rates["files"])
             record.measure("faster_than_files", float(np.median(gains)), "")
         record.end()

@@ -63,7 +63,10 @@ def names_of(source, cifar, folder):
             shutil.rmtree(unfinished, ignore_errors=True)
             if not there.is_dir():  # else another job was faster
                 sys.exit(f"train.py: --folder {folder}: {error.strerror}; choose another folder")
-    return sorted(str(path) for path in there.glob("*.bin"))
+    names = sorted(str(path) for path in there.glob("*.bin"))
+    if not names:
+        sys.exit(f"train.py: nothing was written for --source {source}; fill exercise 4.1")
+    return names
 
 
 def pieces_of(source, cifar, folder, seed):

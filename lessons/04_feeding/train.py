@@ -102,13 +102,8 @@ def main():
         pieces = pieces_of(source, cifar, args.folder, args.seed)
         ways[source] = stages(pieces, decode, args).with_options(options)
     if args.compute_ms is not None:
-        wait_instead(ways, args, cifar.facts)
+        wait_instead(ways, args, cifar)
         return
-
-    def without_numbers(images, marks):
-        return images, marks[:, 0]
-
-    train = ways[source].map(without_numbers)
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
 
@@ -131,8 +126,9 @@ def main():
         dataset=cifar.facts,
         image_size=args.size,
     )
+    train = ways[source].map(lambda images, marks: (images, marks[:, 0]))  # the labels alone
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    loss, accuracy = model.evaluate(test, verbose=0)
+    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     record.end(
         test_loss=loss,

@@ -128,6 +128,11 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
 #
 # **Exercise 3.2.** Fill `prepare` in `train.py`: `.batch(batch)`, then `.map` with a function of a
 # batch's images and labels that casts to float32, divides by 255 and resizes.
+#
+# In training, what comes through `prepare` beside an image is its number in the data set; the record
+# puts the label in its place afterwards. So it counts which images were really read, compares some of
+# them with the data set's own, and your function is asked for nothing but to give back what comes with
+# an image as it came.
 
 # %% tags=["check"]
 import train

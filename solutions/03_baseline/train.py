@@ -70,7 +70,7 @@ def main():
 
     keras.utils.set_random_seed(args.seed)
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
-    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
+    train = tf.data.Dataset.from_tensor_slices((cifar.x_train, tf.range(len(cifar.x_train))))
     train = prepare(train.shuffle(args.train_samples), args.size, args.batch_size)
     test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
     test = prepare(test, args.size, args.batch_size)
@@ -94,8 +94,9 @@ def main():
         dataset=cifar.facts,
         image_size=args.size,
     )
+    train = record.labelled(train, cifar.x_train, cifar.y_train)  # labels for the numbers
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    loss, accuracy = model.evaluate(test, verbose=0)
+    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     record.end(
         test_loss=loss,

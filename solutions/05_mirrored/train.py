@@ -135,7 +135,7 @@ def main():
         optimizer="sgd",
         dataset=cifar.facts,
         image_size=args.size,
-        replicas=len(copies(strategy, model.variables[0])),  # there are, not: should be
+        replicas=min(len(copies(strategy, v)) for v in model.variables + model.optimizer.variables),
         replicas_asked=args.n_gpus,
         scaling="epoch",
         global_batch=batch,
@@ -143,9 +143,9 @@ def main():
         lr_base=args.lr,
     )
     model.fit(train, epochs=args.epochs, verbose=2, callbacks=[record.keras_callback()])
-    loss, accuracy = model.evaluate(test, verbose=0)
-    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     spread = max(np.ptp(copies(strategy, v), axis=0).max() for v in model.trainable_variables)
+    loss, accuracy = data.score(model.predict(test, verbose=0), cifar.y_test)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     record.end(
         test_loss=loss,
         test_accuracy=accuracy,

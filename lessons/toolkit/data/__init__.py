@@ -13,8 +13,9 @@ import numpy as np
 
 from lessons.toolkit.data.batches import batches, resized, scaled
 from lessons.toolkit.data.errors import DataError, end_with_the_sentence
+from lessons.toolkit.data.score import score
 
-__all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled"]
+__all__ = ["DataError", "DataSet", "batches", "load", "resized", "scaled", "score"]
 
 
 @dataclass(frozen=True, eq=False)

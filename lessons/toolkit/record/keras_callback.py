@@ -1,6 +1,7 @@
 """The run record as a Keras callback, for Keras 3 and for tf_keras."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -35,11 +36,14 @@ class CallbackMethods:
     def on_train_begin(self, logs: Any = None) -> None:
         if self.model.built:  # else its parameters do not exist yet
             self.record.begin(self.model.trainable_variables)
+            for kind, count in layers(self.model).items():
+                self.record.measure("layers", count, "layers", kind=kind)
         if self.asks_bend:
             self.record.measure("bend", bend(self.model), "")
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.updates_before = updates(self.model)
+        self.record.numbers.clear()
         self.epoch = self.record.start_epoch()
 
     def on_test_begin(self, logs: Any = None) -> None:
@@ -53,6 +57,8 @@ class CallbackMethods:
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = dict(logs or {})
         made = updates(self.model) - self.updates_before
+        for numbers in self.record.numbers:
+            self.epoch.read(numbers)
         self.epoch.log(
             # Without anything to train the optimizer makes no step; Keras knows how many it went.
             steps=made or self.params.get("steps"),
@@ -67,6 +73,32 @@ class CallbackMethods:
             number = self.epoch.number
             self.record.evaluated(value, loss=validation.get("loss"), epoch=number)
         self.epoch = None
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if len(images := images_of_replicas(self.model)) > 1:
+            least = min(images) * len(images) / sum(images)
+            self.record.measure("least_busy_replica", least, "")
+
+
+def layers(model: Any) -> Counter[str]:
+    """How many layers with parameters it has, by kind; those of a network in a network, too."""
+    found: Counter[str] = Counter()
+    for layer in model.layers:
+        if hasattr(layer, "layers"):
+            found += layers(layer)
+        elif layer.weights:
+            found[type(layer).__name__] += 1
+    return found
+
+
+def images_of_replicas(model: Any) -> list[float]:
+    """How many each replica computed in the last epoch. Keras counts them for the mean loss, a
+    copy of the counter on each device."""
+    strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has none
+    count = getattr(model.metrics[0], "count", None) if model.metrics else None
+    if strategy is None or count is None:
+        return []
+    return [float(copy.numpy()) for copy in strategy.experimental_local_results(count)]
 
 
 def accuracy(logs: dict[str, Any]) -> Any:

@@ -30,6 +30,12 @@ def moved(before: list[Any], params: Any) -> float:
     return max(changes, key=lambda change: (change != change, change), default=0.0)  # nan is most
 
 
+def changed(before: list[Any], params: Any) -> int:
+    """How many single parameters are not what they were."""
+    pairs = zip(before, arrays(params), strict=True)
+    return sum(int((now != then).sum()) for then, now in pairs)
+
+
 def spread(params: Any, gather: Callable[[Any], Any]) -> float:
     """The largest difference of any one parameter between any two ranks.
 

@@ -16,7 +16,7 @@ from lessons.toolkit.record.epoch_clock import EpochClock
 from lessons.toolkit.record.files import new_files
 from lessons.toolkit.record.header import header, participant, settings
 from lessons.toolkit.record.keras_callback import make_callback
-from lessons.toolkit.record.parameters import arrays, moved, param_hash, spread
+from lessons.toolkit.record.parameters import arrays, changed, moved, param_hash, spread
 from lessons.toolkit.record.reading import labels_of
 from lessons.toolkit.record.shares import share
 
@@ -68,6 +68,7 @@ class Record:
             self.share["built_hash"] = built
         self.before: list[Any] | None = None  # the parameters that training began with
         self.seen: dict[str, Any] = {}  # of the parameters, straight after the last step
+        self.numbers: list[Any] = []  # of the images that a Keras epoch reads, batch by batch
         self.start_hash: str | None = None
         self.clock: EpochClock | None = None  # of the last epoch
         self.files_found: int | None = None
@@ -120,6 +121,27 @@ class Record:
         from one straight map (networks.py)."""
         return make_callback(self, gather, bend)
 
+    def labelled(self, batches: Any, images: Any, labels: Any, look_at: int = 4) -> Any:
+        """What Keras trains on. batches: of a tf.data pipeline, each image with its number in the
+        data set (images, labels). Its label is put in the number's place, and the Keras callback
+        counts what is read. Before, a few batches are compared with the data set's images."""
+        from lessons.toolkit.record.pictures import with_labels
+
+        for pictures, numbers in batches.take(look_at):
+            self.look_at(pictures, numbers, images)
+        return with_labels(batches, labels, self.numbers)
+
+    def look_at(
+        self, batch: Any, numbers: Any, images: Any, found: Any = None, labels: Any = None
+    ) -> None:
+        """A batch of a pipeline against the data set's images of these numbers; and the labels that
+        were found with it against the data set's labels."""
+        from lessons.toolkit.record.pictures import labels_right, pixels_away
+
+        self.measure("pixels_away", pixels_away(batch, numbers, images), "")
+        if found is not None:
+            self.measure("labels_right", labels_right(found, numbers, labels), "")
+
     def begin(self, params: Any) -> None:
         """On every rank, right before the first step: the parameters that training begins with."""
         if self.start_hash is None:
@@ -135,6 +157,7 @@ class Record:
         self.seen = {"param_hash": param_hash(params)}
         if self.before is not None:
             self.seen["param_moved"] = mllog.short(moved(self.before, params))
+            self.seen["params_changed"] = changed(self.before, params)
         if gather is not None:
             self.seen["param_spread"] = spread(params, gather)
 
@@ -207,6 +230,7 @@ class Record:
                 "test_accuracy": mllog.short(test_accuracy),
                 "test_loss": mllog.short(test_loss),
                 "param_moved": self.seen.get("param_moved"),
+                "params_changed": self.seen.get("params_changed"),
                 "param_spread": self.seen.get("param_spread", param_spread),
                 "files_written": files_written,
                 **({} if self.files_found is None else {"files_found": self.files_found}),

@@ -49,6 +49,7 @@ def full(size: int, **facts) -> Run:
         end_says={"steps": 3, "loss": 0.5},
         end={
             "param_moved": 0.5,
+            "params_changed": 9,
             "param_spread": 0.0,
             "files_written": 1,
             "files_found": 1,

@@ -22,6 +22,8 @@ class Lazy:
     the reason that a student reads.
 
     also: other gaps of the lesson that are filled to hide it: gap -> code.
+    beside: changes outside of the gaps, for a program that takes less time.
+    environ: added to that of the job; jobs with another one run in another process.
     base: the job that is changed, and file of `Lesson.handed_in` that it makes; default: the last.
     start: as `Job.start`; "fails" for what cannot even run.
     """
@@ -29,6 +31,8 @@ class Lazy:
     code: str
     loses: Mapping[str, str]
     also: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Change, ...] = ()
+    environ: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
     start: str = ""
 
@@ -73,7 +77,10 @@ def with_lazy(lesson: Lesson, table: LazyTable) -> Lesson:
             title = f"lazy {gap.partition(' ')[2].partition(':')[0]} {name}"
             assert title not in jobs, f"two rows are called {title}"
             jobs[title] = replace(
-                job, changes=(*changes, *job.changes), start=lazy.start or job.start
+                job,
+                changes=(*changes, *lazy.beside, *job.changes),
+                start=lazy.start or job.start,
+                environ={**job.environ, **lazy.environ},
             )
             mistakes[title] = Mistake(title, lazy.loses, file)
     return replace(lesson, jobs=jobs, mistakes=mistakes)

@@ -12,11 +12,13 @@ LIGHT = ("train.py", NETWORK, 'if name == "ResNet50V2":')
 LIGHT_OWN = ("train.py", NETWORK, "if name:")
 COMPILE = "    model.compile("
 
-TAKES = {"network": ""}  # the light one has another number of parameters
+# The light one has another number of parameters, and its seconds are no baseline.
+TAKES = {"network": "", "baseline": ""}
 LESSON = Lesson(
     folder="03_baseline",
     jobs={
-        "right": Job((LIGHT,), ASKED),
+        "right": Job((), ASKED),
+        "light": Job((LIGHT,), ASKED),
         "another batch": Job((LIGHT,), (*ASKED, "--batch-size", "256")),
         "half of the images": Job(
             (LIGHT, ("train.py", "train.shuffle(", "train.take(256).shuffle(")), ASKED
@@ -35,12 +37,13 @@ LESSON = Lesson(
     },
     handed_in={"03_baseline_1.out": "right"},
     mistakes={
-        "none": Mistake("right", TAKES),
+        "none": Mistake("right", {}),
+        "light": Mistake("light", TAKES),
         "another batch": Mistake("another batch", TAKES | {"steps": ""}),
         "half of the images": Mistake("half of the images", TAKES | {"steps": ""}),
         "every image twice": Mistake("every image twice", TAKES | {"steps": ""}),
-        "one epoch": Mistake("one epoch", TAKES | {"learns": "", "baseline": ""}),
+        "one epoch": Mistake("one epoch", TAKES | {"learns": "", "baseline": "three epochs"}),
         "frozen": Mistake("frozen", TAKES | {"learns": ""}),
-        "1000 classes": Mistake("1000 classes", {"network": "25,613,800"}),
+        "1000 classes": Mistake("1000 classes", {"network": "25,613,800", "learns": "loss last"}),
     },
 )

@@ -57,7 +57,7 @@ LESSON = Lesson(
     | {
         name: Mistake(name, dict.fromkeys(checks, ""), replaces="04_feeding_1.out")
         for name, checks in {
-            "a pack is skipped": ("whole-set",),
+            "a pack is skipped": ("whole-set", "packs-faster"),
             "the packs in the same order each epoch": ("whole-set",),
             "cache behind shuffle, and always": ("whole-set", "packs-faster"),
             "files that are called packs": ("packs-faster",),
