@@ -34,7 +34,8 @@ class CallbackMethods:
     # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_train_begin(self, logs: Any = None) -> None:
-        if self.model.built:  # else its parameters do not exist yet
+        # The first time, and if its parameters exist.
+        if self.model.built and self.record.start_hash is None:
             self.record.begin(self.model.trainable_variables)
             for kind, count in layers(self.model).items():
                 self.record.measure("layers", count, "layers", kind=kind)
