@@ -80,4 +80,4 @@ def test_one_sentence_where_there_is_nothing_to_compare(ranks, launcher, tmp_pat
     with pytest.raises(AssertionError) as failed:
         run(LESSON / "speed.py", ranks, *FEW, out=tmp_path, launcher=launcher)
     assert "speed.py compares ranks" in str(failed.value)
-    assert "Traceback" not in str(failed.value)
+    assert 'speed.py", line' not in str(failed.value)  # horovodrun has a traceback of its own
