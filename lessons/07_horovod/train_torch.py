@@ -137,6 +137,7 @@ def main():
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
+        record.trained(model.parameters(), lambda rows: hvd.allgather(torch.from_numpy(rows)))
         if rank == 0:
             print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
             content = {
