@@ -14,13 +14,15 @@ TABLE: LazyTable = {
             "pass", dict.fromkeys(("whole-set", "packs-faster", "sources"), ""),
             base=INPUT, start="fails",
         ),
-        "one pack": Lazy('records.tofile(Path(folder) / "pack_0000.bin")', PACKS, base=INPUT),
+        "one pack": Lazy(
+            'records.tofile(Path(folder) / "pack_0000.bin")', {**WHOLE, **PACKS}, base=INPUT
+        ),
         "the first records in each pack": Lazy(
             """
             for number in range(packs):
                 records[: len(records) // packs].tofile(Path(folder) / f"pack_{number:04d}.bin")
             """,
-            WHOLE, base=INPUT,
+            {**WHOLE, "packs-faster": ""}, base=INPUT,
         ),
         "everything in each pack": Lazy(
             """
@@ -93,7 +95,7 @@ TABLE: LazyTable = {
             samples = pieces.map(decode).unbatch().cache()
             return prepare(samples.shuffle(args.buffer), args.size, args.batch_size).prefetch(4)
             """,
-            {"packs-faster": "cache() only if args.cache"}, base=INPUT,
+            {**WHOLE, "packs-faster": "cache() only if args.cache"}, base=INPUT,
         ),
         "waits alone, without an input": Lazy(
             """

@@ -74,7 +74,8 @@ TABLE: LazyTable = {
                 model = keras.Sequential([flat, classes, Unused()])
                 model.compile(keras.optimizers.SGD(lr), {COMPILED}
             """,
-            NETWORK | IN_PART | {"same-training": "test loss of several"}, base=SEVERAL, environ=NETWORKS["unused"],
+            NETWORK | IN_PART | {"same-training": "test loss of several"},
+            base=SEVERAL, environ=NETWORKS["unused"],
         ),
         "rate 0": tiny(compiled(f"keras.optimizers.SGD(0.0), {COMPILED}"), RATE | STOOD_STILL),
         "whatever rate": tiny(compiled(f"keras.optimizers.SGD(), {COMPILED}"), RATE),
