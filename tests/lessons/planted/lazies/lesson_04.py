@@ -10,14 +10,19 @@ OVERLAP = {"overlap": "the whole input and prefetch"}
 
 TABLE: LazyTable = {
     "sources.py 4.1": {
-        "pass": Lazy("pass", {**WHOLE, **PACKS, "sources": ""}, base=INPUT, start="fails"),
-        "one pack": Lazy('records.tofile(Path(folder) / "pack_0000.bin")', PACKS, base=INPUT),
+        "pass": Lazy(
+            "pass", dict.fromkeys(("whole-set", "packs-faster", "sources"), ""),
+            base=INPUT, start="fails",
+        ),
+        "one pack": Lazy(
+            'records.tofile(Path(folder) / "pack_0000.bin")', {**WHOLE, **PACKS}, base=INPUT
+        ),
         "the first records in each pack": Lazy(
             """
             for number in range(packs):
                 records[: len(records) // packs].tofile(Path(folder) / f"pack_{number:04d}.bin")
             """,
-            WHOLE, base=INPUT,
+            {**WHOLE, "packs-faster": ""}, base=INPUT,
         ),
         "everything in each pack": Lazy(
             """
@@ -90,7 +95,7 @@ TABLE: LazyTable = {
             samples = pieces.map(decode).unbatch().cache()
             return prepare(samples.shuffle(args.buffer), args.size, args.batch_size).prefetch(4)
             """,
-            {"packs-faster": "cache() only if args.cache"}, base=INPUT,
+            {**WHOLE, "packs-faster": "cache() only if args.cache"}, base=INPUT,
         ),
         "waits alone, without an input": Lazy(
             """

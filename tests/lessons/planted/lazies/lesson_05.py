@@ -74,7 +74,8 @@ TABLE: LazyTable = {
                 model = keras.Sequential([flat, classes, Unused()])
                 model.compile(keras.optimizers.SGD(lr), {COMPILED}
             """,
-            NETWORK | IN_PART, base=SEVERAL, environ=NETWORKS["unused"],
+            NETWORK | IN_PART | {"same-training": "test loss of several"},
+            base=SEVERAL, environ=NETWORKS["unused"],
         ),
         "rate 0": tiny(compiled(f"keras.optimizers.SGD(0.0), {COMPILED}"), RATE | STOOD_STILL),
         "whatever rate": tiny(compiled(f"keras.optimizers.SGD(), {COMPILED}"), RATE),
@@ -96,7 +97,7 @@ TABLE: LazyTable = {
                 f"keras.optimizers.SGD(lr), {COMPILED}",
                 "tf.distribute.OneDeviceStrategy(devices(2)[0]).scope()",
             ),
-            REPLICAS,
+            REPLICAS | {"batch-and-rate": ""},
         ),
         "the optimizer outside of the scope": tiny(
             f"""
@@ -105,7 +106,7 @@ TABLE: LazyTable = {
                 model = build_model(name, size)
                 model.compile(optimizer, {COMPILED}
             """,
-            REPLICAS,
+            REPLICAS | {"batch-and-rate": ""},
         ),
     },
     "train.py 5.2": {
