@@ -78,6 +78,8 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
     """The same run as a job of a cluster prints it: the job file's facts ahead of it, and in the
     record the scheduler, the launcher and the job's number."""
     ranks = one(lines, "header")["value"]["world_size"]
+    if isinstance(lines[0], str) and lines[0].startswith("site: "):  # it was a job before
+        lines = lines[next(n for n, line in enumerate(lines) if not isinstance(line, str)) :]
     for event in events(lines, "machine"):
         event["value"] |= {"scheduler": "slurm", "launcher": "srun", "site": "snellius"}
         event["value"] |= {"job_id": str(job)}

@@ -117,7 +117,7 @@ LAZY = [
     ("02", "train", "dataset=mnist.facts", 'dataset={**mnist.facts, "synthetic": False}'),
     ("02", "train", "params=model.get_weights(),", "params=[],"),
     ("02", "train", "import os\n", "import os\nimport time\n\ntime.monotonic = lambda: 0\n"),
-    ("02", "train", "callbacks=[record.keras_callback()],", "callbacks=[],"),
+    ("02", "train", "callbacks=[record.keras_callback(bend=True)],", "callbacks=[],"),
     ("02", "train", "def main():\n", 'def main():\n    print(":::MLLOG {}")\n'),
     ("02", "train", "def main():\n", "def main():\n    exec(open('x').read())\n"),
     ("02", "train", "from lessons.toolkit.record import Record", "from mine import Record"),
@@ -127,7 +127,7 @@ LAZY = [
     ("01", "train", "with record.epoch() as epoch:", "with record.epoch(samples=60000) as epoch:"),
     ("06", "exchange", "record.measure(", "record.measure('x', 1, 's')\n            dict("),
     ("07", "train", "local_rank=hvd.local_rank(),", "local_rank=rank,"),
-    ("07", "train", "param_spread=float(", "param_spread=0 * float("),
+    ("07", "train", "keras_callback(hvd.allgather)", "keras_callback()"),
     ("07", "train", "files_written=files,", "files_written=0,"),
     # in a gap, where any line may stand, no solution needs these
     ("07", "train", "        return 0\n",

@@ -34,7 +34,7 @@ def refused(monkeypatch):
 REFUSED = [
     ("answers.txt", "6/10"),
     ("timestamp.txt", "10/10"),
-    ("02_torch_2.out", "8/10"),
+    ("02_torch_2.out", "5/10"),
 ]
 
 

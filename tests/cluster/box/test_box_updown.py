@@ -1,6 +1,7 @@
 """Up, down, up again; a crash in between; machines that are not for the box."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -115,7 +116,7 @@ def test_after_a_crash_no_record_is_lost_and_the_running_job_runs_again(box, stu
     assert set(before) <= set(after)
     assert after[done] == before[done]
     new = student.submit("", "true")
-    assert int(new) > max(int(job.split("_")[0]) for job in before)
+    assert int(new) > max(int(re.match(r"\d+", job)[0]) for job in before)
     assert student.wait(new)["state"] == "COMPLETED"
 
     # Slurm lets a job that it queues again wait for two minutes; root need not.

@@ -166,7 +166,8 @@ def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lesson
 
 
 BY_HAND = {"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
-IN_JOB = BY_HAND | {"SLURM_JOB_ID": "7", "COURSE_SCHEDULER": "laptop"}
+# Of a job under PBS nobody can tell whether the process belongs to it.
+IN_JOB = BY_HAND | {"PBS_JOBID": "7", "COURSE_SCHEDULER": "pbs"}
 # the environment, whether the errors have a file, what is said of the run
 STARTED = [
     (BY_HAND, True, ["The record names its job? named job of job: no"]),

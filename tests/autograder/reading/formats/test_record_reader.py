@@ -276,7 +276,7 @@ def test_of_a_flood_a_part_is_kept_and_the_rest_is_said(monkeypatch):
     assert (epochs.outcome, len(epochs.ranks)) == ("completed", 1)
     assert epochs.ranks[0].ended
     assert len(epochs.epochs) == 49
-    assert "302 more record lines were left out" in reasons(epochs)
+    assert "304 more record lines were left out" in reasons(epochs)
     measures = read_one(make_record(measures=({"name": "x", "value": 1},) * 200))
     assert measures.outcome == "completed"
     assert measures.ranks[0].ended
