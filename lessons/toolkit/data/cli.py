@@ -1,19 +1,31 @@
-"""`lessons data`: fetch, verify and list the data sets."""
+"""`lessons data`: fetch, verify and list the data sets, and what there is of them here."""
 
+import hashlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lessons.toolkit.data import catalogue, fetch, inspection, places
-from lessons.toolkit.data.catalogue import Entry
+from lessons.toolkit.data import catalogue, contents, fetch, places
+from lessons.toolkit.data.catalogue import Entry, File
 from lessons.toolkit.data.download import AT_LEISURE
 from lessons.toolkit.data.errors import DataError
-from lessons.toolkit.data.inspection import State
 from lessons.toolkit.data.places import DataFolder
 
+VERIFIED, UNCHECKED, MISSING, BROKEN = "verified", "not checked", "missing", "broken"
 COLUMNS = ("data set", "file", "size", "state", "where")
+
+
+@dataclass(frozen=True)
+class State:
+    """One file: where it was found, and how it is; `problem` is the sentence about a broken one."""
+
+    file: File
+    path: Path | None
+    state: str
+    problem: str | None = None
 
 
 class Sentences(click.Group):
@@ -54,7 +66,7 @@ def fetch_command(names: tuple[str, ...], folder: Path | None) -> None:
             continue
         except OSError as error:
             raise fetch.cannot_write(target, error) from error
-        states = inspection.inspect(entry, where, open_archives=True)
+        states = inspect(entry, where, open_archives=True)
         problems += (bad := _problems(entry, states))
         if not bad:
             folders = dict.fromkeys(str(state.path.parent) for state in states if state.path)
@@ -69,7 +81,7 @@ def status_command(names: tuple[str, ...]) -> None:
     rows = []
     todo = [_no_folder(place) for place in places.places() if place.why == "COURSE_DATA"]
     for entry in _entries(names):
-        states = inspection.inspect(entry, places.places(), open_archives=False)
+        states = inspect(entry, places.places(), open_archives=False)
         rows += _rows(entry, states)
         todo.append(_not_complete(entry, states))
     _show(rows)
@@ -84,7 +96,7 @@ def verify_command(names: tuple[str, ...]) -> None:
     rows = []
     problems: list[str] = []
     for entry in _entries(names):
-        states = inspection.inspect(entry, places.places(), open_archives=True)
+        states = inspect(entry, places.places(), open_archives=True)
         rows += _rows(entry, states)
         problems += _problems(entry, states)
     _show(rows)
@@ -102,7 +114,7 @@ def _problems(entry: Entry, states: list[State]) -> list[str]:
 
 def _not_complete(entry: Entry, states: list[State]) -> str:
     """What is missing and what to do, or nothing."""
-    missing = [state.file.name for state in states if state.state == inspection.MISSING]
+    missing = [state.file.name for state in states if state.state == MISSING]
     if not missing:
         return ""
     return (
@@ -155,3 +167,45 @@ def _end(problems: list[str]) -> None:
         click.echo(f"Error: {problem}", err=True)
     if problems:
         raise click.exceptions.Exit(1)
+
+
+# --- what there is on this machine, and whether it is right --------------------------------------
+
+
+def inspect(entry: Entry, where: list[DataFolder], open_archives: bool) -> list[State]:
+    """The state of each file in catalogue order.
+
+    Looking into an archive takes seconds; without it only an archive that is byte for byte the
+    catalogued one counts as verified.
+    """
+    found = places.find(entry, where)
+    states = {file: State(file, None, MISSING) for file in entry.files if file not in found}
+    for path in dict.fromkeys(found.values()):
+        files = {file: path for file in found if found[file] == path}
+        if places.is_archive(path) and not open_archives:
+            state = VERIFIED if _is_catalogued(entry, path) else UNCHECKED
+            states |= {file: State(file, path, state) for file in files}
+        else:
+            states |= _verify(entry, files)
+    return [states[file] for file in entry.files]
+
+
+def _verify(entry: Entry, files: dict[File, Path]) -> dict[File, State]:
+    states = {}
+    problem = None
+    try:
+        for file, _ in contents.read(entry, files):
+            states[file] = State(file, files[file], VERIFIED)
+    except DataError as error:
+        problem = str(error)
+    rest = {f: State(f, path, BROKEN, problem) for f, path in files.items() if f not in states}
+    return states | rest
+
+
+def _is_catalogued(entry: Entry, path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return False
+    return any(pack.sha256 == digest for pack in entry.packs)

@@ -41,8 +41,7 @@ def smaller(**facts):
 
 # name, what differs, points of the full profile (smoke where it says so), what the page says
 CASES = [
-    ("other network", {"keras": make_record(params=50890)}, 9,
-        "parameters of keras: 50,890"),
+    ("other network", {"keras": make_record(params=50890)}, 9, "parameters of keras: 50,890"),
     ("half credit at 0.96", {"keras": make_record(test_accuracy=0.96), "torch": make_record(
         source="torch", run="b" * 8, test_accuracy=0.965)}, 8.5, "test accuracy of keras"),
     ("between the thresholds", {"keras": make_record(test_accuracy=0.966), "torch": make_record(
@@ -102,11 +101,10 @@ def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
 def test_of_the_better_of_two_the_better_is_told(tmp_path, grade):
     torch = make_record(source="torch", run="b" * 8, test_accuracy=0.979)
     hand_in(tmp_path / "class" / "ada" / "02", keras=make_record(test_accuracy=0.974), torch=torch)
-    shutil.copytree(FOLDER, tmp_path / "rubrics")
-    text = (FOLDER / "02.yaml").read_text()
+    file = shutil.copytree(FOLDER, tmp_path / "rubrics") / "02.yaml"
     both = "metric: test_accuracy\n        of: [keras, torch]\n"
-    assert both in text
-    (tmp_path / "rubrics" / "02.yaml").write_text(text.replace(both, f"{both}        take: best\n"))
+    assert both in file.read_text()
+    file.write_text(file.read_text().replace(both, f"{both}        take: best\n"))
     result = grade(tmp_path / "class", "--rubrics", tmp_path / "rubrics")
     assert rows(result)["ada", "02"][0] == "10/10"
     page = (result.folder / "students" / "ada.html").read_text()
