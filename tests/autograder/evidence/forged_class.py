@@ -27,7 +27,7 @@ JOBS = {
     "keras-long": ("03", "right", "03_baseline", 70),
     "horovod-1": ("07", "one-rank", "07_keras", 1),
     "horovod-2": ("07", "right", "07_keras", 1),
-    "sweep": ("09", "right-two-seeds", "09_sweep", 1),
+    "sweep": ("09", "the-sweep", "09_sweep", 1),
 }
 IMPORT_S, END_S = 12, 3  # of a real step: before the record's first line, after its last
 
