@@ -58,5 +58,5 @@ def test_on_one_core_a_sentence_says_why_there_is_none(tmp_path):
         timeout=60,
     )  # fmt: skip
     assert said.returncode == 0, said.stderr
-    [line] = said.stdout.splitlines()
+    [line] = [line for line in said.stdout.splitlines() if not line.startswith("make")]
     assert "no speedup to show" in line

@@ -27,6 +27,7 @@ class Passed:
 @dataclass
 class Day:
     site: Site
+    site_name: str | None  # as given; without it jobs go where the user's file says
     folder: Path
     solutions: Path
     passed: list[tuple["Step", Passed, float]] = field(default_factory=list)  # with their seconds
@@ -35,7 +36,7 @@ class Day:
         """The output of a job that ended well; it is not submitted twice."""
         named = {name.replace("_", "-"): value for name, value in options.items()}
         try:
-            found = submit_once(str(job_file), *words, options=named, site_name=self.site.name)
+            found = submit_once(str(job_file), *words, options=named, site_name=self.site_name)
         except JobError as error:
             raise WrongError(
                 str(error), f"the job is {job_file}; by hand: cd {job_file.parent}, cluster submit"

@@ -42,7 +42,8 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
             " start it in the course's own folder, or name the folder with --solutions"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    day = Day(site_files.current(site_name), folder.resolve(), solutions.resolve())
+    site = site_files.current(site_name)
+    day = Day(site, site_name, folder.resolve(), solutions.resolve())
     click.echo(f"A first day at {day.site.settings.get('SITE_TITLE') or day.site.name}\n")
     wrong = None
     for number, step in enumerate(STEPS, start=1):

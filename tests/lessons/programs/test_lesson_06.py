@@ -110,7 +110,7 @@ def test_the_exchange_is_timed_on_every_scheme(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     (tmp_path / "job.out").write_text(done.stdout)
     [run] = read_files([tmp_path / "job.out"])
-    found = {(m["scheme"], m["floats"]): m["value"] for m in run.measures if "scheme" in m}
+    found = {(m["scheme"], m["floats"]): m["value"] for m in run.measures if "floats" in m}
     assert set(found) == {(s, n) for s in ("server", "ring", "library") for n in (256, 25601)}
     assert all(seconds > 0 for seconds in found.values())
     steps = {m["straggler_ms"]: m["value"] for m in run.measures if "straggler_ms" in m}
