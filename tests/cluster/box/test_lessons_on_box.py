@@ -14,14 +14,7 @@ import pytest
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-# Each lesson, and which checks of its `full` profile these machines cannot judge.
-LESSONS: dict[str, set[str]] = {
-    "03": set(),
-    "04": {"throughput"},
-    "05": set(),
-    "07": set(),
-    "08": {"epoch-time"},
-}
+LESSONS = ("03", "04", "05", "07", "08")
 
 
 def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
@@ -29,15 +22,14 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
     student.do(f"module load dl-course && {run} --cell-timeout 600", seconds=1200)
     hand_in(student, box, {lesson: f"run/{lesson}_*" for lesson in LESSONS}, tmp_path)
     smoke, full = (grades(tmp_path, profile) for profile in ("smoke", "full"))
-    assert smoke.keys() == LESSONS.keys()
-    for lesson, speeds in LESSONS.items():
+    assert smoke.keys() == set(LESSONS)
+    for lesson in LESSONS:
         checks = smoke[lesson]["checks"]
         assert {c["id"]: c["found"] for c in checks if c["status"] != "passed"} == {}, lesson
         assert smoke[lesson]["tier"] == "confirmed", smoke[lesson]["findings"]
-        unjudged = {c["id"]: c for c in full[lesson]["checks"] if c["status"] == "not measured"}
-        assert unjudged.keys() == speeds
-        for check in unjudged.values():
-            assert "nobody has measured" in check["found"]
+        # Where `full` asks for a speed relative to a reference, it asks for something else besides.
+        judged = {check["id"]: check["status"] for check in full[lesson]["checks"]}
+        assert "not measured" not in judged.values(), (lesson, judged)
 
 
 def hand_in(student, box, folders, tmp_path):
