@@ -1,6 +1,6 @@
 """How often `cluster foretell` holds the truth, and how wide it has to be for that.
 
-python benchmarks/foretell.py [--cases 450] [--seed 2026]
+python benchmarks/grading/foretell.py [--cases 450] [--seed 2026]
 
 Of each published table, and of each beginning of it with three sizes or more, the sizes behind are
 foretold. The same of made-up tables: eleven families of truths, 1 to 5 % noise, each size run once
