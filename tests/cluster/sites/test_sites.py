@@ -96,7 +96,7 @@ def test_a_job_file_run_by_hand_uses_the_chosen_site(shell):
 
 
 def port(site, job):
-    script = f"source {site_files.FOLDER}/{site}.sh; echo $MASTER_PORT"
+    script = f"module() {{ :; }}; source {site_files.FOLDER}/{site}.sh; echo $MASTER_PORT"
     command = ["bash", "-c", script]
     environ = os.environ | {"SLURM_JOB_ID": job}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
