@@ -3,7 +3,7 @@
 Every fit of every law counts by how well it hits the points, and 95 % of what they say is kept; the
 best fits of the laws that describe the points are always in it. To that comes what no law knows:
 beyond the data a doubling may lose less or more, and a first step over the network costs.
-`benchmarks/grading/foretell.py` measures how often the truth lies in it; the numbers are from there.
+`benchmarks/grading/foretell.py` measures how often the truth lies in it; numbers are from there.
 """
 
 import math
