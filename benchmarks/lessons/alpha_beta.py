@@ -1,4 +1,6 @@
-"""Lesson 06's α–β model on a size that its fit has not seen: python benchmarks/lessons/alpha_beta.py
+"""Lesson 06's α–β model on a size that its fit has not seen.
+
+python benchmarks/lessons/alpha_beta.py
 
 Target: within 30 % of what was measured, for 4 MB on 2 ranks. The alternative beside it: half-way
 between the two neighbouring sizes on the log–log line, which knows nothing of rings.

@@ -1,4 +1,6 @@
-"""Lesson 01's training step beside its five matrix products alone: python benchmarks/lessons/numpy_step.py
+"""Lesson 01's training step beside its five matrix products alone.
+
+python benchmarks/lessons/numpy_step.py
 
 Target: at most 1.3 times their time. CPU seconds of one thread, by turns, on batches drawn from
 12,800 images of MNIST, loaded as the program loads them; the step is from before the batch is taken
