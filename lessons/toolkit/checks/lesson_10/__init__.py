@@ -1,0 +1,1 @@
+"""Public checks of lesson 10: the frameworks' own ways."""
