@@ -1,0 +1,88 @@
+"""What a program makes of DistributedDataParallel, tried on networks of the toolkit's own.
+
+All ranks call these, with the program's functions. Not loaded by the package: it needs PyTorch.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from lessons.toolkit.probes.refusal import tell
+
+Function = Callable[..., Any]
+IMAGES, PARTS = 7, 3  # in parts of 3, 3 and 1
+WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": IMAGES}
+
+
+def ranks_heard(distribute: Function, device: torch.device, rank: int, size: int) -> int:
+    """How many ranks' gradients move the parameters of this one, in one step. The network has a
+    weight for each rank, which nothing but that rank's gradient can move."""
+    layer = nn.Linear(size, 1, bias=False, device=device)
+    try:
+        network = distribute(layer, device)
+        before = layer.weight.detach().clone()
+        optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
+        network(torch.eye(size, device=device)[[rank]]).sum().backward()
+        optimizer.step()
+    except Exception as raised:
+        tell("the number of ranks heard", raised)
+        return 0
+    return int((layer.weight.detach() != before).sum())
+
+
+def accumulation(
+    accumulate: Function, distribute: Function, device: torch.device, gather: Function
+) -> dict[str, float]:
+    """accumulation_error: how far the gradients are, as a share of the largest, from those of the
+    whole batch of all ranks; exchanges: how often they travelled; largest_part: images at once."""
+    with torch.random.fork_rng(devices=[]):
+        return tried(accumulate, distribute, device, gather)
+
+
+def tried(
+    accumulate: Function, distribute: Function, device: torch.device, gather: Function
+) -> dict[str, float]:
+    torch.manual_seed(1000)
+    whole = nn.Linear(6, 4, dtype=torch.float64).to(device)
+    layer = nn.Linear(6, 4, dtype=torch.float64).to(device)
+    layer.load_state_dict(whole.state_dict())
+    torch.manual_seed(2000 + dist.get_rank())
+    x = torch.rand(IMAGES, 6, dtype=torch.float64).to(device)
+    y = torch.randint(0, 4, (IMAGES,)).to(device)
+    travelled, largest = [], [0]
+
+    def hook(group: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        travelled.append(bucket.index())
+        mean = bucket.buffer() / dist.get_world_size()
+        work = dist.all_reduce(mean, async_op=True)
+        return work.get_future().then(lambda done: done.value()[0])
+
+    try:
+        network = distribute(layer, device)
+        network.register_comm_hook(None, hook)
+        layer.register_forward_pre_hook(lambda _, given: largest.append(len(given[0])))
+        network.zero_grad()
+        accumulate(network, nn.CrossEntropyLoss(), x, y, PARTS)
+        found = [parameter.grad.cpu() for parameter in layer.parameters()]
+    except Exception as raised:
+        tell("accumulation", raised)
+        found = []
+    batches = gather((x.cpu().numpy(), y.cpu().numpy()))
+    everything = [
+        torch.cat([torch.from_numpy(batch[part]) for batch in batches]).to(device)
+        for part in (0, 1)
+    ]
+    nn.CrossEntropyLoss()(whole(everything[0]), everything[1]).backward()
+    if not found:
+        return WORST
+    pairs = zip(found, (parameter.grad.cpu() for parameter in whole.parameters()), strict=True)
+    apart = max(float((one - other).abs().max() / other.abs().max()) for one, other in pairs)
+    return {
+        "accumulation_error": max(gather(apart)),
+        "exchanges": len(travelled),
+        "largest_part": max(largest),
+    }
