@@ -144,6 +144,7 @@ def main():
         size=size,
         local_rank=local_rank,
         built=built,
+        accumulate=args.accumulate,
     )
     record.measure("ranks_heard", ranks_heard(distribute, device, rank, size), "ranks")
     for name, value in accumulation(accumulate, distribute, device, gather).items():

@@ -14,6 +14,7 @@ from lessons.toolkit.plots.input_pipeline import (
 from lessons.toolkit.plots.job import node_grid
 from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
+from lessons.toolkit.plots.native import buckets, ways
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
@@ -27,6 +28,7 @@ __all__ = [
     "allreduce_times",
     "at_equal_loss",
     "beside_published",
+    "buckets",
     "busiest_rank",
     "class_in_batches",
     "epoch_bars",
@@ -48,6 +50,7 @@ __all__ = [
     "throughput_by_batch",
     "time_and_accuracy",
     "times_by_replicas",
+    "ways",
     "weight_images",
     "whole_seconds",
 ]
