@@ -1,0 +1,404 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 10 · The frameworks' own ways
+#
+# **What do I get without Horovod, and what does it ask of me?**
+#
+# PyTorch and TensorFlow bring ways of their own to train on many devices. You use five of them on the
+# same work, in complete programs, and count what each asked for: lines, seconds, accuracy. Then you
+# look at what the most widely used one, PyTorch's DistributedDataParallel (DDP), does behind your
+# back: when gradients travel, what a late rank costs, and how a job looks in which ranks wait for ever.
+#
+# Allow 100 minutes. On two CPU cores all the runs of this page together take about two minutes.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
+ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
+
+# %% tags=["setup"]
+import difflib
+import importlib
+from pathlib import Path
+
+from autograder.reading.files import read_files
+from autograder.wording import counted
+from lessons.folders import course_root
+from lessons.toolkit import answers, plots
+from lessons.toolkit.checks import lesson_10 as check
+
+few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
+images_a_step = {"smoke": 64, "full": 256}[profile]  # of all ranks together
+
+# %% [markdown]
+# ## Predict
+#
+# 1. Which way changes most lines of the serial program: `"ddp"`, `"lightning"`, `"multiworker"`
+#    (TensorFlow's MultiWorkerMirroredStrategy) or `"ps"` (its parameter server)?
+# 2. Four workers of equal speed send their gradients to a parameter server, each when it is done. How
+#    many updates by others does a gradient find that were not there when it was begun, on average?
+# 3. DDP on a ResNet, two ranks: which share of what the machine can give will you reach, from 0 to 1?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_lines to a word, predict_staleness and predict_share to numbers
+predict_lines, predict_staleness, predict_share = "ps", 3, 0.9
+### END SOLUTION
+answers.note(predict_lines=predict_lines, predict_staleness=predict_staleness)
+answers.note(predict_share=predict_share)
+
+# %% [markdown]
+# ## DDP: the diff
+#
+# `train.py` is lesson 02's PyTorch program for any number of devices. Lines with `+` are new.
+
+# %%
+serial = course_root() / "lessons" / "02_serial" / "train_torch.py"
+texts = [path.read_text().splitlines() for path in (serial, Path("train.py"))]
+for line in difflib.unified_diff(*texts, "02_serial/train_torch.py", "train.py", n=0, lineterm=""):
+    if "NotImplementedError" not in line:  # gaps
+        print(line)
+
+# %% [markdown]
+# | step | line | what happens without it |
+# |---|---|---|
+# | meet | `init_process_group`, a back end, a time-out | no rank knows another |
+# | pin | `torch.cuda.set_device`, by the *local* rank | all ranks of a node on GPU 0 |
+# | share out | `DistributedSampler` | every rank reads every image |
+# | shuffle | `sampler.set_epoch(epoch)` | every epoch in the same order |
+# | wrap | `DistributedDataParallel(model)` | N networks that drift apart |
+# | rank 0 only | prints, checkpoints | N times every line, broken files |
+# | leave | `destroy_process_group` | a warning; on some systems ranks that never end |
+#
+# DDP does more than Horovod's wrapped optimizer: it also sends rank 0's parameters to all when the
+# network is wrapped. It averages over *ranks*: with unlike batches the small one weighs as much as
+# the large one. The printed loss is that of rank 0's own images.
+#
+# Ranks meet at an address and a port: `MASTER_ADDR` and `MASTER_PORT`. A constant port is a trap: two
+# students on one node collide. The course's job files make it from the number of the job. Who a rank
+# is, `ranks.py` asks the launcher: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun` and
+# `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch` starts the same program
+# by torchrun: one torchrun *a node*, which starts that node's ranks. One torchrun a *rank* is the
+# classical slip: 4 × 4 = 16 processes on 4 GPUs.
+#
+# **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`. Without GPUs the back end is
+# `"gloo"` and the device the CPU; with GPUs `"nccl"` and GPU number `local_rank`, which
+# `torch.cuda.set_device` makes the current one. `device_ids` is `[device]` on a GPU, `None` on a CPU.
+
+# %% tags=["check"]
+import train
+
+importlib.reload(train)  # so that the cell sees what you just saved
+check.check_10_1(train)
+
+# %% [markdown]
+# **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks, from its seed
+# and the number of the epoch, and gives each rank every size-th image of it. It has to be told the
+# epoch. (Beside a sampler a `DataLoader` refuses `shuffle=True`: the sampler shuffles already.)
+
+# %% tags=["check"]
+importlib.reload(train)
+check.check_10_2(train)
+
+# %% [markdown]
+# Now the same work on one rank and on several: 64 images a step, all on one rank or shared out. The
+# images of a step are the same ones, so the updates are the same too: this is *strong* scaling, and
+# the accuracies have to agree to the last digits.
+#
+# What your functions do is measured from outside: `ranks_heard` takes one step on a network with a
+# weight for each rank, which only that rank's gradient can move. The record counts the images that
+# all ranks read.
+
+# %%
+from cluster.jobs.notebook import JobError, submit_once
+
+
+def run(job, workers, *words):
+    batch = ["--batch-size", images_a_step // workers]
+    files = submit_once(job, *few, *batch, *words, options={"ntasks": str(workers)})
+    return read_files(files)[0]
+
+
+runs = {"DDP, 1 rank": run("job.sbatch", 1), "DDP": run("job.sbatch", ranks)}
+for name, found in runs.items():
+    last, spread = found.epochs[-1], found.end["param_spread"]
+    print(f"{name}: {counted(found.workers, 'rank')}, {last.steps} steps of an epoch,", end=" ")
+    print(f"{last.unique_samples:,} different images, test accuracy {found.test_accuracy.value}")
+    print(f"   largest difference of a parameter between ranks: {spread:g}")
+
+# %% [markdown]
+# **What you should see.** As many steps and the same accuracy, to a few of 10,000 images: sums of
+# floating-point numbers in another order. On this light network two ranks are *slower*: measured on
+# two cores, an epoch of 6,400 images went from 0.37 to 0.9–1.1 s. With convolutions (`--model cnn`, 128
+# images a rank) it went from 4.8 to 2.7 s.
+#
+# The sampler makes all ranks equal by reading some images twice: 1,601 images on 4 ranks are 401 each.
+# Over a test set that falsifies the accuracy a little, so here each rank tests on all images.
+#
+# ## PyTorch Lightning
+#
+# `train_lightning.py` is complete; read it. What is trained stands in a `LightningModule`; how, is the
+# `Trainer`'s: it meets the ranks, wraps the network in DDP, puts a `DistributedSampler` into your
+# `DataLoader` and calls `set_epoch`. The loop is gone, and with it the place where you would have
+# looked. `Recorder` is how you get in: a callback, whose methods Lightning calls by name.
+#
+# Lightning knows Slurm: under `srun` it wants one task *a GPU* and believes `SLURM_NTASKS`. It believes
+# it under `mpirun` and in interactive jobs as well, where it is wrong: two programs of one rank, no
+# error. So this job uses torchrun, and the program names the environment it was started in.
+
+# %%
+runs["Lightning"] = run("job_lightning.sbatch", ranks)
+found = runs["Lightning"]
+print(f"{counted(found.workers, 'rank')}, {found.epochs[-1].unique_samples:,} different images,")
+print(f"spread {found.end['param_spread']:g}, test accuracy {found.test_accuracy.value}")
+
+# %% [markdown]
+# TENSORFLOW
+#
+# ## Your table
+#
+# **Exercise 10.5.** `changed_lines(old, new)`: how many lines of the program `new` (a text) the program
+# `old` has not. `difflib.unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")` gives
+# two header lines, `---` and `+++`, and then each line that differs: `-` is one of `old`, `+` one of
+# `new`. Empty lines do not count.
+
+
+# %% tags=["exercise"]
+def changed_lines(old, new):
+    ### BEGIN SOLUTION Exercise 10.5: the lines of the diff with a +, without header and empty lines
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm="")
+    return sum(line[0] == "+" and line[1:].strip() != "" for line in list(lines)[2:])
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_10_5(changed_lines)
+
+# %%
+ancestors = {"train.py": "train_torch.py", "train_lightning.py": "train_torch.py"}
+programs = {name: found.header["program"] for name, found in runs.items()}
+lines = {}
+for name, program in programs.items():
+    ancestor = serial.with_name(ancestors.get(program, "train.py"))
+    lines[name] = changed_lines(ancestor.read_text(), Path(program).read_text())
+print(f"You said that {predict_lines} changes most. Most changed: {max(lines, key=lines.get)}.")
+plots.ways({name: (lines[name], found) for name, found in runs.items()})
+
+# %% [markdown]
+# **What you should see.** The same work, the same accuracy, and none of them faster than one rank on
+# so light a network: the differences are what each framework costs for an update. What the ways
+# are good for does not show in seconds:
+#
+# | you have | take |
+# |---|---|
+# | PyTorch and a loop of your own | DDP: nothing is hidden, everything else is built on it |
+# | PyTorch, and you want logs, checkpoints, precision for two lines | Lightning |
+# | Keras and one node | MirroredStrategy (lesson 05) |
+# | Keras and many nodes | MultiWorkerMirroredStrategy under tf_keras, or Horovod (07) |
+# | workers that come and go, or of unlike speed | a parameter server, asynchronous |
+# | one program for several frameworks | Horovod |
+#
+# Slides of SURF call `tf.distribute` tricky and Horovod and Lightning a matter of few lines. Your
+# column *lines* says what is left of that today.
+#
+# Larger, elsewhere: a vision transformer on 100,000 images of 224 × 224 (bf16, a fixed batch a GPU) made
+# 242, 475, 935, 1,817, 3,597 and 6,914 images/s on 1 to 32 H100 GPUs of MareNostrum 5 with DDP, and the
+# whole job went from 2,350 to 310 s (Torres, *Supercomputing for Artificial Intelligence*).
+#
+# ## A large batch on little memory
+#
+# A batch that does not fit into memory is computed in parts, whose gradients add up in `parameter.grad`:
+# *accumulation*. DDP would average after each part's backward. `with model.no_sync():` keeps the
+# gradients at home, and the last part, outside of it, sends the sum of all.
+#
+# **Exercise 10.6.** Fill `accumulate` in `accumulation.py`. Parts may be unlike: 7 images in 3 parts are
+# 3, 3 and 1. Weigh each part's mean loss by its share of the images, so that the gradients are
+# those of the whole batch. The program compares them with a batch of all ranks, in double
+# precision, and counts how often they travel and how many images go through the network at once.
+
+# %% tags=["check"]
+import accumulation
+
+importlib.reload(accumulation)
+check.check_10_6(accumulation)
+
+# %%
+parts = run("job.sbatch", ranks, "--accumulate", 4)
+for measure in parts.measures:
+    print(f"{measure['name']}: {measure['value']:g}")
+print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {runs['DDP'].test_accuracy.value}")
+
+# %% [markdown]
+# N micro-batches are one large batch, as long as no layer looks at a batch as a whole. BatchNorm
+# does: it normalises each part by itself.
+#
+# ## When gradients travel
+#
+# DDP does not wait for the end of backward. The last layer's gradients are ready first; as soon as a
+# *bucket* of them is full it leaves, while earlier layers are still being computed. `bucket_cap_mb` is
+# its size. One bucket for everything is no overlap at all. With very small ones each exchange's
+# latency counts.
+#
+# `buckets.py` measures it on a ResNet of 272,282 parameters (1.1 MB of gradients), and once more
+# with a last rank that begins each step 40 ms late.
+
+# %%
+[travels] = read_files(submit_once("job_buckets.sbatch", options={"ntasks": str(ranks)}))
+steps = {}
+for told in travels.measures:
+    if told["name"] == "step_s":
+        steps.setdefault(told["bucket_mb"], []).append(1e3 * told["value"])
+for size, (alike, late) in steps.items():
+    print(f"{size:g} MB: a step takes {alike:.0f} ms; with one late rank {late:.0f} ms for all")
+plots.buckets(travels)
+
+# %% [markdown]
+# **What you should see.** Small buckets leave early and from the last layer to the first; the single
+# bucket leaves when backward is over. A rank that is 40 ms late makes *every* step of every rank about
+# 40 ms longer: the slowest sets the pace, which is why a straggler is worth finding.
+#
+# What two cores cannot show is what overlap is worth: here Gloo moves bytes with the core that is
+# computing. On GPUs NCCL moves them while the GPU computes, and the grey bars get shorter.
+#
+# ## How much faster?
+#
+# `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all
+# ranks, silent; all ranks together, with **your** `start_ranks` and `distribute`. Before, three of your
+# steps are compared with steps whose gradients are averaged by plain MPI.
+
+# %%
+rounds = {"smoke": [], "full": ["--steps", "30", "--batch-size", "256"]}[profile]
+[speed] = read_files(submit_once("job_speed.sbatch", *rounds, options={"ntasks": str(ranks)}))
+from autograder.measuring.rounds import share
+
+print(f"You said a share of {predict_share}; you measured {share(speed).value:.2f}.")
+plots.speed_rounds(speed)
+
+# %% [markdown]
+# ## A job that says nothing
+#
+# The worst mistake prints no error. One rank is in a collective, the others are not, and all wait.
+# Mostly somebody wrote `if rank == 0:` around one, or one rank ran out of batches. Here is one that
+# nobody means. Rank 0 makes a step by itself, in `no_sync`, for no gradients have to travel. But the
+# network has a BatchNorm, whose running means are *buffers*, and DDP sends rank 0's buffers to all
+# **at the beginning of each forward**, `no_sync` or not.
+#
+# **Exercise 10.7.** Fill `step_alone` in `hang.py`: a step of rank 0 for which nobody else is needed. The
+# wrapped network holds the one that you gave it: `model.module`.
+
+# %% tags=["check"]
+import hang
+
+importlib.reload(hang)
+check.check_10_7(hang)
+
+# %% [markdown]
+# Now the job: first your step, then the one that hangs. After 4 seconds each rank writes down where it
+# stands, by `py-spy dump`, which looks into a running process from outside. After 10 seconds, the
+# `timeout` of `init_process_group`, the back end gives up. The default is 10 minutes for NCCL and 30
+# for Gloo; without a time-out it is the limit of your job, and all its GPU-hours.
+
+# %%
+try:
+    submit_once("job_hang.sbatch", options={"ntasks": str(ranks)})
+except JobError as ended:
+    print(ended)
+for rank in (0, 1):
+    dump = Path(f"stack_of_rank_{rank}.txt").read_text().split("Thread")[1]
+    print(f"rank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
+
+# %% [markdown]
+# **How to read it.** Innermost first: each rank's topmost line is the call in which it waits. Further
+# down stands the line of *your* program that led there. If all ranks stand in the same call, it is
+# the network or a dead rank; if they stand in different ones, it is your program.
+#
+# | tool | it tells | it costs |
+# |---|---|---|
+# | `timeout=` of `init_process_group` | that one waited, and for what kind of message | nothing |
+# | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
+# | `faulthandler.dump_traceback_later(60)` | the same, from inside, Python only | one line |
+# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not come | a barrier |
+# | `TORCH_DISTRIBUTED_DEBUG=DETAIL` | which two calls do not fit together | slow; with PyTorch 2.13 and Gloo this program crashed by it (signal 11) |
+#
+# What you find in the output when the time-out has come:
+#
+# | launcher | it prints |
+# |---|---|
+# | `mpirun` | `prterun detected that one or more processes exited with non-zero status`, and the first one's name |
+# | `torchrun` | `ChildFailedError`, all ranks in a table, and below *Root Cause (first observed failure)* |
+# | `srun` | `srun: error: NODE: task 0: Exited with exit code 1`; `--kill-on-bad-exit` ends the others |
+#
+# The first one to fail is not always the one to blame: rank 0 timed out, and rank 1 then reports
+# `Connection closed by peer`.
+#
+# ## Questions
+#
+# - `waits_in_0`, `waits_in_1`: in what do rank 0 and rank 1 wait in your dumps? `"broadcast"`,
+#   `"barrier"` or `"allreduce"`.
+# - `read_twice`: images that a `DistributedSampler` has read twice an epoch, 1,601 on 4 ranks?
+#
+# The SURF slides quote TensorFlow's documentation: *In sync training, all workers train over
+# different slices of input data in sync, and aggregating gradients at each step. […] Typically sync
+# training is supported via all-reduce and async through parameter server architecture.* And:
+# *CollectiveCommunication.RING implements ring-based collectives using gRPC.* (Today the option is
+# `CommunicationOptions(implementation=…)`.)
+#
+# - `docs_averaged`: how often does synchronous training bring gradients together? `"step"`, `"epoch"`
+#   or `"end"`.
+# - `docs_same_data`: do its workers read the same images? `"yes"` or `"no"`.
+# - `docs_ring`: what carries RING's messages? `"grpc"`, `"nccl"` or `"mpi"`.
+# - `docs_async`: what would you build asynchronous training on? `"allreduce"` or `"servers"`.
+# - `sources`: (a) an article on CTE-POWER advises synchronous training up to 32–50 nodes and
+#   asynchronous beyond; (b) SURF calls synchronous the common choice and asynchronous hard to
+#   predict; (c) Cray trained synchronously on 1,024 nodes. Which one does a measurement of another
+#   contradict? One letter.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: waits_in_0, waits_in_1, read_twice, docs_averaged to docs_async, sources
+waits_in_0, waits_in_1, read_twice = "broadcast", "barrier", 4 * 401 - 1601
+docs_averaged, docs_same_data, docs_ring, docs_async = "step", "no", "grpc", "servers"
+sources = "a"
+### END SOLUTION
+answers.note(waits_in_0=waits_in_0, waits_in_1=waits_in_1, read_twice=read_twice)
+answers.note(docs_averaged=docs_averaged, docs_same_data=docs_same_data)
+answers.note(docs_ring=docs_ring, docs_async=docs_async, sources=sources)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | every epoch in the same order; accuracy a little worse | no `set_epoch` |
+# | `ValueError: sampler option is mutually exclusive with shuffle` | `shuffle=True` beside a sampler |
+# | a few images too many in an epoch | the sampler pads: count *different* ones |
+# | the job stands, without a word | a collective that one rank skips; or a missing worker |
+# | 16 processes on 4 GPUs | torchrun started once a rank instead of once a node |
+# | `address already in use` | a constant port; another job on the node has it |
+# | two Lightning runs of one rank each | `mpirun` inside a Slurm job: tell it the environment |
+# | accumulated gradients N times too large | a sum of means; weigh each part |
+# | accumulation no faster than small batches | no `no_sync`: gradients travel after each part |
+# | unlike batches, and the result depends on the number of ranks | DDP averages over ranks, not images |
+# | Keras 3: `fit` fails under MultiWorkerMirroredStrategy or a parameter server | tf_keras, or a loop of your own |
+# | TensorFlow waits for ever at the start | a wrong port in TF_CONFIG, or a worker that was not started |
+#
+# ## Recap
+#
+# - DDP is seven steps: meet, pin, share out, shuffle, wrap, guard, leave. Lightning does six for you.
+# - Same images a step, same training: measure it before you measure seconds.
+# - Gradients leave in buckets while you still compute; a late rank delays all.
+# - A silent job: a time-out first, then every rank's stack.
+#
+# **Hand in**: in a terminal, `lessons submit 10` packs this folder and says what is in it.
+#
+# Next: 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
+# experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP;
+# Lightning's pages on clusters.
