@@ -5,7 +5,6 @@ torchrun --nproc-per-node=2 train.py --epochs 4 --batch-size 32
 
 import argparse
 import datetime
-import math
 
 import torch
 import torch.distributed as dist
@@ -153,9 +152,10 @@ def main():
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
-        with record.epoch(steps=math.ceil(len(sampler) / args.batch_size)) as epoch:
+        with record.epoch() as epoch:
             order = order_of(sampler, number)
-            for batch in order.split(args.batch_size):
+            batches = order.split(args.batch_size)
+            for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
                 loss, outputs = train_step(
@@ -167,6 +167,7 @@ def main():
             for numbers in gather(order.numpy()):  # of all ranks
                 epoch.read(numbers)
             epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
+            epoch.log(steps=len(batches))
         if rank == 0:
             print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
     record.trained(model.parameters(), gather)

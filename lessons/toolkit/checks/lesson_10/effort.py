@@ -6,7 +6,7 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import compare, exercise, number
 
 OLD = "import torch\n\nmodel = build()\nloss = step(model)\nprint(loss)\n"
-# what the new program is, the lines that are new in it, what goes wrong
+# the new program, how many of its lines are new, what it is
 CASES = [
     (OLD, 0, "an equal program"),
     (OLD.replace("build()", "wrap(build())"), 1, "one changed line"),
@@ -17,23 +17,17 @@ CASES = [
     (OLD.replace("print", "    \n++count\nprint"), 1, "a line that begins with ++"),
     ("++a\n++b\n" + OLD, 2, "lines that begin with ++"),
 ]
-SIGNS = "each line of the diff begins with one sign: count those that begin with +"
+COUNT = (
+    "Skip the first two lines of the diff, the headers, by their place: a line of a program may begin "
+    "with ++ too. Of the others count those that begin with + and are not empty behind it"
+)
 
 
 @exercise("10.5")
 def check_10_5(changed_lines: Callable[..., Any]) -> str:
     """The lines of the new program that the old one has not; empty ones do not count."""
     for new, right, what in CASES:
-        mistakes = {
-            right + 1.0: f"One too many: the header line +++ is no line of the program; {SIGNS}.",
-            right + 2.0: "Two too many: neither the header line +++ nor empty lines count.",
-            right - 1.0: f"One is missing: only the header is skipped, the first line; {SIGNS}.",
-            right - 2.0: "Skip the two header lines by their place; a line may begin with ++.",
-        }
-        if right == 0:
-            mistakes[1.0] = "A line taken out or an empty one is not work: count new lines only."
-        if "one changed" in what:
-            mistakes[2.0] = "A changed line stands twice in a diff, with - and with +: count +."
         found = number(changed_lines(OLD, new), "changed_lines(old, new)")
-        compare(found, right, f"lines of {what}", mistakes, f"For {what}: {SIGNS}.")
+        twice = {2.0 * right: "A changed line stands twice in a diff, with - and with +. " + COUNT}
+        compare(found, right, f"lines of {what}", twice if right else {}, f"{COUNT}.")
     return "0, 1, 2 lines; what is taken out and empty lines do not count."

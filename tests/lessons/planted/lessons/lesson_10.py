@@ -1,0 +1,98 @@
+"""Lesson 10: the frameworks' own ways, on two ranks against one."""
+
+from tests.lessons.planted.table import Job, Lesson, Mistake
+
+WORDS = ("--train-samples", "6400", "--epochs", "3")
+TWO = (*WORDS, "--batch-size", "32")
+PARTS = (*TWO, "--accumulate", "4")
+FEW_ROUNDS = ("--rounds", "3", "--steps", "1", "--batch-size", "4")
+WRAPPED = "return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)"
+SAMPLER = "DistributedSampler(x, size, rank, seed=args.seed)"
+NOT_WRAPPED = (("train.py", WRAPPED, "return model"),)
+PLANTED = {
+    "not wrapped": NOT_WRAPPED,
+    "no set_epoch": (("train.py", "    sampler.set_epoch(epoch)\n", ""),),
+    "every rank reads all": (("train.py", SAMPLER, SAMPLER.replace("size, rank", "1, 0")),),
+    "an order of its own on each rank": (
+        ("train.py", SAMPLER, SAMPLER.replace("args.seed", "args.seed + rank")),
+    ),
+    "a rate of 0": (("train.py", "lr=args.lr)", "lr=0.0)"),),
+    "alike before they are wrapped": (
+        ("train.py", "torch.manual_seed(args.seed + rank)", "torch.manual_seed(args.seed)"),
+        *NOT_WRAPPED,
+    ),
+}
+WEIGHT = " * len(xs) / len(x)"
+IN_PARTS = {
+    "parts weigh alike": (("accumulation.py", WEIGHT, " / len(chunks)"),),
+    "a sum of means": (("accumulation.py", WEIGHT, ""),),
+    "each part travels": (("accumulation.py", "if last else", "if True else"),),
+    "no part travels": (("accumulation.py", "if last else", "if False else"),),
+}
+ALONE = ("--no-hang", "--timeout", "5")
+IN_NO_SYNC = (
+    ("hang.py",
+     "    train.train_step(model.module, optimizer, loss_function, x, y)\n    ### END",
+     "    step_in_no_sync(model, optimizer, loss_function, x, y)\n    ### END"),
+)  # fmt: skip
+
+LESSON = Lesson(
+    folder="10_native",
+    jobs={
+        "one rank": Job((), (*WORDS, "--batch-size", "64"), ranks=1),
+        "right": Job((), TWO, ranks=2),
+        "in parts": Job((), PARTS, ranks=2),
+        "alone": Job((), ALONE, ranks=2, program="hang.py"),
+        "lightning": Job((), TWO, ranks=2, start="apart", program="train_lightning.py"),
+        "speed": Job((), (), ranks=2, program="speed.py"),
+        "speed, not wrapped": Job(NOT_WRAPPED, FEW_ROUNDS, ranks=2, program="speed.py"),
+        "by hand": Job((), TWO, start="by hand"),
+        "a lone step in no_sync": Job(
+            IN_NO_SYNC, ALONE, ranks=2, start="fails", program="hang.py"
+        ),
+    }
+    | {name: Job(changes, TWO, ranks=2) for name, changes in PLANTED.items()}
+    | {name: Job(changes, PARTS, ranks=2) for name, changes in IN_PARTS.items()},
+    handed_in={
+        "10_speed.out": "speed",
+        "10_lightning.out": "lightning",
+        "10_parts.out": "in parts",
+        "10_alone.out": "alone",
+        "10_1.out": "one rank",
+        "10_2.out": "right",
+    },
+    mistakes={
+        "none": Mistake("right", {}),
+        "not wrapped": Mistake("not wrapped", {"equal": "wrapped in DistributedDataParallel"}),
+        "alike before they are wrapped": Mistake(
+            "alike before they are wrapped", {"equal": "wrapped in DistributedDataParallel"}
+        ),
+        "no set_epoch": Mistake("no set_epoch", {"order": "reading orders of ddp: 1 orders"}),
+        "every rank reads all": Mistake("every rank reads all", {"order": "steps of ddp"}),
+        "an order of its own on each rank": Mistake(
+            "an order of its own on each rank", {"order": "unique samples of ddp"}
+        ),
+        "a rate of 0": Mistake(
+            "a rate of 0", {"equal": "param moved of ddp: 0", "order": "test accuracy of ddp"}
+        ),
+        "by hand": Mistake("by hand", {"ranks": "launched"}),
+        "parts weigh alike": Mistake(
+            "parts weigh alike", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "a sum of means": Mistake(
+            "a sum of means", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "each part travels": Mistake(
+            "each part travels", {"parts": "exchanges of parts: 3"}, replaces="10_parts.out"
+        ),
+        "no part travels": Mistake(
+            "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "a lone step in no_sync": Mistake(
+            "a lone step in no_sync", {"parts": "model.module"}, replaces="10_alone.out"
+        ),
+        "speed, not wrapped": Mistake(
+            "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
+        ),
+    },
+)
