@@ -97,8 +97,8 @@ def synchronous_epoch(coordinator, gradient, update, batches, workers):
 
 
 def who(order):
-    """The number of the worker that did it: where the result lies."""
-    return tf.DeviceSpec.from_string(order.get()[1].device).task
+    """The number of the worker that did it: where the result lies, before it is fetched."""
+    return tf.DeviceSpec.from_string(order._get_values()[1].device).task
 
 
 def command_line():
