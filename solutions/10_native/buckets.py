@@ -17,8 +17,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 import train
 from ranks import gather, who_am_i
-from resnet import resnet
-from speed import noise
+from speed import noise, resnet
 
 
 def command_line():
