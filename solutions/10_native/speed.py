@@ -1,6 +1,6 @@
 """How much faster ranks are than one, with the DDP of train.py, and how much they can be.
 
-mpirun -np 2 python speed.py --rounds 12 --steps 3 --batch-size 32
+mpirun -np 2 python speed.py --rounds 12 --steps 2 --batch-size 32
 """
 
 import argparse
@@ -62,7 +62,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--rounds", type=int, default=12, help="of three phases each")
-    parser.add_argument("--steps", type=int, default=3, help="of a phase")
+    parser.add_argument("--steps", type=int, default=2, help="of a phase")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
     )

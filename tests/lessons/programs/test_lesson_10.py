@@ -76,8 +76,6 @@ def test_the_hang_says_where_every_rank_waits(tmp_path):
     stacks = [(tmp_path / f"stack_of_rank_{rank}.txt").read_text() for rank in (0, 1)]
     assert "broadcast" in stacks[0] and "step_in_no_sync" in stacks[0]
     assert "barrier" in stacks[1] and "step_in_no_sync" not in stacks[1]
-    [alone] = [each for each in read_files([tmp_path / "job.out"]) if each.measures]
-    assert alone.measures[-1]["value"] <= 1e-6  # the lone step before went well
 
 
 RANK_2 = {
