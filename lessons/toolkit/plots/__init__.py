@@ -19,6 +19,7 @@ from lessons.toolkit.plots.one_device import beside_published, throughput_by_bat
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
+from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 
@@ -45,6 +46,8 @@ __all__ = [
     "shares_of",
     "speed_rounds",
     "speedup",
+    "staleness",
+    "staleness_of",
     "steps_and_seconds",
     "tensor_timeline",
     "throughput_by_batch",
