@@ -152,9 +152,7 @@ def main():
             for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
-                loss, outputs = train_step(
-                    model, optimizer, loss_function, xb, yb, args.accumulate
-                )
+                loss, outputs = train_step(model, optimizer, loss_function, xb, yb, args.accumulate)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.pause()

@@ -211,7 +211,9 @@ check.check_10_3(tf_cluster)
 # %%
 runs["MultiWorkerMirrored"] = workers = run("job_multiworker.sbatch", ranks)
 heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
-print(f"{workers.workers} workers, {heard:g} heard each other, {workers.end['param_spread']:g} apart")
+print(
+    f"{workers.workers} workers, {heard:g} heard each other, {workers.end['param_spread']:g} apart"
+)
 print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" ")
 print(", ".join(f"{epoch.loss:.4f}" for epoch in workers.epochs))
 
@@ -369,7 +371,7 @@ for rate in (0.05, 0.1):
 #
 # **A trap: a server with one thread.** A server waits for others *inside* of its threads. The course's
 # jobs set `TF_NUM_INTEROP_THREADS=1`, one thread a core, which is right for training; `train_ps.py` gives its
-# servers four. 
+# servers four.
 
 # %% [markdown]
 # ## Your table
@@ -507,7 +509,9 @@ check.check_10_7(no_sync)
 parts = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
 for measure in parts.measures:
     print(f"{measure['name']}: {measure['value']:.3g}")
-print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {runs['DDP'].test_accuracy.value}")
+print(
+    f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {runs['DDP'].test_accuracy.value}"
+)
 
 # %% [markdown]
 # ## When gradients travel

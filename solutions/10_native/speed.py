@@ -66,7 +66,9 @@ def command_line():
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
     )
-    parser.add_argument("--bucket-mb", type=float, default=0.25, help="gradients that travel at once")
+    parser.add_argument(
+        "--bucket-mb", type=float, default=0.25, help="gradients that travel at once"
+    )
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
@@ -125,7 +127,9 @@ def main():
 
     rank, size, local_rank = who_am_i()
     if size < 2 or MPI.COMM_WORLD.size != size:
-        text = f"speed.py compares ranks: the launcher started {size}, MPI sees {MPI.COMM_WORLD.size}"
+        text = (
+            f"speed.py compares ranks: the launcher started {size}, MPI sees {MPI.COMM_WORLD.size}"
+        )
         sys.exit(f"{text}. Start at least two, with mpirun or srun." if rank == 0 else 1)
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed + rank)

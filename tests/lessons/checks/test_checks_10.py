@@ -121,7 +121,10 @@ def new_lines(old, new):
 
 COUNTS = [
     (lambda old, new: sum(line[0] == "+" for line in diff(old, new)), "the headers"),
-    (lambda old, new: sum(line[0] in "+-" for line in diff(old, new)[2:]), "stands twice in a diff"),
+    (
+        lambda old, new: sum(line[0] in "+-" for line in diff(old, new)[2:]),
+        "stands twice in a diff",
+    ),
     (
         lambda old, new: sum(
             line.startswith("+") and not line.startswith("+++") for line in diff(old, new)

@@ -25,7 +25,9 @@ IMAGES, BATCH = 96, 24  # for 1, 2, 3 or 4 ranks
 rank, size, local_rank = who_am_i()
 device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=60))
 torch.manual_seed(rank)  # rank 0 alike in every run, the others not
-model = train.distribute(nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)).double(), device)
+model = train.distribute(
+    nn.Sequential(nn.Linear(20, 16), nn.ReLU(), nn.Linear(16, 3)).double(), device
+)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 rng = np.random.default_rng(7)
 x, y = torch.tensor(rng.random((IMAGES, 20))), torch.tensor(rng.integers(0, 3, IMAGES))

@@ -157,7 +157,9 @@ def check_10_7(program: Any) -> str:
         )
     if torch.equal(network.weight, before.weight):
         raise CheckFailed(
-            "a step: the parameters move", "they stay", "zero_grad, forward, backward, step, with model.module"
+            "a step: the parameters move",
+            "they stay",
+            "zero_grad, forward, backward, step, with model.module",
         )
     optimizer = torch.optim.SGD(expected.parameters(), 0.1)
     loss_function(expected(x), y).backward()
