@@ -13,10 +13,10 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
-from lessons.toolkit.probes.data_parallel import accumulation, ranks_heard
+from lessons.toolkit.probes.data_parallel import accumulation, alone_error, ranks_heard
 from lessons.toolkit.record import Record, param_hash
 
-from accumulation import accumulate
+from no_sync import accumulate, step_alone
 from ranks import gather, who_am_i
 
 
@@ -140,6 +140,8 @@ def main():
     record.measure("ranks_heard", ranks_heard(distribute, device, rank, size), "ranks")
     for name, value in accumulation(accumulate, distribute, device, gather).items():
         record.measure(name, value, "")
+    if args.accumulate > 1:
+        record.measure("alone_error", alone_error(step_alone, distribute, device), "")
     record.begin(model.parameters())
     for number in range(1, args.epochs + 1):
         loss_sum = 0
@@ -150,9 +152,7 @@ def main():
             for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
-                loss, outputs = train_step(
-                    model, optimizer, loss_function, xb, yb, args.accumulate
-                )
+                loss, outputs = train_step(model, optimizer, loss_function, xb, yb, args.accumulate)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
             epoch.pause()

@@ -17,8 +17,7 @@ from lessons.toolkit.record.epoch_clock import synchronise
 
 import train
 from ranks import gather, who_am_i
-from resnet import resnet
-from speed import noise
+from speed import noise, resnet
 
 
 def command_line():
@@ -29,7 +28,7 @@ def command_line():
     sizes = [0.05, 0.25, 25.0]
     parser.add_argument("--bucket-mb", type=float, nargs="+", default=sizes, help="of each way")
     parser.add_argument("--late-ms", type=float, default=40, help="the last rank waits in a step")
-    parser.add_argument("--rounds", type=int, default=6, help="of one step in each way")
+    parser.add_argument("--rounds", type=int, default=5, help="of one step in each way")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=16, help="images a step, on each rank"
     )
@@ -76,9 +75,10 @@ class Way:
 
 
 def tell(record, way, late):
-    """The median step, and every bucket's journey in the last one, from the start of backward."""
+    """The median step, and every bucket's journey in one with a typical backward, from its start."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
-    backward, ended, times = way.travels[-1]
+    typical = sorted(way.travels, key=lambda travel: travel[1] - travel[0])[len(way.travels) // 2]
+    backward, ended, times = typical
     record.measure("step_s", statistics.median(way.seconds), "s", **rank_0)
     record.measure("backward_s", ended - backward, "s", **rank_0)
     for number, left, arrived in sorted(times):

@@ -122,9 +122,9 @@ check.check_10_2(train)
 from cluster.jobs.notebook import JobError, submit_once
 
 
-def run(job, workers, *words):
+def run(job, workers, *words, more=0):
     batch = ["--batch-size", images_a_step // workers]
-    files = submit_once(job, *few, *batch, *words, options={"ntasks": str(workers)})
+    files = submit_once(job, *few, *batch, *words, options={"ntasks": str(workers + more)})
     return read_files(files)[0]
 
 
@@ -162,8 +162,218 @@ print(f"{counted(found.workers, 'rank')}, {found.epochs[-1].unique_samples:,} di
 print(f"spread {found.end['param_spread']:g}, test accuracy {found.test_accuracy.value}")
 
 # %% [markdown]
-# TENSORFLOW
+# ## TensorFlow: everybody is told everything
 #
+# Horovod and DDP find each other: MPI or an address to meet at tells a rank how many there are.
+# TensorFlow's own way is older. A course at Argonne in 2018 listed what "user must specify": host names
+# and ports of all worker processes, host names and ports of all parameter servers, the number of
+# workers, the number of servers, and who is the chief. That was the `ClusterSpec`, and the five items are
+# still what it takes today. Each task is given them in one variable, as JSON:
+#
+#     TF_CONFIG={"cluster": {"worker": ["n1:10448", "n2:10448"]}, "task": {"type": "worker", "index": 0}}
+#
+# `cluster` is the same for everybody, `task` is one's own. Each task opens *its* port and calls the
+# others on theirs, by gRPC: remote procedure calls over ordinary sockets. So an InfiniBand network is used
+# as if it were Ethernet, unless NCCL takes over between GPUs.
+#
+# Nobody is asked. `tf_cluster.py` takes the nodes from `SLURM_JOB_NODELIST`, the rank from the launcher,
+# and the ports from the number of the job, so that two students on one node do not collide. TensorFlow
+# has a `SlurmClusterResolver` too; in version 2.21 it calls `nvidia-smi` and fails where there is none,
+# and gives port 8888 to everybody.
+#
+# **Exercise 10.3.** Fill `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind
+# of task; host number i goes with port number i. Return a dictionary; `join_cluster` makes text of it.
+
+# %% tags=["check"]
+import tf_cluster
+
+importlib.reload(tf_cluster)
+check.check_10_3(tf_cluster)
+
+# %% [markdown]
+# ## MultiWorkerMirroredStrategy
+#
+# Lesson 05's MirroredStrategy over many processes. A copy of every variable on each worker, gradients
+# summed by an all-reduce: `CommunicationImplementation.RING` over gRPC, or `NCCL` between GPUs.
+# (The slides quoted below call it `CollectiveCommunication.RING`, its name of 2020.)
+#
+# | line | what happens without it |
+# |---|---|
+# | TF_CONFIG before the strategy | every worker trains alone, and nothing says so |
+# | `with strategy.scope():` around network and `compile` | `fit` refuses: variables of no strategy |
+# | `distribute_datasets_from_function` | `fit` shards once more: half of each worker's half |
+# | `TF_USE_LEGACY_KERAS=1` | Keras 3: `fit` ends in the first step, after two pages of zeros |
+# | `in_time(…)` | a worker that does not come is waited for, in silence |
+#
+# Keras 2 is what `fit` needs here. Under Keras 3 the first batch ends with *"… with an unsupported type
+# (PerReplica) to a Tensor"*. A loop of one's own works with both.
+
+# %%
+runs["MultiWorkerMirrored"] = workers = run("job_multiworker.sbatch", ranks)
+heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
+print(
+    f"{workers.workers} workers, {heard:g} heard each other, {workers.end['param_spread']:g} apart"
+)
+print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" ")
+print(", ".join(f"{epoch.loss:.4f}" for epoch in workers.epochs))
+
+# %% [markdown]
+# **What you should see.** Workers whose parameters are equal to the last bit. The printed loss is the
+# mean over *all* workers: Keras' metrics are variables of the strategy as well, where DDP printed rank 0's.
+# On one worker with the whole batch the same program ends with the same parameters: in float64, with
+# 2 and 3 workers, the course's tests find no difference above 1e-9.
+#
+# ### What goes wrong, and how it looks
+#
+# Each was run on two CPU cores, with two workers on one host.
+#
+# | mistake | what you see | after |
+# |---|---|---|
+# | a worker is missing | nothing at all; SIGTERM is caught (`preemption_notifier.cc: SIGTERM caught`) and it waits on | for ever: 10 minutes, then we killed it |
+# | a port that the others do not know | the same on *both* | for ever |
+# | both are told index 0 | one: `UnknownError: Could not start gRPC server`; the other waits | at once; for ever |
+# | both get the same port | the same | at once; for ever |
+# | indices 1 and 2 | `ValueError: The task_id 2 exceeds the maximum id of worker`; the other waits | at once; for ever |
+# | `"tasks"` for `"task"` | `ValueError: When cluster_spec is given, you must also specify task_type and task_id` | at once |
+# | no `"worker"` in the cluster | two runs that end well, each alone | as long as one |
+#
+# So the worst is the one that ends well, and the second worst the one that waits. While TensorFlow waits
+# it holds Python's lock: no timer of your program runs, and Ctrl-C does nothing. Slurm's SIGTERM at the
+# time limit is not enough either; SIGKILL 30 seconds later is. That is why `in_time` starts another
+# process, which looks at the ports after `--wait` seconds, says who does not answer, and ends this one:
+#
+#     worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at 127.0.0.1:16465
+#
+# ## Parameter server
+#
+# The other scheme of lesson 06, as TensorFlow brings it. Four tasks, three kinds: the *server* keeps the
+# parameters, *workers* compute gradients, the *chief* gives orders. `tf.distribute.Server` is all that
+# servers and workers run; they contain no training loop. The chief's `ClusterCoordinator` sends functions:
+#
+#     order = coordinator.schedule(work, args=(x, y))    # by whichever worker is free
+#     coordinator.join()                                 # until all orders are done
+#
+# **Asynchronous** is what TensorFlow 2 offers. An order reads the parameters from the server, computes a
+# gradient, and updates the server at once, whatever others did meanwhile. Its documentation: workers go
+# "without synchronizing with each other". A worker that dies is replaced by another one; a chief or a server that dies
+# ends the job.
+#
+# **Synchronous** there was in TensorFlow 1 (`SyncReplicasOptimizer`, on graphs); in 2.21 the class is still there, called
+# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it
+# by hand from the same two calls: as many gradients as workers, wait, add, divide by the images, one
+# update. It is lesson 06's algorithm with a server in the middle, and it has to give what
+# MultiWorkerMirroredStrategy gives.
+
+# %%
+servers = {}
+for way in ("synchronous", "asynchronous"):
+    servers[way] = run("job_ps.sbatch", ranks, f"--{way}", more=2)  # a chief and a server
+    last = servers[way].epochs[-1]
+    print(f"{way}: {last.steps} updates in the last epoch, loss {last.loss:.6f},", end=" ")
+    print(f"accuracy {servers[way].test_accuracy.value:.4f}")
+print(f"MultiWorkerMirrored: loss {workers.epochs[-1].loss:.6f}")
+runs |= {f"server, {way}": found for way, found in servers.items()}
+
+# %% [markdown]
+# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
+# schemes, one mathematics (3,200 images, seed 1: loss 0.294393 after two epochs in both). `asynchronous`
+# makes an update of every batch, twice as many with two workers, and its loss is another one each time
+# you run it: which gradient comes first is chance. Run it twice.
+#
+# ## Staleness
+#
+# The *staleness* of an update: how many others were made between reading the parameters and applying the
+# gradient. The program measures it: `made` on the server counts updates, an order reads it before the
+# parameters and once more when it updates.
+#
+# First simulate what many workers would do. Worker w takes `delays[w]` seconds for a gradient; nobody waits.
+#
+# **Exercise 10.4.** `simulate_async(p, delays, updates)`: a list with a number for each update, in the
+# order in which they are made: how many updates there had been when its worker read the parameters.
+# All begin at time 0 and read state 0. Whoever is ready first updates, reads anew and begins again.
+
+# %% tags=["exercise"]
+import heapq
+
+
+def simulate_async(p, delays, updates=400):
+    ### BEGIN SOLUTION Exercise 10.4: whoever is ready first updates, reads anew and begins again
+    ready = [(delays[worker], worker) for worker in range(p)]
+    heapq.heapify(ready)
+    read, reads = [0] * p, []
+    for update in range(updates):
+        now, worker = heapq.heappop(ready)
+        reads.append(read[worker])
+        read[worker] = update + 1
+        heapq.heappush(ready, (now + delays[worker], worker))
+    return reads
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_10_4(simulate_async)
+
+# %%
+from staleness import staleness, train_late
+
+equal, slow = simulate_async(4, [1.0] * 4), simulate_async(4, [1.0, 1.01, 1.02, 5.0])
+late = staleness(equal)[4:].mean()
+print(f"You said {predict_staleness} updates for four equal workers; it is {late:g}, p - 1.")
+found = plots.staleness_of(servers["asynchronous"])
+mean = sum(updates * count for updates, count in found.items()) / sum(found.values())
+print(f"Measured on {ranks} workers: {mean:.2f}; on nodes of their own it would be {ranks - 1}.")
+plots.staleness(
+    {
+        f"{ranks} workers, measured": servers["asynchronous"],
+        "4 equal workers, simulated": staleness(equal),
+        "4 workers, one 5 times slower": staleness(slow),
+    }
+)
+
+# %% [markdown]
+# **What you should see.** p − 1 for p equal workers: while one computes, each of the others updates once.
+# A slow worker changes little in the mean; *its* gradients are very late, those of the others a little
+# less than before. On two cores four processes take turns, so a gradient is often begun
+# and ended with nobody in between: 0.2 to 0.5 in the mean instead of 1 (two cores of a virtual machine that
+# other programs used as well). On nodes of their own, workers come near p − 1.
+#
+# ## What staleness costs
+#
+# `train_late` trains lesson 01's network by your list: update k takes the gradient at the parameters
+# after `reads[k]` updates. The same images, the same rate, the same number of updates; only p differs.
+
+# %%
+from lessons.toolkit import data
+
+mnist = data.load("mnist", train_samples=6400)
+for rate in (0.05, 0.1):
+    for p in (1, 4, 16):
+        found = [train_late(mnist, simulate_async(p, [1.0] * p), rate, seed=s) for s in (1, 2)]
+        print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
+
+# %% [markdown]
+# **What you should see** (400 updates of 32 images, NumPy; seeds 1 and 2):
+#
+# | rate | p = 1 | p = 4 | p = 16 |
+# |---|---|---|---|
+# | 0.05 | .893, .893 | .886, .889 | .669, .681 |
+# | 0.1 | .905, .904 | .886, .894 | .381, .337 |
+# | 0.2 | .915, .913 | .858, .890 | .160, .101 |
+#
+# At one rate 16 workers without a barrier learn far less from the same images, and at 0.2 nothing. The rate
+# that is best for one is too high for 16: the correction comes 15 updates late, as in a shower with a long pipe. So
+# asynchronous training needs a *smaller* rate with more workers, where synchronous training of a larger batch bears a
+# *larger* one (lesson 09). That is what "weaker guarantees" means.
+#
+# Why it was built all the same: nobody waits for a slow worker. In lesson 06 one rank that sleeps 20 ms made every
+# step 20 ms longer. Here it delays only its own gradients. With equal GPUs and a fast network there is nothing to win: hence
+# all-reduce on supercomputers, and servers in clouds whose machines come and go.
+#
+# **A trap: a server with one thread.** A server waits for others *inside* of its threads. The course's
+# jobs set `TF_NUM_INTEROP_THREADS=1`, one thread a core, which is right for training; `train_ps.py` gives its
+# servers four.
+
+# %% [markdown]
 # ## Your table
 #
 # **Exercise 10.5.** `changed_lines(old, new)`: how many lines of the program `new` (a text) the program
@@ -185,9 +395,9 @@ check.check_10_5(changed_lines)
 
 # %%
 ancestors = {"train.py": "train_torch.py", "train_lightning.py": "train_torch.py"}
-programs = {name: found.header["program"] for name, found in runs.items()}
 lines = {}
-for name, program in programs.items():
+for name, found in runs.items():
+    program = found.header["program"]
     ancestor = serial.with_name(ancestors.get(program, "train.py"))
     lines[name] = changed_lines(ancestor.read_text(), Path(program).read_text())
 print(f"You said that {predict_lines} changes most. Most changed: {max(lines, key=lines.get)}.")
@@ -220,27 +430,90 @@ plots.ways({name: (lines[name], found) for name, found in runs.items()})
 # *accumulation*. DDP would average after each part's backward. `with model.no_sync():` keeps the
 # gradients at home, and the last part, outside of it, sends the sum of all.
 #
-# **Exercise 10.6.** Fill `accumulate` in `accumulation.py`. Parts may be unlike: 7 images in 3 parts are
+# **Exercise 10.6.** Fill `accumulate` in `no_sync.py`. Parts may be unlike: 7 images in 3 parts are
 # 3, 3 and 1. Weigh each part's mean loss by its share of the images, so that the gradients are
 # those of the whole batch. The program compares them with a batch of all ranks, in double
 # precision, and counts how often they travel and how many images go through the network at once.
 
 # %% tags=["check"]
-import accumulation
+import no_sync
 
-importlib.reload(accumulation)
-check.check_10_6(accumulation)
-
-# %%
-parts = run("job.sbatch", ranks, "--accumulate", 4)
-for measure in parts.measures:
-    print(f"{measure['name']}: {measure['value']:g}")
-print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {runs['DDP'].test_accuracy.value}")
+importlib.reload(no_sync)
+check.check_10_6(no_sync)
 
 # %% [markdown]
 # N micro-batches are one large batch, as long as no layer looks at a batch as a whole. BatchNorm
 # does: it normalises each part by itself.
 #
+# ## A job that says nothing
+#
+# The worst mistake prints no error: one rank is in
+# a collective, the others are not, and all wait. Mostly somebody wrote `if rank == 0:` around one, or
+# one rank ran out of batches. Here is one that nobody means. Rank 0 makes a step by itself, in
+# `no_sync`, for no gradients shall travel. But the network has a BatchNorm, whose running means are
+# *buffers*, and DDP sends rank 0's buffers to all **at the beginning of each forward**, `no_sync` or not.
+#
+# `hang.py` does just that. After 3 seconds each rank writes down where it stands, by `py-spy dump`,
+# which looks into a running process from outside. After 8 seconds, the `timeout` that
+# `init_process_group` was given, the back end gives up. The default is 30 minutes, of NCCL 10; and
+# where there is none, the limit of your job ends it, and all its GPU-hours are gone. This job is to fail.
+
+# %%
+try:
+    submit_once("job_hang.sbatch", options={"ntasks": str(ranks)})
+except JobError:
+    print("The job failed. Its last errors:")
+errors = max(Path().glob("10_hang_*.err"), key=lambda file: file.stat().st_mtime)
+print(*[line[:150] for line in errors.read_text().splitlines() if "Error" in line], sep="\n")
+for rank in (0, 1):
+    dump = Path(f"stack_of_rank_{rank}.txt").read_text().split("Thread ")[1]
+    print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
+
+# %% [markdown]
+# **How to read it.** Innermost first: each rank's topmost line is the call in which it waits. Further
+# down stands the line of *your* program that led there. If all ranks stand in the same call, it is
+# the network or a dead rank; if they stand in different ones, it is your program.
+#
+# | tool | it tells | it costs |
+# |---|---|---|
+# | `timeout=` of `init_process_group` | that one waited, and for what kind of message | nothing |
+# | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
+# | `faulthandler.dump_traceback_later(60)` | the same, from inside, Python only | one line |
+# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not come | a barrier |
+# | `TORCH_DISTRIBUTED_DEBUG=DETAIL` | which two calls do not fit together | slow; with PyTorch 2.13 and Gloo this program crashed by it (signal 11) |
+#
+# What you find in the output when the time-out has come:
+#
+# | launcher | it prints |
+# |---|---|
+# | `mpirun` | `prterun detected that one or more processes exited with non-zero status`, and the first one's name |
+# | `torchrun` | `ChildFailedError`, all ranks in a table, and below *Root Cause (first observed failure)* |
+# | `srun` | `srun: error: NODE: task 0: Exited with exit code 1`; `--kill-on-bad-exit` ends the others |
+#
+# The first one to fail is not always the one to blame: rank 0 timed out, and rank 1 then reports
+# `Connection closed by peer`.
+#
+# **Exercise 10.7.** Fill `step_alone` in `no_sync.py`: a step of rank 0 for which nobody else is needed.
+# The wrapped network holds the one that it was given, `model.module`, and that one sends nothing.
+
+# %% tags=["check"]
+importlib.reload(no_sync)
+check.check_10_7(no_sync)
+
+# %% [markdown]
+# Once more the work of before, each batch in four parts. The program tries both of your functions on
+# small networks of its own: the largest error of a gradient, how often gradients travelled, how many
+# images went through at once, and the error of a step that rank 0 made alone.
+
+# %%
+parts = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
+for measure in parts.measures:
+    print(f"{measure['name']}: {measure['value']:.3g}")
+print(
+    f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {runs['DDP'].test_accuracy.value}"
+)
+
+# %% [markdown]
 # ## When gradients travel
 #
 # DDP does not wait for the end of backward. The last layer's gradients are ready first; as soon as a
@@ -284,62 +557,8 @@ print(f"You said a share of {predict_share}; you measured {share(speed).value:.2
 plots.speed_rounds(speed)
 
 # %% [markdown]
-# ## A job that says nothing
-#
-# The worst mistake prints no error. One rank is in a collective, the others are not, and all wait.
-# Mostly somebody wrote `if rank == 0:` around one, or one rank ran out of batches. Here is one that
-# nobody means. Rank 0 makes a step by itself, in `no_sync`, for no gradients have to travel. But the
-# network has a BatchNorm, whose running means are *buffers*, and DDP sends rank 0's buffers to all
-# **at the beginning of each forward**, `no_sync` or not.
-#
-# **Exercise 10.7.** Fill `step_alone` in `hang.py`: a step of rank 0 for which nobody else is needed. The
-# wrapped network holds the one that you gave it: `model.module`.
-
-# %% tags=["check"]
-import hang
-
-importlib.reload(hang)
-check.check_10_7(hang)
 
 # %% [markdown]
-# Now the job: first your step, then the one that hangs. After 4 seconds each rank writes down where it
-# stands, by `py-spy dump`, which looks into a running process from outside. After 10 seconds, the
-# `timeout` of `init_process_group`, the back end gives up. The default is 10 minutes for NCCL and 30
-# for Gloo; without a time-out it is the limit of your job, and all its GPU-hours.
-
-# %%
-try:
-    submit_once("job_hang.sbatch", options={"ntasks": str(ranks)})
-except JobError as ended:
-    print(ended)
-for rank in (0, 1):
-    dump = Path(f"stack_of_rank_{rank}.txt").read_text().split("Thread")[1]
-    print(f"rank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
-
-# %% [markdown]
-# **How to read it.** Innermost first: each rank's topmost line is the call in which it waits. Further
-# down stands the line of *your* program that led there. If all ranks stand in the same call, it is
-# the network or a dead rank; if they stand in different ones, it is your program.
-#
-# | tool | it tells | it costs |
-# |---|---|---|
-# | `timeout=` of `init_process_group` | that one waited, and for what kind of message | nothing |
-# | `py-spy dump --pid N` on the node (`srun --overlap --jobid=… --pty bash`) | every rank's line | nothing; the system may forbid it (`ptrace`) |
-# | `faulthandler.dump_traceback_later(60)` | the same, from inside, Python only | one line |
-# | `dist.monitored_barrier(timeout=…)`, Gloo | which rank did not come | a barrier |
-# | `TORCH_DISTRIBUTED_DEBUG=DETAIL` | which two calls do not fit together | slow; with PyTorch 2.13 and Gloo this program crashed by it (signal 11) |
-#
-# What you find in the output when the time-out has come:
-#
-# | launcher | it prints |
-# |---|---|
-# | `mpirun` | `prterun detected that one or more processes exited with non-zero status`, and the first one's name |
-# | `torchrun` | `ChildFailedError`, all ranks in a table, and below *Root Cause (first observed failure)* |
-# | `srun` | `srun: error: NODE: task 0: Exited with exit code 1`; `--kill-on-bad-exit` ends the others |
-#
-# The first one to fail is not always the one to blame: rank 0 timed out, and rank 1 then reports
-# `Connection closed by peer`.
-#
 # ## Questions
 #
 # - `waits_in_0`, `waits_in_1`: in what do rank 0 and rank 1 wait in your dumps? `"broadcast"`,

@@ -3,6 +3,7 @@
 All ranks call these, with the program's functions. Not loaded by the package: it needs PyTorch.
 """
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -86,3 +87,33 @@ def tried(
         "exchanges": len(travelled),
         "largest_part": max(largest),
     }
+
+
+def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
+    """On a network with BatchNorm: how far rank 0's parameters are, after a step of its own, from
+    such a step by hand. The other ranks wait for it; if it waits for them, the time-out ends all."""
+    pause = dist.new_group(backend="gloo")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3000 + dist.get_rank())
+        inside = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4)).to(device)
+        x, y = torch.rand(IMAGES, 6, device=device), torch.randint(0, 4, (IMAGES,), device=device)
+    network, loss_function = distribute(inside, device), nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    for _ in range(3):  # in its first steps DDP sorts the gradients
+        optimizer.zero_grad()
+        loss_function(network(x), y).backward()
+        optimizer.step()
+    right = copy.deepcopy(inside)
+    gradients = torch.autograd.grad(loss_function(right(x), y), list(right.parameters()))
+    apart = 0.0
+    if dist.get_rank() == 0:
+        try:
+            step_alone(network, optimizer, loss_function, x, y)
+        except NotImplementedError as raised:
+            tell("the error of a lone step", raised)
+            apart = math.inf
+        triples = zip(inside.parameters(), right.parameters(), gradients, strict=True)
+        for found, before, gradient in triples:
+            apart = max(apart, float((found - (before - 0.1 * gradient)).abs().max()))
+    dist.barrier(pause)
+    return apart

@@ -21,13 +21,13 @@ def test_every_check_has_a_number_and_says_what_it_wants():
         assert len(check.__doc__) > 40
 
 
-FILES = {"10.1": "train", "10.2": "train", "10.6": "accumulation", "10.7": "hang"}
+FILES = {"10.1": "train", "10.2": "train", "10.6": "no_sync", "10.7": "no_sync"}
 
 
 def program(monkeypatch, number, change=lambda text: text):
     """A module of the lesson's, changed."""
     monkeypatch.setattr(sys, "path", [str(LESSON), *sys.path])
-    for name in ("train", "accumulation", "ranks", "hang"):  # of another lesson, maybe
+    for name in ("train", "no_sync", "ranks"):  # of another lesson, maybe
         monkeypatch.delitem(sys.modules, name, raising=False)
     name = FILES[number]
     old = (LESSON / f"{name}.py").read_text()
@@ -57,7 +57,8 @@ WRAP = "return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=buc
 INIT = "dist.init_process_group(backend, rank=rank, world_size=size, timeout=timeout)"
 SHARE = "share = loss_function(outputs[-1], ys) * len(xs) / len(x)"
 WITH = "with contextlib.nullcontext() if last else model.no_sync():"
-STEP = "    train.train_step(model.module, optimizer, loss_function, x, y)\n"
+ZERO = "optimizer.zero_grad()\n    "
+FORWARD = "loss_function(model.module(x), y).backward()"
 MISTAKES = [
     ("10.1", f"    {INIT}\n", "", "without it no rank knows another"),
     ("10.1", '"nccl"', '"gloo"', "nccl moves gradients between GPUs"),
@@ -93,10 +94,10 @@ MISTAKES = [
     ("10.6", "    return loss, torch.cat(outputs).detach()\n", "", "`return loss, torch.cat"),
     ("10.6", "torch.cat(outputs).detach()", "outputs[-1]", "one after the other"),
     ("10.6", "loss += share.detach()", "loss = share.detach()", "Add up each part's loss"),
-    ("10.7", STEP, "    step_in_no_sync(model, optimizer, loss_function, x, y)\n", "in no_sync"),
-    ("10.7", STEP, STEP.replace("model.module", "model"), "model.module"),
-    ("10.7", STEP, "    pass\n", "they stay"),
-    ("10.7", STEP, 2 * STEP, "zero_grad, forward, backward, step, once"),
+    ("10.7", FORWARD, FORWARD.replace("model.module", "model"), "model.module"),
+    ("10.7", FORWARD, f"with model.no_sync():\n        {FORWARD.replace('.module', '')}", "in no_sync"),
+    ("10.7", ZERO + FORWARD, ZERO, "they stay"),
+    ("10.7", ZERO + FORWARD, FORWARD, "Once each"),
 ]  # fmt: skip
 
 
@@ -120,7 +121,10 @@ def new_lines(old, new):
 
 COUNTS = [
     (lambda old, new: sum(line[0] == "+" for line in diff(old, new)), "the headers"),
-    (lambda old, new: sum(line[0] in "+-" for line in diff(old, new)[2:]), "stands twice in a diff"),
+    (
+        lambda old, new: sum(line[0] in "+-" for line in diff(old, new)[2:]),
+        "stands twice in a diff",
+    ),
     (
         lambda old, new: sum(
             line.startswith("+") and not line.startswith("+++") for line in diff(old, new)

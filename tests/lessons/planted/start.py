@@ -49,9 +49,7 @@ def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
     starts = [prepare(lesson, name, folder) for name in names]
     job = lesson.jobs[names[0]]
     meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
-    environ = environment(
-        COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **{**meet, **job.environ}
-    )
+    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **{**meet, **job.environ})
     launcher = [*MPIRUN, str(job.ranks)] if job.ranks else []
     if job.start == "together":
         together(starts, launcher, environ)

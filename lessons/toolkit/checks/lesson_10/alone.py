@@ -146,6 +146,7 @@ def check_10_7(program: Any) -> str:
     expected = copy.deepcopy(network)
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
+    loss_function(network(x), y).backward()  # gradients of an earlier step are still there
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:
         raise CheckFailed(
@@ -156,15 +157,17 @@ def check_10_7(program: Any) -> str:
         )
     if torch.equal(network.weight, before.weight):
         raise CheckFailed(
-            "a step: the parameters move", "they stay", "train.train_step(model.module, …)"
+            "a step: the parameters move",
+            "they stay",
+            "zero_grad, forward, backward, step, with model.module",
         )
     optimizer = torch.optim.SGD(expected.parameters(), 0.1)
     loss_function(expected(x), y).backward()
     optimizer.step()
     if not torch.allclose(network.weight, expected.weight):
         raise CheckFailed(
-            "the step of train_step",
+            "one step of the optimizer, down the gradient of this batch",
             "another one",
-            "zero_grad, forward, backward, step, once: train.train_step(model.module, …).",
+            "Once each: zero_grad, forward of model.module, backward, step.",
         )
     return "The network inside the wrapper steps; nothing travels."

@@ -166,7 +166,9 @@ def check_10_2(program: Any) -> str:
                 advice = "torch.tensor(list(sampler)) makes one of the sampler's numbers."
                 raise CheckFailed("a tensor of numbers", shown(share), advice)
             if share.dtype not in (torch.int64, torch.int32):
-                advice = "The numbers come from the sampler and are whole: torch.tensor(list(sampler))."
+                advice = (
+                    "The numbers come from the sampler and are whole: torch.tensor(list(sampler))."
+                )
                 raise CheckFailed("a tensor of whole numbers", str(share.dtype), advice)
         orders.append(torch.stack(shares).tolist() if alike(shares) else [])
         read = torch.cat(shares).tolist()

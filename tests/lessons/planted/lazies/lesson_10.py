@@ -50,7 +50,7 @@ TABLE: LazyTable = {
             {"order": "unique samples of ddp"},
         ),
     },
-    "accumulation.py 10.6": {
+    "no_sync.py 10.6": {
         "pass": Lazy("pass", {"parts": "parts"}, base="in parts", start="fails"),
         "the whole batch at once": Lazy(
             WHOLE.format("loss.backward()"), {"parts": "largest part of parts: 7"}, base="in parts"
@@ -65,12 +65,12 @@ TABLE: LazyTable = {
             WHOLE.format("pass"), {"parts": "accumulation error"}, base="in parts"
         ),
     },
-    "hang.py 10.7": {
-        "pass": Lazy("pass", {"parts": "alone error"}, base="alone"),
+    "no_sync.py 10.7": {
+        "pass": Lazy("pass", {"parts": "alone error"}, base="in parts"),
         "a little of it": Lazy(
             "with torch.no_grad():\n    next(model.parameters()).add_(0.01)",
             {"parts": "alone error"},
-            base="alone",
+            base="in parts",
         ),
     },
     "tf_cluster.py 10.3": {

@@ -24,16 +24,14 @@ PLANTED = {
 }
 WEIGHT = " * len(xs) / len(x)"
 IN_PARTS = {
-    "parts weigh alike": (("accumulation.py", WEIGHT, " / len(chunks)"),),
-    "a sum of means": (("accumulation.py", WEIGHT, ""),),
-    "each part travels": (("accumulation.py", "if last else", "if True else"),),
-    "no part travels": (("accumulation.py", "if last else", "if False else"),),
+    "parts weigh alike": (("no_sync.py", WEIGHT, " / len(chunks)"),),
+    "a sum of means": (("no_sync.py", WEIGHT, ""),),
+    "each part travels": (("no_sync.py", "if last else", "if True else"),),
+    "no part travels": (("no_sync.py", "if last else", "if False else"),),
 }
-ALONE = ("--no-hang", "--timeout", "5")
 IN_NO_SYNC = (
-    ("hang.py",
-     "    train.train_step(model.module, optimizer, loss_function, x, y)\n    ### END",
-     "    step_in_no_sync(model, optimizer, loss_function, x, y)\n    ### END"),
+    ("no_sync.py", "    loss_function(model.module(x), y).backward()",
+     "    with model.no_sync():\n        loss_function(model(x), y).backward()"),
 )  # fmt: skip
 # The workers of TensorFlow.
 FEW = ("--train-samples", "6400", "--epochs", "2", "--wait", "20")
@@ -72,7 +70,6 @@ LESSON = Lesson(
         "one rank": Job((), (*WORDS, "--batch-size", "64"), ranks=1),
         "right": Job((), TWO, ranks=2),
         "in parts": Job((), PARTS, ranks=2),
-        "alone": Job((), ALONE, ranks=2, program="hang.py"),
         "lightning": Job((), TWO, ranks=2, start="apart", program="train_lightning.py"),
         "multiworker": Job((), FEW, ranks=2, start="apart", program="train_multiworker.py"),
         "server": Job((), (*FEW, "--asynchronous"), ranks=4, start="apart", program="train_ps.py"),
@@ -87,7 +84,9 @@ LESSON = Lesson(
         "speed": Job((), (), ranks=2, program="speed.py"),
         "speed, not wrapped": Job(NOT_WRAPPED, FEW_ROUNDS, ranks=2, program="speed.py"),
         "by hand": Job((), TWO, start="by hand"),
-        "a lone step in no_sync": Job(IN_NO_SYNC, ALONE, ranks=2, start="fails", program="hang.py"),
+        "a lone step in no_sync": Job(
+            IN_NO_SYNC, (*PARTS, "--timeout", "5"), ranks=2, start="fails"
+        ),
     }
     | {name: Job(changes, TWO, ranks=2) for name, changes in PLANTED.items()}
     | {name: Job(changes, PARTS, ranks=2) for name, changes in IN_PARTS.items()}
@@ -101,7 +100,6 @@ LESSON = Lesson(
         "10_multiworker.out": "multiworker",
         "10_ps.out": "server",
         "10_parts.out": "in parts",
-        "10_alone.out": "alone",
         "10_1.out": "one rank",
         "10_2.out": "right",
     },
@@ -133,7 +131,7 @@ LESSON = Lesson(
             "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
         ),
         "a lone step in no_sync": Mistake(
-            "a lone step in no_sync", {"parts": "model.module"}, replaces="10_alone.out"
+            "a lone step in no_sync", {"parts": "model.module"}, replaces="10_parts.out"
         ),
         "multiworker, keras 3": Mistake(
             "multiworker, keras 3", {"workers": "Keras 3"}, replaces="10_multiworker.out"

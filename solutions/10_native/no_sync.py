@@ -1,4 +1,4 @@
-"""A large batch on little memory: its gradients in parts, and one exchange for all of them."""
+"""When no gradients shall travel: a large batch in parts, and a step that one rank makes alone."""
 
 import contextlib
 
@@ -21,4 +21,16 @@ def accumulate(model, loss_function, x, y, parts):
             share.backward()
         loss += share.detach()
     return loss, torch.cat(outputs).detach()
+    ### END SOLUTION
+
+
+def step_alone(model, optimizer, loss_function, x, y):
+    """A step of this rank by itself: the others know nothing of it, so nothing may travel.
+
+    model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
+    """
+    ### BEGIN SOLUTION Exercise 10.7: zero_grad, forward and backward of the network inside, step
+    optimizer.zero_grad()
+    loss_function(model.module(x), y).backward()
+    optimizer.step()
     ### END SOLUTION
