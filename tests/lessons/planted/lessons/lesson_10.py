@@ -35,7 +35,6 @@ IN_NO_SYNC = (
 )  # fmt: skip
 # The workers of TensorFlow.
 FEW = ("--train-samples", "6400", "--epochs", "2", "--wait", "20")
-FED = "strategy.distribute_datasets_from_function(lambda _, batches=batches: batches)"
 ADDRESSES = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
 WORKERS = {
     "equal ports": (
@@ -51,7 +50,6 @@ WORKERS = {
         "fails",
         ("tf_cluster.py", '{"cluster": cluster,', '{"cluster": {"ps": cluster["worker"]},'),
     ),
-    "sharded twice": ("apart", ("train_multiworker.py", FED, "batches")),
     "a network outside of the scope": (
         "fails",
         ("train_multiworker.py", "    with strategy.scope():\n        model",
@@ -147,7 +145,6 @@ LESSON = Lesson(
             "everybody is worker 0": "exercise 10.3",
             "ports that nobody else knows": "exercise 10.3",
             "no kind of the name worker": "exercise 10.3",
-            "sharded twice": "unique samples of multiworker",
             "a network outside of the scope": "strategy.scope()",
             "workers with seeds of their own": "unique samples of multiworker",
         }.items()
