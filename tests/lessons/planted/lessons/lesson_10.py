@@ -132,7 +132,7 @@ LESSON = Lesson(
             "a lone step in no_sync", {"parts": "model.module"}, replaces="10_parts.out"
         ),
         "multiworker, keras 3": Mistake(
-            "multiworker, keras 3", {"workers": "Keras 3"}, replaces="10_multiworker.out"
+            "multiworker, keras 3", {"workers": "PerReplica"}, replaces="10_multiworker.out"
         ),
         "speed, not wrapped": Mistake(
             "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
@@ -141,11 +141,11 @@ LESSON = Lesson(
     | {
         name: Mistake(name, {"workers": reason}, replaces="10_multiworker.out")
         for name, reason in {
-            "equal ports": "exercise 10.3",
-            "everybody is worker 0": "exercise 10.3",
-            "ports that nobody else knows": "exercise 10.3",
-            "no kind of the name worker": "exercise 10.3",
-            "a network outside of the scope": "strategy.scope()",
+            "equal ports": "no run of `multiworker`",
+            "everybody is worker 0": "no run of `multiworker`",
+            "ports that nobody else knows": "no run of `multiworker`",
+            "no kind of the name worker": "no run of `multiworker`",
+            "a network outside of the scope": "did not finish",
             "workers with seeds of their own": "unique samples of multiworker",
         }.items()
     },
