@@ -91,7 +91,7 @@ def tried(
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
     """On a network with BatchNorm: how far rank 0's parameters are, after a step of its own, from
-    such a step by hand. The other ranks wait for it; if it waits for them, the time-out ends all."""
+    such a step by hand. The other ranks wait for it; if it waits for them, a time-out ends all."""
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3000 + dist.get_rank())
