@@ -73,4 +73,18 @@ TABLE: LazyTable = {
             base="in parts",
         ),
     },
+    "tf_cluster.py 10.3": {
+        "pass": Lazy("pass", {"workers": "exercise 10.3"}, base="multiworker", start="fails"),
+        "each worker alone": Lazy(
+            "here = f'{hosts[task][index]}:{ports[task][index]}'\n"
+            "return {'cluster': {task: [here]}, 'task': {'type': task, 'index': 0}}",
+            {"workers": "ranks heard of multiworker: 1 ranks"},
+            base="multiworker",
+        ),
+        "nobody in the cluster": Lazy(
+            "return {'cluster': {}, 'task': {'type': task, 'index': index}}",
+            {"workers": "ranks heard of multiworker: 1 ranks"},
+            base="multiworker",
+        ),
+    },
 }
