@@ -157,7 +157,8 @@ def check_10_2(program: Any) -> str:
     from torch.utils.data import DistributedSampler
 
     images, size = 104, 4
-    samplers = [DistributedSampler(range(images), size, rank, seed=5) for rank in range(size)]
+    every: Any = range(images)
+    samplers: list[Any] = [DistributedSampler(every, size, rank, seed=5) for rank in range(size)]
     orders = []
     for epoch in (1, 2, 3):
         shares = [program.order_of(sampler, epoch) for sampler in samplers]
