@@ -75,7 +75,7 @@ class Way:
 
 
 def tell(record, way, late):
-    """The median step, and every bucket's journey in one with a typical backward, from its start."""
+    """The median step, and each bucket's journey in a typical one, from the start of backward."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
     typical = sorted(way.travels, key=lambda travel: travel[1] - travel[0])[len(way.travels) // 2]
     backward, ended, times = typical

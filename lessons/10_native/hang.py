@@ -20,7 +20,7 @@ from torch import nn
 from lessons.toolkit.record import Record
 
 import train
-from ranks import gather, who_am_i
+from ranks import who_am_i
 
 ANYBODY = (0x59616D61, ctypes.c_ulong(-1))  # PR_SET_PTRACER: who may look into this process
 
@@ -43,7 +43,7 @@ def step_in_no_sync(model, optimizer, loss_function, x, y):
 
 
 def keep_stack(rank):
-    """Where this process stands, from outside: what py-spy sees; if it may not, Python's own list."""
+    """Where this process stands: what py-spy sees from outside; if it may not, Python itself."""
     ctypes.CDLL(None).prctl(*ANYBODY)
     file = Path(f"stack_of_rank_{rank}.txt")
     try:

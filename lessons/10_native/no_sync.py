@@ -8,10 +8,10 @@ import torch
 def accumulate(model, loss_function, x, y, parts):
     """Gradients of a batch that is computed in parts; returns the loss and the outputs.
 
-    model is wrapped by DistributedDataParallel; loss_function is a mean over the images it is given.
+    model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
     """
     raise NotImplementedError(
-        "Exercise 10.6: forward and backward for each part, all but the last in no_sync"
+        "Exercise 10.6: forward and backward of each part, all but the last in no_sync"
     )
 
 

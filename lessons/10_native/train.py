@@ -42,7 +42,7 @@ def build_model(name):
 def start_ranks(rank, size, local_rank, timeout):
     """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
     raise NotImplementedError(
-        "Exercise 10.1: with GPUs take number local_rank and nccl, else the CPU and gloo"
+        "Exercise 10.1: with GPUs number local_rank and nccl, else the CPU and gloo"
     )
 
 

@@ -8,9 +8,9 @@ import torch
 def accumulate(model, loss_function, x, y, parts):
     """Gradients of a batch that is computed in parts; returns the loss and the outputs.
 
-    model is wrapped by DistributedDataParallel; loss_function is a mean over the images it is given.
+    model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
     """
-    ### BEGIN SOLUTION Exercise 10.6: forward and backward for each part, all but the last in no_sync
+    ### BEGIN SOLUTION Exercise 10.6: forward and backward of each part, all but the last in no_sync
     chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))
     loss, outputs = 0, []
     for number, (xs, ys) in enumerate(chunks, 1):

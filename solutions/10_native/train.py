@@ -41,7 +41,7 @@ def build_model(name):
 
 def start_ranks(rank, size, local_rank, timeout):
     """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
-    ### BEGIN SOLUTION Exercise 10.1: with GPUs take number local_rank and nccl, else the CPU and gloo
+    ### BEGIN SOLUTION Exercise 10.1: with GPUs number local_rank and nccl, else the CPU and gloo
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
         torch.cuda.set_device(device)

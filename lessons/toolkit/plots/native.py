@@ -53,7 +53,7 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     found = journeys(run, late_ms)
     axes = figure.subplots()
     figure.set_size_inches(7.2, 1.6 + 0.8 * len(found))
-    for place, (size, (backward, travels)) in enumerate(found.items()):
+    for place, (backward, travels) in enumerate(found.values()):
         axes.barh(place, 1e3 * backward, height=0.75, color="#E8E8E8")
         for number, (left, arrived) in enumerate(travels):
             colour = COLOURS[number % len(COLOURS)]

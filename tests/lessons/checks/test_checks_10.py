@@ -95,7 +95,8 @@ MISTAKES = [
     ("10.6", "torch.cat(outputs).detach()", "outputs[-1]", "one after the other"),
     ("10.6", "loss += share.detach()", "loss = share.detach()", "Add up each part's loss"),
     ("10.7", FORWARD, FORWARD.replace("model.module", "model"), "model.module"),
-    ("10.7", FORWARD, f"with model.no_sync():\n        {FORWARD.replace('.module', '')}", "in no_sync"),
+    ("10.7", FORWARD, f"with model.no_sync():\n        {FORWARD.replace('.module', '')}",
+     "in no_sync"),
     ("10.7", ZERO + FORWARD, ZERO, "they stay"),
     ("10.7", ZERO + FORWARD, FORWARD, "Once each"),
 ]  # fmt: skip

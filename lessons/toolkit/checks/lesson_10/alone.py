@@ -95,7 +95,7 @@ def check_10_6(program: Any) -> str:
             "the gradients of the whole batch",
             "others",
             mean_of_means(network, loss_function, x, y)
-            + "Each part's loss is a mean over its images: weigh it by its share, len(xs) / len(x).",
+            + "Each part's loss is a mean over its images: weigh it by len(xs) / len(x).",
         )
     returned(answer, right_loss.item(), right.detach())
     return "Parts of 3, 3, 3 and 1 images; one exchange; equal to the whole batch."

@@ -33,8 +33,8 @@ def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
 
     with ExitStack() as stack:
         put = stack.enter_context
-        put(mock.patch.object(torch.cuda, "is_available", lambda: gpus > 0))
-        put(mock.patch.object(torch.cuda, "device_count", lambda: gpus))
+        put(mock.patch.object(torch.cuda, "is_available", return_value=gpus > 0))
+        put(mock.patch.object(torch.cuda, "device_count", return_value=gpus))
         put(mock.patch.object(torch.cuda, "set_device", note("pin")))
         put(mock.patch.object(torch.distributed, "init_process_group", note("init")))
         put(mock.patch.object(torch.nn.parallel, "DistributedDataParallel", note("wrap")))
@@ -61,7 +61,7 @@ def started(init: Calls, rank: int, gpus: int) -> None:
         raise CheckFailed(
             "dist.init_process_group(…) is called",
             "it is not",
-            "Without it no rank knows another: backend, rank=rank, world_size=size, timeout=timeout.",
+            "Without it no rank knows another: a back end, rank, world_size and timeout.",
         )
     given, named = init[-1]
     asked = dict(zip(NAMES, given, strict=False)) | named
@@ -96,7 +96,7 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
     if device != wanted:
         advice = "Without a GPU the device is torch.device('cpu')."
         if gpus:
-            advice = "rank counts over all nodes, local_rank within one: torch.device('cuda', local_rank)."
+            advice = "rank counts over all nodes, local_rank within one: the GPU of that number."
         raise CheckFailed(f"the device {wanted}", str(device), advice)
     if gpus:
         chosen = [(*given, *named.values())[0] for given, named in pin]
@@ -157,7 +157,8 @@ def check_10_2(program: Any) -> str:
     from torch.utils.data import DistributedSampler
 
     images, size = 104, 4
-    samplers = [DistributedSampler(range(images), size, rank, seed=5) for rank in range(size)]
+    every: Any = range(images)
+    samplers: list[Any] = [DistributedSampler(every, size, rank, seed=5) for rank in range(size)]
     orders = []
     for epoch in (1, 2, 3):
         shares = [program.order_of(sampler, epoch) for sampler in samplers]

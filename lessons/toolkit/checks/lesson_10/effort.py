@@ -18,7 +18,7 @@ CASES = [
     ("++a\n++b\n" + OLD, 2, "lines that begin with ++"),
 ]
 COUNT = (
-    "Skip the first two lines of the diff, the headers, by their place: a line of a program may begin "
+    "Skip the first two lines of the diff, the headers, by their place: a program's line may begin "
     "with ++ too. Of the others count those that begin with + and are not empty behind it"
 )
 

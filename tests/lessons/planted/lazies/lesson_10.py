@@ -2,7 +2,7 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-START = "train.py 10.1: with GPUs take number local_rank and nccl, else the CPU and gloo"
+START = "train.py 10.1: with GPUs number local_rank and nccl, else the CPU and gloo"
 WRAP = "train.py 10.1: DistributedDataParallel, with its GPU and bucket_cap_mb"
 TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
 WRAPPED = {"equal": "wrapped in DistributedDataParallel"}
