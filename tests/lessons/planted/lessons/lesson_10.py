@@ -35,7 +35,6 @@ IN_NO_SYNC = (
 )  # fmt: skip
 # The workers of TensorFlow.
 FEW = ("--train-samples", "6400", "--epochs", "2", "--wait", "20")
-FED = "strategy.distribute_datasets_from_function(lambda _, batches=batches: batches)"
 ADDRESSES = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
 WORKERS = {
     "equal ports": (
@@ -51,7 +50,6 @@ WORKERS = {
         "fails",
         ("tf_cluster.py", '{"cluster": cluster,', '{"cluster": {"ps": cluster["worker"]},'),
     ),
-    "sharded twice": ("apart", ("train_multiworker.py", FED, "batches")),
     "a network outside of the scope": (
         "fails",
         ("train_multiworker.py", "    with strategy.scope():\n        model",
@@ -134,7 +132,7 @@ LESSON = Lesson(
             "a lone step in no_sync", {"parts": "model.module"}, replaces="10_parts.out"
         ),
         "multiworker, keras 3": Mistake(
-            "multiworker, keras 3", {"workers": "Keras 3"}, replaces="10_multiworker.out"
+            "multiworker, keras 3", {"workers": "PerReplica"}, replaces="10_multiworker.out"
         ),
         "speed, not wrapped": Mistake(
             "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
@@ -143,12 +141,11 @@ LESSON = Lesson(
     | {
         name: Mistake(name, {"workers": reason}, replaces="10_multiworker.out")
         for name, reason in {
-            "equal ports": "exercise 10.3",
-            "everybody is worker 0": "exercise 10.3",
-            "ports that nobody else knows": "exercise 10.3",
-            "no kind of the name worker": "exercise 10.3",
-            "sharded twice": "unique samples of multiworker",
-            "a network outside of the scope": "strategy.scope()",
+            "equal ports": "no run of `multiworker`",
+            "everybody is worker 0": "no run of `multiworker`",
+            "ports that nobody else knows": "no run of `multiworker`",
+            "no kind of the name worker": "no run of `multiworker`",
+            "a network outside of the scope": "did not finish",
             "workers with seeds of their own": "unique samples of multiworker",
         }.items()
     },
