@@ -32,7 +32,11 @@ def serve(config, seconds):
         intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
     )
     _server = tf.distribute.Server(config["cluster"], task["type"], task["index"], config=threads)
-    serve_until_gone(config["cluster"]["chief"][0], seconds)
+    try:
+        serve_until_gone(config["cluster"]["chief"][0], seconds)
+    except SystemExit as nobody:
+        os.write(2, f"{nobody}\n".encode())
+        os._exit(1)  # a server that was never called does not end by itself
 
 
 def make_work(strategy, model, optimizer, made):
@@ -97,8 +101,8 @@ def synchronous_epoch(coordinator, gradient, update, batches, workers):
 
 
 def who(order):
-    """The number of the worker that did it: where the result lies."""
-    return tf.DeviceSpec.from_string(order.get()[1].device).task
+    """The number of the worker that did it: where the result lies, before it is fetched."""
+    return tf.DeviceSpec.from_string(order._get_values()[1].device).task
 
 
 def command_line():
@@ -111,9 +115,7 @@ def command_line():
     how.add_argument("--synchronous", action="store_true", help="one update from all; the default")
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=32, help="images of a gradient"
-    )
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -178,11 +180,8 @@ def main():
                 results = synchronous_epoch(coordinator, gradient, update, batches, workers)
             worker, loss, right, late = np.array(results, dtype=float).T
             epoch.read(order)
-            epoch.log(
-                steps=int(made) - before,
-                loss=float(loss.sum() / len(order)),
-                accuracy=float(right.sum() / len(order)),
-            )
+            epoch.log(steps=int(made) - before, loss=float(loss.sum() / len(order)))
+            epoch.log(accuracy=float(right.sum() / len(order)))
         everything += zip(worker, late, strict=True)
         print(f"Epoch {number + 1}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
     record.trained(model.trainable_variables)

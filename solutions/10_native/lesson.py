@@ -137,9 +137,9 @@ for name, found in runs.items():
 
 # %% [markdown]
 # **What you should see.** As many steps and the same accuracy, to a few of 10,000 images: sums of
-# floating-point numbers in another order. On this light network two ranks are *slower*: measured on
-# two cores, an epoch of 6,400 images went from 0.37 to 0.9–1.1 s. With convolutions (`--model cnn`, 128
-# images a rank) it went from 4.8 to 2.7 s.
+# floating-point numbers in another order. On so light a network two ranks gain little, and may lose:
+# measured on two cores, with as many images *on each rank* as before on one, an epoch of 6,400 images
+# went from 0.37 to 0.9–1.1 s. With convolutions (`--model cnn`, 128 images a rank) it went from 4.8 to 2.7 s.
 #
 # The sampler makes all ranks equal by reading some images twice: 1,601 images on 4 ranks are 401 each.
 # Over a test set that falsifies the accuracy a little, so here each rank tests on all images.
@@ -253,16 +253,16 @@ print(", ".join(f"{epoch.loss:.4f}" for epoch in workers.epochs))
 #     order = coordinator.schedule(work, args=(x, y))    # by whichever worker is free
 #     coordinator.join()                                 # until all orders are done
 #
-# **Asynchronous** is what TensorFlow 2 offers. An order reads the parameters from the server, computes a
-# gradient, and updates the server at once, whatever others did meanwhile. Its documentation: workers go
-# "without synchronizing with each other". A worker that dies is replaced by another one; a chief or a server that dies
-# ends the job.
+# **Asynchronous** is what TensorFlow 2 offers. An order reads the parameters from the server, computes
+# a gradient, and updates the server at once, whatever others did meanwhile. Its documentation: workers
+# go "without synchronizing with each other". A worker that dies is replaced by another one; a chief or
+# a server that dies ends the job.
 #
-# **Synchronous** there was in TensorFlow 1 (`SyncReplicasOptimizer`, on graphs); in 2.21 the class is still there, called
-# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it
-# by hand from the same two calls: as many gradients as workers, wait, add, divide by the images, one
-# update. It is lesson 06's algorithm with a server in the middle, and it has to give what
-# MultiWorkerMirroredStrategy gives.
+# **Synchronous** there was in TensorFlow 1 (`SyncReplicasOptimizer`, on graphs); in 2.21 the class is
+# still there, called deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py
+# --synchronous` builds it by hand from the same two calls: as many gradients as workers, wait, add,
+# divide by the images, one update. It is lesson 06's algorithm with a server in the middle, and it has
+# to give what MultiWorkerMirroredStrategy gives.
 
 # %%
 servers = {}
@@ -286,7 +286,8 @@ runs |= {f"server, {way}": found for way, found in servers.items()}
 # gradient. The program measures it: `made` on the server counts updates, an order reads it before the
 # parameters and once more when it updates.
 #
-# First simulate what many workers would do. Worker w takes `delays[w]` seconds for a gradient; nobody waits.
+# First simulate what many workers would do. Worker w takes `delays[w]` seconds for a gradient; nobody
+# waits.
 #
 # **Exercise 10.4.** `simulate_async(p, delays, updates)`: a list with a number for each update, in the
 # order in which they are made: how many updates there had been when its worker read the parameters.
@@ -360,18 +361,19 @@ for rate in (0.05, 0.1):
 # | 0.1 | .905, .904 | .886, .894 | .381, .337 |
 # | 0.2 | .915, .913 | .858, .890 | .160, .101 |
 #
-# At one rate 16 workers without a barrier learn far less from the same images, and at 0.2 nothing. The rate
-# that is best for one is too high for 16: the correction comes 15 updates late, as in a shower with a long pipe. So
-# asynchronous training needs a *smaller* rate with more workers, where synchronous training of a larger batch bears a
-# *larger* one (lesson 09). That is what "weaker guarantees" means.
+# At one rate 16 workers without a barrier learn far less from the same images, and at 0.2 nothing. The
+# rate that is best for one is too high for 16: the correction comes 15 updates late, as in a shower
+# with a long pipe. So asynchronous training needs a *smaller* rate with more workers, where synchronous
+# training of a larger batch bears a *larger* one (lesson 09). That is what "weaker guarantees" means.
 #
-# Why it was built all the same: nobody waits for a slow worker. In lesson 06 one rank that sleeps 20 ms made every
-# step 20 ms longer. Here it delays only its own gradients. With equal GPUs and a fast network there is nothing to win: hence
-# all-reduce on supercomputers, and servers in clouds whose machines come and go.
+# Why it was built all the same: nobody waits for a slow worker. In lesson 06 one rank that sleeps 20 ms
+# made every step 20 ms longer. Here it delays only its own gradients. With equal GPUs and a fast
+# network there is nothing to win: hence all-reduce on supercomputers, and servers in clouds whose
+# machines come and go.
 #
 # **A trap: a server with one thread.** A server waits for others *inside* of its threads. The course's
-# jobs set `TF_NUM_INTEROP_THREADS=1`, one thread a core, which is right for training; `train_ps.py` gives its
-# servers four.
+# jobs set `TF_NUM_INTEROP_THREADS=1`, one thread a core, which is right for training; `train_ps.py`
+# gives its servers four.
 
 # %% [markdown]
 # ## Your table
@@ -404,9 +406,10 @@ print(f"You said that {predict_lines} changes most. Most changed: {max(lines, ke
 plots.ways({name: (lines[name], found) for name, found in runs.items()})
 
 # %% [markdown]
-# **What you should see.** The same work, the same accuracy, and none of them faster than one rank on
-# so light a network: the differences are what each framework costs for an update. What the ways
-# are good for does not show in seconds:
+# **What you should see.** The same work, the same accuracy, and little or nothing gained over one rank
+# on so light a network: the differences are what each framework costs for an update. *Lines* counts the
+# program alone; `ranks.py` (36 lines) and `tf_cluster.py` (134) come on top. What the ways are good
+# for does not show in seconds:
 #
 # | you have | take |
 # |---|---|

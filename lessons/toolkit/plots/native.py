@@ -43,7 +43,7 @@ def ways(figure: Any, rows: Mapping[str, tuple[int, Run]]) -> None:
         axes.grid(False, axis="y")
     left.set_xlabel("lines changed")
     right.set_xlabel("seconds of an epoch (first left out)")
-    head = ["way", "workers", "lines", "epoch in s", "images/s", "accuracy"]
+    head = ["way", "ranks", "lines", "epoch in s", "images/s", "accuracy"]
     table(below.subplots(), head, lines)
 
 
