@@ -37,6 +37,7 @@ CHAIN = [
 COPIES = [
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
+    ("09_learning_rate/network.py", "10_native/network.py"),
 ]
 
 
