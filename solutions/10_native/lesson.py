@@ -215,7 +215,7 @@ print(
     f"{workers.workers} workers, {heard:g} heard each other, {workers.end['param_spread']:g} apart"
 )
 print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" ")
-print(", ".join(f"{epoch.loss:.4f}" for epoch in workers.epochs))
+print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 
 # %% [markdown]
 # **What you should see.** Workers whose parameters are equal to the last bit. The printed loss is the
@@ -269,9 +269,11 @@ servers = {}
 for way in ("synchronous", "asynchronous"):
     servers[way] = run("job_ps.sbatch", ranks, f"--{way}", more=2)  # a chief and a server
     last = servers[way].epochs[-1]
-    print(f"{way}: {last.steps} updates in the last epoch, loss {last.loss:.6f},", end=" ")
+    print(
+        f"{way}: {last.steps} updates in the last epoch, loss {last.train_loss.value:.6f},", end=" "
+    )
     print(f"accuracy {servers[way].test_accuracy.value:.4f}")
-print(f"MultiWorkerMirrored: loss {workers.epochs[-1].loss:.6f}")
+print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
 runs |= {f"server, {way}": found for way, found in servers.items()}
 
 # %% [markdown]
@@ -408,7 +410,7 @@ plots.ways({name: (lines[name], found) for name, found in runs.items()})
 # %% [markdown]
 # **What you should see.** The same work, the same accuracy, and little or nothing gained over one rank
 # on so light a network: the differences are what each framework costs for an update. *Lines* counts the
-# program alone; `ranks.py` (36 lines) and `tf_cluster.py` (134) come on top. What the ways are good
+# program alone; `ranks.py` (33 lines) and `tf_cluster.py` (134) come on top. What the ways are good
 # for does not show in seconds:
 #
 # | you have | take |

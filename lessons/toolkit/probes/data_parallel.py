@@ -16,6 +16,7 @@ from lessons.toolkit.probes.refusal import tell
 
 Function = Callable[..., Any]
 IMAGES, PARTS = 7, 3  # in parts of 3, 3 and 1
+MISTAKES = (NotImplementedError, TypeError, AttributeError, NameError, ValueError)
 WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": IMAGES}
 
 
@@ -115,11 +116,11 @@ def alone_error(step_alone: Function, distribute: Function, device: torch.device
     if dist.get_rank() == 0:
         try:
             step_alone(network, optimizer, loss_function, x, y)
-        except NotImplementedError as raised:
+        except MISTAKES as raised:  # not RuntimeError, the time-out of a step that was not alone
             tell("the error of a lone step", raised)
             apart = math.inf
         triples = zip(inside.parameters(), right.parameters(), gradients, strict=True)
         for found, before, gradient in triples:
-            apart = max(apart, float((found - (before - 0.1 * gradient)).abs().max()))
+            apart = max(apart, (found - (before - 0.1 * gradient)).abs().max().item())
     dist.barrier(pause)
     return apart
