@@ -151,9 +151,12 @@ for name, found in runs.items():
 # `DataLoader` and calls `set_epoch`. The loop is gone, and with it the place where you would have
 # looked. `Recorder` is how you get in: a callback, whose methods Lightning calls by name.
 #
-# Lightning knows Slurm: under `srun` it wants one task *a GPU* and believes `SLURM_NTASKS`. It believes
-# it under `mpirun` and in interactive jobs as well, where it is wrong: two programs of one rank, no
-# error. So this job uses torchrun, and the program names the environment it was started in.
+# Lightning knows Slurm: under `srun` it wants one task *a GPU* and believes `SLURM_NTASKS`. Inside a Slurm
+# job it also believes Slurm where `mpirun` has started the ranks, and there Slurm's variables are those
+# of the job's script: every rank takes itself for rank 0, and all but one end with `address already in
+# use` (tried with Lightning 2.6.6). So this job uses torchrun, and the program names the environment it was
+# started in: `TorchElasticEnvironment`. Take 2.6.6 or another version that you trust: 2.6.2 and 2.6.3
+# were malicious releases.
 
 # %%
 runs["Lightning"] = run("job_lightning.sbatch", ranks)
@@ -606,8 +609,7 @@ answers.note(docs_ring=docs_ring, docs_async=docs_async, sources=sources)
 # | a few images too many in an epoch | the sampler pads: count *different* ones |
 # | the job stands, without a word | a collective that one rank skips; or a missing worker |
 # | 16 processes on 4 GPUs | torchrun started once a rank instead of once a node |
-# | `address already in use` | a constant port; another job on the node has it |
-# | two Lightning runs of one rank each | `mpirun` inside a Slurm job: tell it the environment |
+# | `address already in use` | a constant port, which another job on the node has; or ranks that all believe to be rank 0 |
 # | accumulated gradients N times too large | a sum of means; weigh each part |
 # | accumulation no faster than small batches | no `no_sync`: gradients travel after each part |
 # | unlike batches, and the result depends on the number of ranks | DDP averages over ranks, not images |
