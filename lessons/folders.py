@@ -19,6 +19,7 @@ PRODUCTS = (
     "answers.txt",
     "checkpoints",
     "parts",
+    "stack_of_rank_*.txt",
     "timeline*.json",
     "__pycache__",
     ".*",

@@ -35,10 +35,10 @@ WAYS: dict[str, tuple[list[str], int, bool, dict[str, str]]] = {
 def work(averaging: bool, steps: int, warm_up: int = 5) -> None:
     """One process: print its images a second over the steps, all processes beginning together."""
     sys.path.insert(0, str(LESSON))
-    import speed
     from mpi4py import MPI
 
     import resnet
+    import speed
 
     rank, barrier = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.Barrier
     optimizer = speed.keras.optimizers.Adam(0.001)

@@ -15,10 +15,12 @@ from lessons.toolkit.plots.input_pipeline import (
 from lessons.toolkit.plots.job import node_grid
 from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
+from lessons.toolkit.plots.native import buckets, ways
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
+from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 
@@ -28,6 +30,7 @@ __all__ = [
     "allreduce_times",
     "at_equal_loss",
     "beside_published",
+    "buckets",
     "busiest_rank",
     "class_in_batches",
     "epoch_bars",
@@ -45,11 +48,14 @@ __all__ = [
     "shares_of",
     "speed_rounds",
     "speedup",
+    "staleness",
+    "staleness_of",
     "steps_and_seconds",
     "tensor_timeline",
     "throughput_by_batch",
     "time_and_accuracy",
     "times_by_replicas",
+    "ways",
     "weight_images",
     "whole_seconds",
 ]

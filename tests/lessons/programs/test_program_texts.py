@@ -28,11 +28,16 @@ CHAIN = [
     ("09_learning_rate/train.py", "06_allreduce/train.py", 175),
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 135),
     ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 85),
+    ("10_native/train.py", "02_serial/train_torch.py", 120),
+    ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
+    ("10_native/train_multiworker.py", "02_serial/train.py", 130),
+    ("10_native/train_ps.py", "02_serial/train.py", 220),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
+    ("09_learning_rate/network.py", "10_native/network.py"),
 ]
 
 
@@ -47,14 +52,17 @@ def test_copies_are_equal(first, second):
     assert (SOLUTIONS / first).read_bytes() == (SOLUTIONS / second).read_bytes()
 
 
-# What is started; keras3.py takes no options.
+# What is started; these two take no options.
+WITHOUT = ("keras3.py", "tf_cluster.py")
 PROGRAMS = [
     file
     for file in sorted(SOLUTIONS.glob("[0-9]*/*.py"))
-    if '__name__ == "__main__"' in file.read_text(encoding="utf-8") and file.name != "keras3.py"
+    if '__name__ == "__main__"' in file.read_text(encoding="utf-8") and file.name not in WITHOUT
 ]
 ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
 HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
+HEAVY += [f"torch.{name}" for name in ("distributed", "nn", "nn.parallel", "utils", "utils.data")]
+HEAVY += ["lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"]
 HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
 
 

@@ -94,3 +94,23 @@ def test_epoch_times_leave_the_first_out():
     assert [bar.get_width() for bar in figure.axes[0].patches] == pytest.approx([1.1, 1.1])
     assert "1.10" in words(figure)
     assert is_png(figure)
+
+
+def test_staleness_is_drawn_as_measured_and_as_simulated():
+    measures = (
+        {"name": "staleness", "value": 30, "unit": "gradients", "late": 1},
+        {"name": "staleness", "value": 10, "unit": "gradients", "late": 3},
+    )
+    run = replace(run_of(Rank(0)), measures=measures)
+    figure = plots.staleness({"measured": run, "simulated": [0, 1, 2, 3, 3, 3]})
+    above, below = figure.axes
+    assert [bar.get_height() for bar in above.patches] == [0, 75, 0, 25]
+    assert [round(bar.get_height()) for bar in below.patches] == [17, 17, 17, 50]
+    assert "measured: 1.50 in the mean of 40 updates" in words(figure)
+    assert "simulated: 2.00 in the mean of 6 updates" in words(figure)
+    assert is_png(figure)
+
+
+def test_a_run_without_staleness_is_refused():
+    with pytest.raises(ValueError, match="tells of no staleness"):
+        plots.staleness({"another": run_of(Rank(0))})

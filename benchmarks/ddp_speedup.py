@@ -1,0 +1,108 @@
+"""What two DDP ranks gain on lesson 10's ResNet, beside what this machine could give at most.
+
+python benchmarks/ddp_speedup.py [--rounds 5] [--steps 30]
+
+As horovod_speedup.py: each round measures one process, two independent ones, and two ranks of DDP
+over Gloo with one bucket (no overlap), PyTorch's own buckets, and small ones, right after one
+another; every process has one core, images of its own and batches of 64. Target: DDP reaches 0.85
+of the ceiling.
+"""
+
+import argparse
+import datetime
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+LESSON = Path(__file__).parents[1] / "solutions" / "10_native"
+BATCH = 64
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
+# name -> processes, megabytes of a bucket; None: they do not average their gradients
+WAYS: dict[str, tuple[int, float | None]] = {
+    "one process": (1, None),
+    "two independent": (2, None),
+    "DDP, one bucket": (2, 100.0),
+    "DDP, buckets of 25 MB": (2, 25.0),
+    "DDP, buckets of 0.25 MB": (2, 0.25),
+}
+
+
+def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
+    """One process: print its images a second over the steps, all processes beginning together."""
+    sys.path.insert(0, str(LESSON))
+    import speed
+    import torch
+    from mpi4py import MPI
+
+    rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
+    torch.manual_seed(rank)
+    device, model = torch.device("cpu"), speed.resnet()
+    if bucket_mb is not None:
+        device = speed.train.start_ranks(rank, size, rank, datetime.timedelta(minutes=2))
+        model = speed.train.distribute(model, device, bucket_mb)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
+    step = speed.make_step(model, optimizer, speed.noise(BATCH, rank, device))
+    for number in range(warm_up + steps):
+        if number == warm_up:
+            MPI.COMM_WORLD.Barrier()
+            started = time.perf_counter()
+        step()
+    rate = BATCH * steps / (time.perf_counter() - started)
+    print(f"\nRATE {rate} {sum(p.numel() for p in model.parameters())}", flush=True)
+
+
+def rate(name: str, steps: int, port: int) -> tuple[float, int]:
+    """Images a second of all processes together, and the network's parameters."""
+    count, bucket_mb = WAYS[name]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    worker = [sys.executable, "-u", __file__, "--worker", "--steps", str(steps)]
+    bucket = [] if bucket_mb is None else ["--bucket-mb", str(bucket_mb)]
+    command = [*MPIRUN, str(count), *worker, *bucket]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    found = [line.split("RATE ")[1].split() for line in done.stdout.splitlines() if "RATE " in line]
+    if done.returncode or len(found) != count:
+        sys.exit(f"{name} failed:\n{done.stdout[-500:]}\n{done.stderr[-2000:]}")
+    return sum(float(words[0]) for words in found), int(found[0][1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--bucket-mb", type=float, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        work(args.bucket_mb, args.steps)
+        return
+    port, rounds, parameters = 21000 + os.getpid() % 9000, [], 0
+    for number in range(1, args.rounds + 1):
+        rates = {}
+        for place, name in enumerate(WAYS):
+            rates[name], parameters = rate(name, args.steps, port + place)
+        print(f"round {number} of {args.rounds}", file=sys.stderr, flush=True)
+        rounds.append(rates)
+    print(
+        f"ddp_speedup: ResNet of {parameters:,} parameters, batch {BATCH} a process,"
+        f" {args.steps} steps, {args.rounds} rounds, {os.cpu_count()} cores,"
+        f" load {os.getloadavg()[0]:.1f}"
+    )
+    print(f"{'':27} images/s   over one process (from … to)   of the ceiling (from … to)")
+    for name in WAYS:
+        over = sorted(rates[name] / rates["one process"] for rates in rounds)
+        ceiling = sorted(rates[name] / rates["two independent"] for rates in rounds)
+        print(
+            f"{name:27} {statistics.median(rates[name] for rates in rounds):8.0f}"
+            f"   {statistics.median(over):16.2f} ({over[0]:.2f} … {over[-1]:.2f})"
+            f"   {statistics.median(ceiling):14.2f} ({ceiling[0]:.2f} … {ceiling[-1]:.2f})"
+        )
+
+
+if __name__ == "__main__":
+    main()

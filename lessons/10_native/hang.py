@@ -1,0 +1,105 @@
+"""A rank that steps alone, and ranks that wait: where each of them stands, and when it ends.
+
+mpirun -np 2 python hang.py --timeout 8
+"""
+
+import argparse
+import ctypes
+import datetime
+import faulthandler
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from lessons.toolkit.record import Record
+
+import train
+from ranks import who_am_i
+
+ANYBODY = (0x59616D61, ctypes.c_ulong(-1))  # PR_SET_PTRACER: who may look into this process
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--timeout", type=float, default=8, help="seconds to wait for a rank")
+    parser.add_argument("--look-after", type=float, default=3, help="seconds until stacks are kept")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def step_in_no_sync(model, optimizer, loss_function, x, y):
+    """A step of this rank, which looks right: no gradients travel in no_sync."""
+    with model.no_sync():
+        train.train_step(model, optimizer, loss_function, x, y)
+
+
+def keep_stack(rank):
+    """Where this process stands: what py-spy sees from outside; if it may not, Python itself."""
+    ctypes.CDLL(None).prctl(*ANYBODY)
+    file = Path(f"stack_of_rank_{rank}.txt")
+    try:
+        found = subprocess.run(
+            ["py-spy", "dump", "--pid", str(os.getpid())], capture_output=True, text=True
+        )
+        reason = found.stderr.strip().splitlines()[-1:] if found.returncode else []
+    except FileNotFoundError:
+        found, reason = None, ["it is not installed"]
+    if reason:
+        print(f"py-spy could not look at rank {rank} ({reason[0]}): faulthandler does", flush=True)
+        with file.open("w") as out:
+            faulthandler.dump_traceback(out)
+    else:
+        file.write_text(found.stdout)
+    print(f"rank {rank} still waits; where, is in {file}", flush=True)
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    rank, size, local_rank = who_am_i()
+    if size < 2:
+        sys.exit("hang.py needs at least two ranks: one alone waits for nobody.")
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
+    pause = dist.new_group(backend="gloo")
+    torch.manual_seed(args.seed)
+    plain = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)).to(device)
+    model = train.distribute(plain, device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    batch = torch.randn(16, 8, device=device), torch.randint(0, 2, (16,), device=device)
+    step = (model, optimizer, nn.CrossEntropyLoss(), *batch)
+    record = Record(
+        "10",
+        args,
+        source="hang",
+        params=sum(p.numel() for p in model.parameters()),
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+    )
+    for _ in range(3):  # all of them: DDP sorts its gradients in the first steps
+        train.train_step(*step)
+    watch = threading.Timer(args.look_after, keep_stack, [rank])
+    watch.daemon = True
+    watch.start()
+    if rank == 0:
+        print("Rank 0 makes a step alone, in no_sync.", flush=True)
+        step_in_no_sync(*step)
+    dist.barrier(pause)  # here the others wait for rank 0
+    watch.cancel()
+    print(f"Rank {rank} goes on: nobody has waited.", flush=True)
+    record.end()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

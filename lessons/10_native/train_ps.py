@@ -1,0 +1,199 @@
+"""Train a small network on MNIST with a parameter server: chief, workers, one server.
+
+mpirun -np 4 python train_ps.py --asynchronous --epochs 4 --batch-size 32
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # the Keras of train_multiworker.py
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # else a warning for every order that is done
+
+import numpy as np
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from staleness import tell_staleness
+from tf_cluster import in_time, join_cluster, serve_until_gone, this_rank
+from train_multiworker import build_model
+
+keras = tf.keras
+tf.get_logger().setLevel("ERROR")
+
+
+def serve(config, seconds):
+    """What workers and servers do: take orders, until the chief has gone."""
+    task = config["task"]
+    # A server waits for others inside of its threads: with one or two of them all wait for ever.
+    threads = tf.compat.v1.ConfigProto(
+        inter_op_parallelism_threads=4,
+        intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
+    )
+    _server = tf.distribute.Server(config["cluster"], task["type"], task["index"], config=threads)
+    try:
+        serve_until_gone(config["cluster"]["chief"][0], seconds)
+    except SystemExit as nobody:
+        os.write(2, f"{nobody}\n".encode())
+        os._exit(1)  # a server that was never called does not end by itself
+
+
+def make_work(strategy, model, optimizer, made):
+    """What a worker can be told to do. It reads the parameters from the server, and `made`, which
+    counts the updates there; both kinds of work say how old the parameters were at the end."""
+    loss_function = keras.losses.SparseCategoricalCrossentropy(reduction="sum")
+
+    def forward_and_backward(x, y):
+        with tf.GradientTape() as tape:
+            outputs = model(x, training=True)
+            loss = loss_function(y, outputs)
+        right = tf.reduce_sum(keras.metrics.sparse_categorical_accuracy(y, outputs))
+        return tape.gradient(loss, model.trainable_variables), loss, right
+
+    def gradient_and_update(x, y):
+        read = made.read_value()
+        with tf.control_dependencies([read]):
+            gradients, loss, right = forward_and_backward(x, y)
+        with tf.control_dependencies(gradients):
+            late = made.assign_add(1, read_value=True) - 1 - read
+        mean = [gradient / len(y) for gradient in gradients]
+        optimizer.apply_gradients(zip(mean, model.trainable_variables, strict=True))
+        return loss, right, late
+
+    def gradient_alone(x, y):
+        read = made.read_value()
+        with tf.control_dependencies([read]):
+            return *forward_and_backward(x, y), read
+
+    def update_alone(*gradients):
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return made.assign_add(1, read_value=True) - 1
+
+    def on_a_worker(work):
+        return tf.function(lambda *args: strategy.run(work, args))
+
+    return map(on_a_worker, (gradient_and_update, gradient_alone, update_alone))
+
+
+def asynchronous_epoch(coordinator, work, batches):
+    """Every batch is an update of its own, by the worker that is free. Nobody waits for another."""
+    orders = [coordinator.schedule(work, args=batch) for batch in batches]
+    coordinator.join()
+    return [(who(order), *order.fetch()) for order in orders]
+
+
+def synchronous_epoch(coordinator, gradient, update, batches, workers):
+    """As many batches as workers make one update, when the slowest is done."""
+    results = []
+    for first in range(0, len(batches), workers):
+        together = batches[first : first + workers]
+        orders = [coordinator.schedule(gradient, args=batch) for batch in together]
+        coordinator.join()
+        found = [order.fetch() for order in orders]
+        images = sum(len(y) for _, y in together)
+        gradients = zip(*(result[0] for result in found), strict=True)
+        mean = [sum(parts) / images for parts in gradients]
+        now = coordinator.schedule(update, args=tuple(mean)).fetch()
+        for order, (_, loss, right, read) in zip(orders, found, strict=True):
+            results.append((who(order), loss, right, now - read))
+    return results
+
+
+def who(order):
+    """The number of the worker that did it: where the result lies, before it is fetched."""
+    return tf.DeviceSpec.from_string(order._get_values()[1].device).task
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--asynchronous", action="store_true", help="each worker updates alone")
+    how.add_argument("--synchronous", action="store_true", help="one update from all; the default")
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--wait", type=float, default=60, help="seconds for all tasks to come")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    rank, local_rank, size = this_rank()
+    workers = size - 2
+    if workers < 1:
+        parser.error(f"{size} task(s), and 3 are the fewest: a chief, a worker, a server")
+    config = join_cluster(["chief", *["worker"] * workers, "ps"])
+    keras.utils.set_random_seed(args.seed)
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    facts = {
+        "source": "ps-asynchronous" if args.asynchronous else "ps-synchronous",
+        "optimizer": "adam",
+        "dataset": mnist.facts,
+        "rank": rank,
+        "size": size,
+        "local_rank": local_rank,
+        "workers": workers,
+        "global_batch": args.batch_size * (1 if args.asynchronous else workers),
+    }
+    if rank > 0:
+        record = Record("10", args, **facts, shard=[])  # what it reads, the chief sends
+        serve(config, args.wait)
+        record.end()
+        return
+
+    with in_time(config, args.wait):
+        strategy = tf.distribute.ParameterServerStrategy(
+            tf.distribute.cluster_resolver.TFConfigClusterResolver()
+        )
+    coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope():
+        model = build_model(args.model)
+        optimizer = keras.optimizers.Adam(args.lr)
+        optimizer.build(model.trainable_variables)
+        first = tf.VariableAggregation.ONLY_FIRST_REPLICA
+        made = tf.Variable(0, dtype=tf.int64, trainable=False, aggregation=first)
+
+    both, gradient, update = make_work(strategy, model, optimizer, made)
+    record = Record("10", args, **facts, params=model.count_params())
+    record.begin(model.trainable_variables)
+    everything = []
+    for number in range(args.epochs):
+        order = np.random.default_rng(args.seed + number).permutation(args.train_samples)
+        cuts = range(args.batch_size, len(order), args.batch_size)
+        with record.epoch() as epoch:
+            batches = [
+                (tf.constant(mnist.x_train[part]), tf.constant(mnist.y_train[part]))
+                for part in np.split(order, cuts)
+            ]
+            before = int(made)
+            if args.asynchronous:
+                results = asynchronous_epoch(coordinator, both, batches)
+            else:
+                results = synchronous_epoch(coordinator, gradient, update, batches, workers)
+            worker, loss, right, late = np.array(results, dtype=float).T
+            epoch.read(order)
+            epoch.log(steps=int(made) - before, loss=float(loss.sum() / len(order)))
+            epoch.log(accuracy=float(right.sum() / len(order)))
+        everything += zip(worker, late, strict=True)
+        print(f"Epoch {number + 1}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+    record.trained(model.trainable_variables)
+    tell_staleness(record, everything)
+    outputs = np.concatenate([model(part) for part in np.split(mnist.x_test, 10)])
+    loss, accuracy = data.score(outputs, mnist.y_test)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+    )
+
+
+if __name__ == "__main__":
+    main()

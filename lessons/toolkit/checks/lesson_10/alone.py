@@ -1,0 +1,173 @@
+"""What DDP sends and when: accumulation (10.6), and a step that needs nobody else (10.7).
+
+The network is wrapped by one that looks like DDP to the student's function and notes its calls.
+"""
+
+import contextlib
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, pair, shown
+
+IMAGES, PARTS = 10, 4  # in parts of 3, 3, 3 and 1
+
+
+def pretended_ddp(module: Any) -> Any:
+    """A stand-in for DistributedDataParallel: who calls it, how often, and where it would send."""
+    import torch
+
+    class Pretended(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = module
+            self.require_backward_grad_sync = True
+            self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would travel
+            self.sent = 0
+
+        @contextlib.contextmanager
+        def no_sync(self) -> Iterator[None]:
+            before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+            yield
+            self.require_backward_grad_sync = before
+
+        def forward(self, x: Any) -> Any:
+            travels = self.require_backward_grad_sync
+            self.calls.append((len(x), travels))
+            outputs = self.module(x)
+
+            def backward(gradient: Any) -> None:
+                self.sent += travels
+
+            outputs.register_hook(backward)
+            return outputs
+
+    return Pretended()
+
+
+def small_network() -> tuple[Any, Any, Any]:
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        network = torch.nn.Linear(5, 3, dtype=torch.float64)
+        x = torch.rand(IMAGES, 5, dtype=torch.float64)
+        y = torch.randint(0, 3, (IMAGES,))
+    return network, x, y
+
+
+@exercise("10.6")
+def check_10_6(program: Any) -> str:
+    """Four parts give the gradients of the whole batch, which travel once."""
+    import torch
+
+    network, x, y = small_network()
+    whole, loss_function = copy.deepcopy(network), torch.nn.CrossEntropyLoss()
+    right = whole(x)
+    right_loss = loss_function(right, y)
+    right_loss.backward()
+    model = pretended_ddp(network)
+    answer = program.accumulate(model, loss_function, x, y, PARTS)
+    if not model.calls:
+        advice = "model(xs) for each part: the wrapped network has to see it, or nothing is sent."
+        raise CheckFailed("model(…) is called for each part", "it is not", advice)
+    if max(images for images, _ in model.calls) > 3 or len(model.calls) != PARTS:
+        found = " + ".join(str(images) for images, _ in model.calls)
+        advice = "x.chunk(parts) and y.chunk(parts) cut both alike."
+        raise CheckFailed(f"{IMAGES} images as 3 + 3 + 3 + 1", found, advice)
+    if network.weight.grad is None:
+        raise CheckFailed(
+            "gradients in parameter.grad", "there are none", "Call backward() for each part."
+        )
+    if model.sent != 1:
+        advice = "Forward and backward of all parts but the last stand in `with model.no_sync():`."
+        if model.sent == 0:
+            advice = "The last part stands outside of no_sync, or the ranks never agree."
+        raise CheckFailed("gradients travel once", f"{model.sent} times", advice)
+    if not model.calls[-1][1]:
+        raise CheckFailed(
+            "gradients travel with the last part",
+            "with an earlier one",
+            "What comes after it stays on its rank: leave no_sync for the last part.",
+        )
+    if not torch.allclose(network.weight.grad, whole.weight.grad):
+        raise CheckFailed(
+            "the gradients of the whole batch",
+            "others",
+            mean_of_means(network, loss_function, x, y)
+            + "Each part's loss is a mean over its images: weigh it by len(xs) / len(x).",
+        )
+    returned(answer, right_loss.item(), right.detach())
+    return "Parts of 3, 3, 3 and 1 images; one exchange; equal to the whole batch."
+
+
+def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
+    """What was done if the parts' means were added up, or averaged, as if all were alike."""
+    import torch
+
+    found = network.weight.grad.clone()
+    network.zero_grad()
+    for xs, ys in zip(x.chunk(PARTS), y.chunk(PARTS), strict=True):
+        loss_function(network(xs), ys).backward()
+    if torch.allclose(found, network.weight.grad):
+        return f"That is the sum of {PARTS} means. "
+    if torch.allclose(found, network.weight.grad / PARTS):
+        return f"That is the mean of {PARTS} means, and the parts are unlike: 3 + 3 + 3 + 1. "
+    return ""
+
+
+def returned(answer: Any, right_loss: float, right: Any) -> None:
+    import torch
+
+    if answer is None:
+        raise CheckFailed("loss, outputs", "None", "`return loss, torch.cat(outputs)`")
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        pair(answer, "loss and outputs", ("loss", "outputs"))
+    loss, outputs = answer
+    found = number(loss.item() if isinstance(loss, torch.Tensor) else loss, "the loss")
+    if abs(found - right_loss) > 1e-6:
+        advice = "Add up each part's loss times its share of the images."
+        raise CheckFailed(f"loss {right_loss:.4f}, that of the whole batch", f"{found:.4f}", advice)
+    if not isinstance(outputs, torch.Tensor) or outputs.shape != right.shape:
+        found_shape = tuple(getattr(outputs, "shape", ())) or shown(outputs)
+        advice = "torch.cat(outputs) puts the parts' outputs one after the other."
+        raise CheckFailed(f"outputs of shape {tuple(right.shape)}", str(found_shape), advice)
+    if not torch.allclose(outputs, right):
+        raise CheckFailed("outputs in the order of the images", "another order", "Keep the order.")
+
+
+@exercise("10.7")
+def check_10_7(program: Any) -> str:
+    """One rank makes a step, and needs no other."""
+    import torch
+
+    network, x, y = small_network()
+    x, before = x.float(), copy.deepcopy(network.float())
+    expected = copy.deepcopy(network)
+    model = pretended_ddp(network)
+    loss_function = torch.nn.CrossEntropyLoss()
+    loss_function(network(x), y).backward()  # gradients of an earlier step are still there
+    program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
+    if model.calls:
+        raise CheckFailed(
+            "the wrapped network is not called",
+            "it is" + ("" if model.calls[0][1] else ", in no_sync"),
+            "no_sync keeps gradients at home, but each call of the wrapped network sends the "
+            "buffers of BatchNorm. The network inside it sends nothing: model.module.",
+        )
+    if torch.equal(network.weight, before.weight):
+        raise CheckFailed(
+            "a step: the parameters move",
+            "they stay",
+            "zero_grad, forward, backward, step, with model.module",
+        )
+    optimizer = torch.optim.SGD(expected.parameters(), 0.1)
+    loss_function(expected(x), y).backward()
+    optimizer.step()
+    if not torch.allclose(network.weight, expected.weight):
+        raise CheckFailed(
+            "one step of the optimizer, down the gradient of this batch",
+            "another one",
+            "Once each: zero_grad, forward of model.module, backward, step.",
+        )
+    return "The network inside the wrapper steps; nothing travels."

@@ -1,0 +1,201 @@
+"""DDP's steps (10.1, 10.2), without starting ranks.
+
+The student's functions are called with a torch.distributed that says it is one rank of several and
+notes what it was asked for. What real ranks make of them shows in the jobs' records.
+"""
+
+import datetime
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+
+Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
+TIMEOUT = datetime.timedelta(seconds=77)
+NAMES = ("backend", "init_method", "timeout", "world_size", "rank")
+
+
+@contextmanager
+def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
+    """What is asked of torch.distributed and of CUDA on a node with so many GPUs."""
+    import torch
+
+    calls: dict[str, Calls] = {"init": [], "pin": [], "wrap": []}
+
+    def note(name: str) -> Callable[..., Any]:
+        def called(*given: Any, **named: Any) -> Any:
+            calls[name].append((given, named))
+            return mock.sentinel.wrapped if name == "wrap" else None
+
+        return called
+
+    with ExitStack() as stack:
+        put = stack.enter_context
+        put(mock.patch.object(torch.cuda, "is_available", return_value=gpus > 0))
+        put(mock.patch.object(torch.cuda, "device_count", return_value=gpus))
+        put(mock.patch.object(torch.cuda, "set_device", note("pin")))
+        put(mock.patch.object(torch.distributed, "init_process_group", note("init")))
+        put(mock.patch.object(torch.nn.parallel, "DistributedDataParallel", note("wrap")))
+        put(mock.patch.object(program, "DistributedDataParallel", note("wrap"), create=True))
+        yield calls
+
+
+@exercise("10.1")
+def check_10_1(program: Any) -> str:
+    """Ranks meet, each with one device, and their networks are wrapped."""
+    # Rank 6 of 8 on two nodes of four GPUs: rank 6 is number 2 of the second node.
+    for gpus, rank, local in ((0, 1, 1), (4, 6, 2), (4, 4, 0)):
+        with pretended(program, gpus) as calls:
+            device = program.start_ranks(rank, 8, local, TIMEOUT)
+        started(calls["init"], rank, gpus)
+        pinned(calls["pin"], device, local, gpus)
+    for gpus in (0, 4):
+        wrapped(program, gpus)
+    return "Gloo on CPUs, NCCL on GPUs; rank 6 of 8 takes GPU 2 of its node; all are wrapped."
+
+
+def started(init: Calls, rank: int, gpus: int) -> None:
+    if not init:
+        raise CheckFailed(
+            "dist.init_process_group(…) is called",
+            "it is not",
+            "Without it no rank knows another: a back end, rank, world_size and timeout.",
+        )
+    given, named = init[-1]
+    asked = dict(zip(NAMES, given, strict=False)) | named
+    right = "nccl" if gpus else "gloo"
+    if asked.get("backend") != right:
+        where = "GPUs" if gpus else "no GPU"
+        raise CheckFailed(
+            f"back end {right!r} on a node with {where}",
+            shown(asked.get("backend")),
+            "NCCL moves gradients between GPUs and needs them; Gloo moves them between CPUs.",
+        )
+    for name, wanted in (("rank", rank), ("world_size", 8), ("timeout", TIMEOUT)):
+        if asked.get(name) != wanted:
+            raise CheckFailed(
+                f"{name}={wanted} for init_process_group",
+                shown(asked.get(name, "not given")),
+                f"Pass on what start_ranks was given: rank=rank, world_size=size, timeout=timeout. "
+                f"{name} was another.",
+            )
+
+
+def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
+    import torch
+
+    if device is None:
+        raise CheckFailed("start_ranks returns a device", "None", "Return torch.device(…).")
+    try:
+        device = torch.device(device)
+    except (TypeError, RuntimeError):
+        raise CheckFailed("a device", shown(device), "Return torch.device(…).") from None
+    wanted = torch.device("cuda", local) if gpus else torch.device("cpu")
+    if device != wanted:
+        advice = "Without a GPU the device is torch.device('cpu')."
+        if gpus:
+            advice = "rank counts over all nodes, local_rank within one: the GPU of that number."
+        raise CheckFailed(f"the device {wanted}", str(device), advice)
+    if gpus:
+        chosen = [(*given, *named.values())[0] for given, named in pin]
+        if not chosen or torch.device("cuda", local) != as_gpu(chosen[-1]):
+            raise CheckFailed(
+                f"torch.cuda.set_device of GPU {local}",
+                shown(chosen[-1]) if chosen else "it is not called",
+                "Some calls of NCCL take the current device, which is GPU 0 on every rank until "
+                "torch.cuda.set_device(device).",
+            )
+
+
+def as_gpu(value: Any) -> Any:
+    import torch
+
+    return torch.device("cuda", value) if isinstance(value, int) else torch.device(value)
+
+
+def wrapped(program: Any, gpus: int) -> None:
+    import torch
+
+    model, device = torch.nn.Linear(2, 1), torch.device("cuda", 2) if gpus else torch.device("cpu")
+    with pretended(program, gpus) as calls:
+        found = program.distribute(model, device, 3)
+    if not calls["wrap"]:
+        raise CheckFailed(
+            "DistributedDataParallel(model, …)",
+            "it is not called",
+            "Without it every rank trains a network of its own.",
+        )
+    if found is not mock.sentinel.wrapped:
+        raise CheckFailed(
+            "the wrapped network is returned", shown(found), "Is there a `return` in front of it?"
+        )
+    given, named = calls["wrap"][-1]
+    if (*given, named.get("module"))[0] is not model:
+        raise CheckFailed("DistributedDataParallel(model, …)", shown(given), "Wrap this network.")
+    asked = named | dict(zip(("device_ids",), given[1:], strict=False))
+    ids = asked.get("device_ids")
+    if gpus and [as_gpu(one) for one in ids or []] != [device]:
+        raise CheckFailed(f"device_ids=[{device}]", shown(ids), "One network, one GPU: [device].")
+    if not gpus and ids is not None:
+        raise CheckFailed(
+            "device_ids=None on a CPU", shown(ids), "DDP refuses a list of CPUs: None there."
+        )
+    if asked.get("bucket_cap_mb") != 3:
+        raise CheckFailed(
+            "bucket_cap_mb=3 where distribute is given 3",
+            shown(asked.get("bucket_cap_mb", "not given")),
+            "Pass it on, bucket_cap_mb=bucket_mb: later you compare sizes of buckets.",
+        )
+
+
+@exercise("10.2")
+def check_10_2(program: Any) -> str:
+    """All ranks together read each image, in an order that is new in every epoch."""
+    import torch
+    from torch.utils.data import DistributedSampler
+
+    images, size = 104, 4
+    every: Any = range(images)
+    samplers: list[Any] = [DistributedSampler(every, size, rank, seed=5) for rank in range(size)]
+    orders = []
+    for epoch in (1, 2, 3):
+        shares = [program.order_of(sampler, epoch) for sampler in samplers]
+        for share in shares:
+            if not isinstance(share, torch.Tensor):
+                advice = "torch.tensor(list(sampler)) makes one of the sampler's numbers."
+                raise CheckFailed("a tensor of numbers", shown(share), advice)
+            if share.dtype not in (torch.int64, torch.int32):
+                advice = (
+                    "The numbers come from the sampler and are whole: torch.tensor(list(sampler))."
+                )
+                raise CheckFailed("a tensor of whole numbers", str(share.dtype), advice)
+        orders.append(torch.stack(shares).tolist() if alike(shares) else [])
+        read = torch.cat(shares).tolist()
+        if sorted(read) != list(range(images)):
+            missing, twice = len(set(range(images)) - set(read)), len(read) - len(set(read))
+            raise CheckFailed(
+                f"{size} ranks read {images} images once each, {images // size} a rank",
+                f"{len(read)} reads; {missing} images never, {twice} once more than needed",
+                "Iterate over the sampler itself: it gives this rank's share of an order that all "
+                "ranks draw alike.",
+            )
+    if orders[0] == orders[1]:
+        raise CheckFailed(
+            "another order in epoch 2 than in epoch 1",
+            "the same order",
+            "sampler.set_epoch(epoch) comes first; the sampler draws from its seed and the epoch.",
+        )
+    first = program.order_of(samplers[0], 1).tolist()
+    if first != orders[0][0]:
+        raise CheckFailed(
+            "order_of(sampler, 1) gives the same each time",
+            "another order the second time",
+            "The order has to follow from seed and epoch alone: sampler.set_epoch(epoch).",
+        )
+    return "26 images a rank, none twice, in another order in each epoch."
+
+
+def alike(shares: list[Any]) -> bool:
+    return len({len(share) for share in shares}) == 1

@@ -1,0 +1,33 @@
+"""Changed lines, counted (10.5)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import compare, exercise, number
+
+OLD = "import torch\n\nmodel = build()\nloss = step(model)\nprint(loss)\n"
+# the new program, how many of its lines are new, what it is
+CASES = [
+    (OLD, 0, "an equal program"),
+    (OLD.replace("build()", "wrap(build())"), 1, "one changed line"),
+    (f"import torch.distributed\n{OLD}end()\n", 2, "two added lines"),
+    (OLD.replace("print(loss)\n", ""), 0, "a line taken out"),
+    (OLD.replace("\n\n", "\n\n\n\n"), 0, "two more empty lines"),
+    (OLD.replace("print(loss)", "if rank == 0:\n    print(loss)"), 2, "a line moved to the right"),
+    (OLD.replace("print", "    \n++count\nprint"), 1, "a line that begins with ++"),
+    ("++a\n++b\n" + OLD, 2, "lines that begin with ++"),
+]
+COUNT = (
+    "Skip the first two lines of the diff, the headers, by their place: a program's line may begin "
+    "with ++ too. Of the others count those that begin with + and are not empty behind it"
+)
+
+
+@exercise("10.5")
+def check_10_5(changed_lines: Callable[..., Any]) -> str:
+    """The lines of the new program that the old one has not; empty ones do not count."""
+    for new, right, what in CASES:
+        found = number(changed_lines(OLD, new), "changed_lines(old, new)")
+        twice = {2.0 * right: "A changed line stands twice in a diff, with - and with +. " + COUNT}
+        compare(found, right, f"lines of {what}", twice if right else {}, f"{COUNT}.")
+    return "0, 1, 2 lines; what is taken out and empty lines do not count."

@@ -1,0 +1,126 @@
+"""What a program makes of DistributedDataParallel, tried on networks of the toolkit's own.
+
+All ranks call these, with the program's functions. Not loaded by the package: it needs PyTorch.
+"""
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from lessons.toolkit.probes.refusal import tell
+
+Function = Callable[..., Any]
+IMAGES, PARTS = 7, 3  # in parts of 3, 3 and 1
+MISTAKES = (NotImplementedError, TypeError, AttributeError, NameError, ValueError)
+WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": IMAGES}
+
+
+def ranks_heard(distribute: Function, device: torch.device, rank: int, size: int) -> int:
+    """How many ranks' gradients move the parameters of this one, in one step. The network has a
+    weight for each rank, which nothing but that rank's gradient can move."""
+    layer = nn.Linear(size, 1, bias=False, device=device)
+    try:
+        network = distribute(layer, device)
+        before = layer.weight.detach().clone()
+        optimizer = torch.optim.SGD(network.parameters(), lr=1.0)
+        network(torch.eye(size, device=device)[[rank]]).sum().backward()
+        optimizer.step()
+    except Exception as raised:
+        tell("the number of ranks heard", raised)
+        return 0
+    return int((layer.weight.detach() != before).sum())
+
+
+def accumulation(
+    accumulate: Function, distribute: Function, device: torch.device, gather: Function
+) -> dict[str, float]:
+    """accumulation_error: how far the gradients are, as a share of the largest, from those of the
+    whole batch of all ranks; exchanges: how often they travelled; largest_part: images at once."""
+    with torch.random.fork_rng(devices=[]):
+        return tried(accumulate, distribute, device, gather)
+
+
+def tried(
+    accumulate: Function, distribute: Function, device: torch.device, gather: Function
+) -> dict[str, float]:
+    torch.manual_seed(1000)
+    whole = nn.Linear(6, 4, dtype=torch.float64).to(device)
+    layer = nn.Linear(6, 4, dtype=torch.float64).to(device)
+    layer.load_state_dict(whole.state_dict())
+    torch.manual_seed(2000 + dist.get_rank())
+    x = torch.rand(IMAGES, 6, dtype=torch.float64).to(device)
+    y = torch.randint(0, 4, (IMAGES,)).to(device)
+    travelled, largest = [], [0]
+
+    def hook(group: Any, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        travelled.append(bucket.index())
+        mean = bucket.buffer() / dist.get_world_size()
+        work = dist.all_reduce(mean, async_op=True)
+        return work.get_future().then(lambda done: done.value()[0])
+
+    try:
+        network = distribute(layer, device)
+        network.register_comm_hook(None, hook)
+        layer.register_forward_pre_hook(lambda _, given: largest.append(len(given[0])))
+        network.zero_grad()
+        accumulate(network, nn.CrossEntropyLoss(), x, y, PARTS)
+        found = gradients(layer)
+    except Exception as raised:
+        tell("accumulation", raised)
+        found = []
+    batches = gather((x.cpu().numpy(), y.cpu().numpy()))
+    everything = [
+        torch.cat([torch.from_numpy(batch[part]) for batch in batches]).to(device)
+        for part in (0, 1)
+    ]
+    nn.CrossEntropyLoss()(whole(everything[0]), everything[1]).backward()
+    pairs = zip(found, gradients(whole), strict=False)
+    shares = [float((one - other).abs().max() / other.abs().max()) for one, other in pairs]
+    apart = max(gather(max(shares, default=math.inf)))  # on all ranks, whatever went wrong on one
+    if math.isinf(apart):
+        return WORST
+    return {
+        "accumulation_error": apart,
+        "exchanges": len(travelled),
+        "largest_part": max(largest),
+    }
+
+
+def gradients(network: nn.Module) -> list[torch.Tensor]:
+    """An error where there is none: who asks wants all of them."""
+    return [torch.as_tensor(parameter.grad).cpu() for parameter in network.parameters()]
+
+
+def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
+    """On a network with BatchNorm: how far rank 0's parameters are, after a step of its own, from
+    such a step by hand. The other ranks wait for it; if it waits for them, a time-out ends all."""
+    pause = dist.new_group(backend="gloo")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3000 + dist.get_rank())
+        inside = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 4)).to(device)
+        x, y = torch.rand(IMAGES, 6, device=device), torch.randint(0, 4, (IMAGES,), device=device)
+    network, loss_function = distribute(inside, device), nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+    for _ in range(3):  # in its first steps DDP sorts the gradients
+        optimizer.zero_grad()
+        loss_function(network(x), y).backward()
+        optimizer.step()
+    right = copy.deepcopy(inside)
+    gradients = torch.autograd.grad(loss_function(right(x), y), list(right.parameters()))
+    apart = 0.0
+    if dist.get_rank() == 0:
+        try:
+            step_alone(network, optimizer, loss_function, x, y)
+        except MISTAKES as raised:  # not RuntimeError, the time-out of a step that was not alone
+            tell("the error of a lone step", raised)
+            apart = math.inf
+        triples = zip(inside.parameters(), right.parameters(), gradients, strict=True)
+        for found, before, gradient in triples:
+            apart = max(apart, (found - (before - 0.1 * gradient)).abs().max().item())
+    dist.barrier(pause)
+    return apart

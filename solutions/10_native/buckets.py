@@ -1,0 +1,126 @@
+"""When gradients travel: DDP's buckets, small to large, and what one late rank costs all.
+
+mpirun -np 2 python buckets.py --bucket-mb 0.05 0.25 25 --late-ms 40
+"""
+
+import argparse
+import datetime
+import statistics
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from lessons.toolkit.record import Record
+from lessons.toolkit.record.epoch_clock import synchronise
+
+import train
+from ranks import gather, who_am_i
+from speed import noise, resnet
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    sizes = [0.05, 0.25, 25.0]
+    parser.add_argument("--bucket-mb", type=float, nargs="+", default=sizes, help="of each way")
+    parser.add_argument("--late-ms", type=float, default=40, help="the last rank waits in a step")
+    parser.add_argument("--rounds", type=int, default=5, help="of one step in each way")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=16, help="images a step, on each rank"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+class Way:
+    """A network with buckets of one size; notes when each leaves and arrives."""
+
+    def __init__(self, megabytes, device):
+        self.megabytes = megabytes
+        self.model = train.distribute(resnet().to(device), device, megabytes)
+        self.model.register_comm_hook(None, self.exchange)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
+        self.seconds, self.travels = [], []
+
+    def exchange(self, _, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+        """What DDP does itself, and the time: the hook gets a bucket as soon as it is full."""
+        left, number = time.perf_counter(), bucket.index()
+        mean = bucket.buffer() / dist.get_world_size()
+
+        def arrived(done):
+            self.times.append((number, left, time.perf_counter()))
+            return done.value()[0]
+
+        return dist.all_reduce(mean, async_op=True).get_future().then(arrived)
+
+    def step(self, x, y, late=0.0):
+        """Seconds of one step; keeps when backward began and ended, and each bucket's journey."""
+        self.times = []
+        began = time.perf_counter()
+        time.sleep(late)
+        self.optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(self.model(x), y)
+        synchronise()
+        backward = time.perf_counter()
+        loss.backward()
+        synchronise()
+        ended = time.perf_counter()
+        self.optimizer.step()
+        self.travels.append((backward, ended, self.times))
+        return time.perf_counter() - began
+
+
+def tell(record, way, late):
+    """The median step, and each bucket's journey in a typical one, from the start of backward."""
+    rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
+    typical = sorted(way.travels, key=lambda travel: travel[1] - travel[0])[len(way.travels) // 2]
+    backward, ended, times = typical
+    record.measure("step_s", statistics.median(way.seconds), "s", **rank_0)
+    record.measure("backward_s", ended - backward, "s", **rank_0)
+    for number, left, arrived in sorted(times):
+        record.measure(
+            "bucket_left_s", left - backward, "s",
+            bucket=number, arrived_s=arrived - backward, **rank_0,
+        )  # fmt: skip
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    rank, size, local_rank = who_am_i()
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
+    torch.manual_seed(args.seed)
+    ways = {megabytes: Way(megabytes, device) for megabytes in args.bucket_mb}
+    record = Record(
+        "10",
+        args,
+        source="buckets",
+        model="resnet20",
+        params=sum(p.numel() for p in ways[args.bucket_mb[0]].model.parameters()),
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+    )
+    batches = noise(args.batch_size, args.seed + rank, device)
+    for late in (0.0, args.late_ms):
+        sleeps = late / 1000 if rank == size - 1 else 0.0
+        for number in range(-2, args.rounds):  # two to warm up
+            for way in ways.values() if number % 2 else reversed(ways.values()):
+                dist.barrier()
+                seconds = max(gather(way.step(*next(batches), sleeps)))
+                if number >= 0:
+                    way.seconds.append(seconds)
+        for way in ways.values():
+            tell(record, way, late)
+            way.seconds, way.travels = [], []
+    record.end()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

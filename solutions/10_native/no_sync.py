@@ -1,0 +1,36 @@
+"""When no gradients shall travel: a large batch in parts, and a step that one rank makes alone."""
+
+import contextlib
+
+import torch
+
+
+def accumulate(model, loss_function, x, y, parts):
+    """Gradients of a batch that is computed in parts; returns the loss and the outputs.
+
+    model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
+    """
+    ### BEGIN SOLUTION Exercise 10.6: forward and backward of each part, all but the last in no_sync
+    chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))
+    loss, outputs = 0, []
+    for number, (xs, ys) in enumerate(chunks, 1):
+        last = number == len(chunks)
+        with contextlib.nullcontext() if last else model.no_sync():
+            outputs.append(model(xs))
+            share = loss_function(outputs[-1], ys) * len(xs) / len(x)
+            share.backward()
+        loss += share.detach()
+    return loss, torch.cat(outputs).detach()
+    ### END SOLUTION
+
+
+def step_alone(model, optimizer, loss_function, x, y):
+    """A step of this rank by itself: the others know nothing of it, so nothing may travel.
+
+    model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
+    """
+    ### BEGIN SOLUTION Exercise 10.7: zero_grad, forward and backward of the network inside, step
+    optimizer.zero_grad()
+    loss_function(model.module(x), y).backward()
+    optimizer.step()
+    ### END SOLUTION

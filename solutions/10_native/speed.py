@@ -1,0 +1,182 @@
+"""How much faster ranks are than one, with the DDP of train.py, and how much they can be.
+
+mpirun -np 2 python speed.py --rounds 12 --steps 2 --batch-size 32
+"""
+
+import argparse
+import datetime
+import itertools
+import sys
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from mpi4py import MPI
+from torch import nn
+
+from lessons.toolkit.record import Record, rounds
+
+import train
+from ranks import who_am_i
+
+COMPARED = 3  # steps that are compared with steps by hand
+
+
+class Block(nn.Module):
+    """Two convolutions, and beside them what came in, with as many channels."""
+
+    def __init__(self, before, channels):
+        super().__init__()
+        stride = channels // before
+        self.path = nn.Sequential(
+            *normalised(convolution(before, channels, stride=stride)),
+            nn.ReLU(),
+            *normalised(convolution(channels, channels)),
+        )
+        self.beside = convolution(before, channels, 1, stride) if stride > 1 else nn.Identity()
+
+    def forward(self, x):
+        return nn.functional.relu(self.path(x) + self.beside(x))
+
+
+def resnet():
+    """For 32 x 32 images in colour: three stages of three blocks; 272,282 parameters."""
+    widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
+    blocks = [Block(before, after) for before, after in itertools.pairwise(widths)]
+    first = [*normalised(convolution(3, 16)), nn.ReLU()]
+    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
+    return nn.Sequential(*first, *blocks, *last)
+
+
+def convolution(before, channels, size=3, stride=1):
+    return nn.Conv2d(before, channels, size, stride, padding=size // 2, bias=False)
+
+
+def normalised(layer):
+    return layer, nn.BatchNorm2d(layer.out_channels)
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--rounds", type=int, default=12, help="of three phases each")
+    parser.add_argument("--steps", type=int, default=2, help="of a phase")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
+    )
+    parser.add_argument(
+        "--bucket-mb", type=float, default=0.25, help="gradients that travel at once"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def make_step(model, optimizer, batches):
+    """A function that trains on the next batch, whatever the network does with the gradients."""
+    loss = nn.CrossEntropyLoss()
+    return lambda: train.train_step(model, optimizer, loss, *next(batches))
+
+
+def make_step_by_hand(model, optimizer, batches):
+    """The same step, with every gradient averaged by MPI in plain sight."""
+    loss = nn.CrossEntropyLoss()
+
+    def step():
+        optimizer.zero_grad()
+        images, labels = next(batches)
+        loss(model(images), labels).backward()
+        for parameter in model.parameters():
+            mean = np.empty(parameter.shape, np.float32)
+            MPI.COMM_WORLD.Allreduce(parameter.grad.cpu().numpy(), mean)
+            parameter.grad.copy_(torch.from_numpy(mean / MPI.COMM_WORLD.size))
+        optimizer.step()
+
+    return step
+
+
+def noise(batch_size, seed, device):
+    """Batches of images without meaning, different on each rank: a step takes as long as any."""
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.rand(8, batch_size, 3, 32, 32, generator=generator).to(device)
+    labels = torch.randint(0, 10, (8, batch_size), generator=generator).to(device)
+    return itertools.cycle(zip(images, labels, strict=True))
+
+
+def trainable(model):
+    return [parameter.detach().cpu().numpy() for parameter in model.parameters()]
+
+
+def difference(model, other, start):
+    """How far apart two networks came, as a part of the way that the other one went."""
+    apart = sum(
+        ((a - b) ** 2).sum() for a, b in zip(trainable(model), trainable(other), strict=True)
+    )
+    way = sum(((b - s) ** 2).sum() for b, s in zip(trainable(other), start, strict=True))
+    return float(np.sqrt(apart / way)) if way > 0 else 1.0
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    if min(args.rounds, args.steps, args.batch_size) < 1:
+        parser.error("--rounds, --steps and --batch-size are at least 1")
+    args.model = "resnet20"
+
+    rank, size, local_rank = who_am_i()
+    if size < 2 or MPI.COMM_WORLD.size != size:
+        text = (
+            f"speed.py compares ranks: the launcher started {size}, MPI sees {MPI.COMM_WORLD.size}"
+        )
+        sys.exit(f"{text}. Start at least two, with mpirun or srun." if rank == 0 else 1)
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
+    torch.manual_seed(args.seed + rank)
+
+    plain, other = resnet().to(device), resnet().to(device)
+    ours = train.distribute(plain, device, args.bucket_mb)
+    record = Record(
+        "10",
+        args,
+        source="speed",
+        framework="torch",
+        params=sum(p.numel() for p in other.parameters()),
+        optimizer="adam",
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+    )
+    # Rank 0's start for both: what the ranks would begin with if `distribute` made them alike.
+    start = MPI.COMM_WORLD.bcast(trainable(plain))
+    with torch.no_grad():
+        for parameter, value in zip(other.parameters(), start, strict=True):
+            parameter.copy_(torch.from_numpy(value))
+    optimizers = [torch.optim.Adam(model.parameters(), lr=args.lr) for model in (ours, other)]
+    batches = [noise(args.batch_size, args.seed + rank, device) for _ in range(3)]
+    # The gradients of all ranks, averaged? Some steps of both, with the same batches, must agree.
+    together = make_step(ours, optimizers[0], batches[0])
+    by_hand = make_step_by_hand(other, optimizers[1], batches[1])
+    error = 0.0
+    for _ in range(COMPARED):
+        together(), by_hand()
+        error = max(error, *MPI.COMM_WORLD.allgather(difference(plain, other, start)))
+    record.measure("update_error", error, "", steps=COMPARED)
+
+    rounds.measure(
+        record,
+        MPI.COMM_WORLD,
+        silent=make_step(other, optimizers[1], batches[2]),
+        together=together,
+        params=lambda: trainable(plain),
+        samples=args.batch_size,
+        rounds=args.rounds,
+        steps=args.steps,
+    )
+    spread = rounds.spread(MPI.COMM_WORLD, trainable(plain))
+    record.end(params=trainable(plain), param_spread=spread)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

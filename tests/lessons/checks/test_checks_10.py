@@ -1,0 +1,149 @@
+"""The public checks of lesson 10: right solutions pass, each usual mistake gets its advice."""
+
+import difflib
+import re
+import sys
+import types
+
+import pytest
+from advice import ROOT, assert_advice, failure
+
+from lessons.toolkit.checks import lesson_10
+from lessons.toolkit.checks.shared.check import checks_of
+
+LESSON = ROOT / "solutions" / "10_native"
+CHECKS = checks_of(lesson_10)
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    assert {"10.1", "10.2", "10.5", "10.6", "10.7"} <= CHECKS.keys()
+    for check in CHECKS.values():
+        assert len(check.__doc__) > 40
+
+
+FILES = {"10.1": "train", "10.2": "train", "10.6": "no_sync", "10.7": "no_sync"}
+
+
+def program(monkeypatch, number, change=lambda text: text):
+    """A module of the lesson's, changed."""
+    monkeypatch.setattr(sys, "path", [str(LESSON), *sys.path])
+    for name in ("train", "no_sync", "ranks"):  # of another lesson, maybe
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    name = FILES[number]
+    old = (LESSON / f"{name}.py").read_text()
+    text = change(old)
+    module = types.ModuleType(name)
+    exec(compile(text, f"{name}.py", "exec"), module.__dict__)
+    return module
+
+
+@pytest.mark.parametrize("number", FILES)
+def test_the_solution_passes(number, monkeypatch):
+    CHECKS[number](program(monkeypatch, number))
+
+
+GAP = re.compile(r"( *)### BEGIN SOLUTION (.*)\n(?:.*\n)*? *### END SOLUTION")
+
+
+@pytest.mark.parametrize("number", FILES)
+def test_a_gap_is_said_to_be_one(number, monkeypatch):
+    module = program(
+        monkeypatch, number, lambda text: GAP.sub(r'\1raise NotImplementedError("\2")', text)
+    )
+    assert "still a gap" in str(failure(CHECKS[number], module))
+
+
+WRAP = "return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)"
+INIT = "dist.init_process_group(backend, rank=rank, world_size=size, timeout=timeout)"
+SHARE = "share = loss_function(outputs[-1], ys) * len(xs) / len(x)"
+WITH = "with contextlib.nullcontext() if last else model.no_sync():"
+ZERO = "optimizer.zero_grad()\n    "
+FORWARD = "loss_function(model.module(x), y).backward()"
+MISTAKES = [
+    ("10.1", f"    {INIT}\n", "", "without it no rank knows another"),
+    ("10.1", '"nccl"', '"gloo"', "nccl moves gradients between GPUs"),
+    ("10.1", '"gloo"', '"nccl"', "back end 'gloo' on a node with no GPU"),
+    ("10.1", INIT, INIT.replace("rank=rank", "rank=local_rank"), "rank=6"),
+    ("10.1", INIT, INIT.replace("world_size=size, ", ""), "world_size was another"),
+    ("10.1", INIT, INIT.replace(", timeout=timeout", ""), "timeout was another"),
+    ("10.1", 'torch.device("cuda", local_rank)', 'torch.device("cuda", rank)',
+     "local_rank within one"),
+    ("10.1", "        torch.cuda.set_device(device)\n", "", "it is not called"),
+    ("10.1", "torch.cuda.set_device(device)", "torch.cuda.set_device(0)", "set_device of GPU 2"),
+    ("10.1", "    return device\n", "", "Return torch.device"),
+    ("10.1", WRAP, "return model", "a network of its own"),
+    ("10.1", WRAP, WRAP.removeprefix("return "), "Is there a `return`"),
+    ("10.1", "device_ids=gpus, ", "", "One network, one GPU"),
+    ("10.1", "device_ids=gpus", "device_ids=[device]", "DDP refuses a list of CPUs"),
+    ("10.1", ", bucket_cap_mb=bucket_mb", "", "bucket_cap_mb=bucket_mb"),
+    ("10.2", "    sampler.set_epoch(epoch)\n", "", "sampler.set_epoch(epoch) comes first"),
+    ("10.2", "torch.tensor(list(sampler))", "list(sampler)", "makes one of the sampler's numbers"),
+    ("10.2", "torch.tensor(list(sampler))", "torch.randperm(26)", "Iterate over the sampler"),
+    ("10.2", "torch.tensor(list(sampler))", "torch.randperm(104)", "Iterate over the sampler"),
+    ("10.2", "torch.tensor(list(sampler))", "torch.tensor(list(sampler)).float()", "are whole"),
+    ("10.2", "torch.tensor(list(sampler))",
+     "torch.tensor(list(sampler))[torch.randperm(len(sampler))]", "the second time"),
+    ("10.6", WITH, "if True:", "stand in `with model.no_sync():`"),
+    ("10.6", WITH, "with model.no_sync():", "The last part stands outside"),
+    ("10.6", "if last else", "if number == 1 else", "with an earlier one"),
+    ("10.6", SHARE, SHARE.replace(" * len(xs) / len(x)", ""), "the sum of 4 means"),
+    ("10.6", SHARE, SHARE.replace(" * len(xs) / len(x)", " / parts"), "parts are unlike"),
+    ("10.6", "            share.backward()\n", "", "Call backward() for each part"),
+    ("10.6", "x.chunk(parts), y.chunk(parts)", "[x], [y]", "cut both alike"),
+    ("10.6", "x.chunk(parts), y.chunk(parts)", "x.split(1), y.split(1)", "3 + 3 + 3 + 1"),
+    ("10.6", "    return loss, torch.cat(outputs).detach()\n", "", "`return loss, torch.cat"),
+    ("10.6", "torch.cat(outputs).detach()", "outputs[-1]", "one after the other"),
+    ("10.6", "loss += share.detach()", "loss = share.detach()", "Add up each part's loss"),
+    ("10.7", FORWARD, FORWARD.replace("model.module", "model"), "model.module"),
+    ("10.7", FORWARD, f"with model.no_sync():\n        {FORWARD.replace('.module', '')}",
+     "in no_sync"),
+    ("10.7", ZERO + FORWARD, ZERO, "they stay"),
+    ("10.7", ZERO + FORWARD, FORWARD, "Once each"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "old", "new", "advice"), MISTAKES)
+def test_a_mistake_in_a_program(number, old, new, advice, monkeypatch):
+    def change(text):
+        assert text.count(old) == 1, old
+        return text.replace(old, new)
+
+    assert_advice(failure(CHECKS[number], program(monkeypatch, number, change)), advice)
+
+
+# Exercise 10.5
+def diff(old, new):
+    return list(difflib.unified_diff(old.splitlines(), new.splitlines(), n=0, lineterm=""))
+
+
+def new_lines(old, new):
+    return [line[1:] for line in diff(old, new)[2:] if line[0] == "+" and line[1:].strip()]
+
+
+COUNTS = [
+    (lambda old, new: sum(line[0] == "+" for line in diff(old, new)), "the headers"),
+    (
+        lambda old, new: sum(line[0] in "+-" for line in diff(old, new)[2:]),
+        "stands twice in a diff",
+    ),
+    (
+        lambda old, new: sum(
+            line.startswith("+") and not line.startswith("+++") for line in diff(old, new)
+        ),
+        "not empty behind it",
+    ),
+    (
+        lambda old, new: len([line for line in new_lines(old, new) if not line.startswith("++")]),
+        "may begin with ++ too",
+    ),
+    (lambda old, new: None, "return"),
+]
+
+
+def test_changed_lines():
+    CHECKS["10.5"](lambda old, new: len(new_lines(old, new)))
+
+
+@pytest.mark.parametrize(("count", "advice"), COUNTS)
+def test_wrong_counts_of_lines(count, advice):
+    assert_advice(failure(CHECKS["10.5"], count), advice)

@@ -1,0 +1,92 @@
+"""The laziest ways through lesson 10: the frameworks' own ways."""
+
+from tests.lessons.planted.lazy import Lazy, LazyTable
+
+START = "train.py 10.1: with GPUs number local_rank and nccl, else the CPU and gloo"
+WRAP = "train.py 10.1: DistributedDataParallel, with its GPU and bucket_cap_mb"
+TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
+WRAPPED = {"equal": "wrapped in DistributedDataParallel"}
+DDP = "DistributedDataParallel(model, bucket_cap_mb=bucket_mb"
+WHOLE = "outputs = model(x)\nloss = loss_function(outputs, y)\n{}\nreturn loss.detach(), outputs"
+
+TABLE: LazyTable = {
+    START: {
+        "pass": Lazy("pass", dict.fromkeys(TOGETHER, "ranks of ddp: 1 ranks"), start="fails"),
+        "each rank alone": Lazy(
+            "dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
+            "return torch.device('cpu')",
+            dict.fromkeys(TOGETHER, "ranks of ddp: 1 ranks"),
+            start="apart",
+        ),
+    },
+    WRAP: {
+        "as it came": Lazy("return model", WRAPPED),
+        "rank 0's start and no more": Lazy(
+            "for parameter in model.parameters():\n    dist.broadcast(parameter.data, 0)\n"
+            "return model",
+            {"equal": "ranks heard of ddp: 1 ranks"},
+        ),
+        "each in a group of its own": Lazy(
+            "groups = [dist.new_group([rank]) for rank in range(dist.get_world_size())]\n"
+            f"return {DDP}, process_group=groups[dist.get_rank()])",
+            {"equal": "ranks heard of ddp: 1 ranks"},
+        ),
+        "wrapped and never in sync": Lazy(
+            f"model = {DDP})\nmodel.require_backward_grad_sync = False\nreturn model", WRAPPED
+        ),
+    },
+    "train.py 10.2": {
+        "the sampler's numbers": Lazy(
+            "return torch.tensor(list(sampler))", {"order": "reading orders of ddp: 1 orders"}
+        ),
+        "as many as its share": Lazy(
+            "return torch.randperm(len(sampler))", {"order": "unique samples of ddp"}
+        ),
+        "all images on every rank": Lazy(
+            "return torch.randperm(len(sampler.dataset))", {"order": "steps of ddp"}
+        ),
+        "half of the share": Lazy(
+            "sampler.set_epoch(epoch)\nreturn torch.tensor(list(sampler)[::2])",
+            {"order": "unique samples of ddp"},
+        ),
+    },
+    "no_sync.py 10.6": {
+        "pass": Lazy("pass", {"parts": "parts"}, base="in parts", start="fails"),
+        "the whole batch at once": Lazy(
+            WHOLE.format("loss.backward()"), {"parts": "largest part of parts: 7"}, base="in parts"
+        ),
+        "the first part for all": Lazy(
+            "size = -(-len(x) // parts)\nloss = loss_function(model(x[:size]), y[:size])\n"
+            "loss.backward()\nreturn loss.detach(), model(x).detach()",
+            {"parts": "accumulation error"},
+            base="in parts",
+        ),
+        "no gradients": Lazy(
+            WHOLE.format("pass"), {"parts": "accumulation error"}, base="in parts"
+        ),
+    },
+    "no_sync.py 10.7": {
+        "pass": Lazy("pass", {"parts": "alone error"}, base="in parts"),
+        "a little of it": Lazy(
+            "with torch.no_grad():\n    next(model.parameters()).add_(0.01)",
+            {"parts": "alone error"},
+            base="in parts",
+        ),
+    },
+    "tf_cluster.py 10.3": {
+        "pass": Lazy(
+            "pass", {"workers": "no run of `multiworker`"}, base="multiworker", start="fails"
+        ),
+        "each worker alone": Lazy(
+            "here = f'{hosts[task][index]}:{ports[task][index]}'\n"
+            "return {'cluster': {task: [here]}, 'task': {'type': task, 'index': 0}}",
+            {"workers": "ranks heard of multiworker: 1 ranks"},
+            base="multiworker",
+        ),
+        "nobody in the cluster": Lazy(
+            "return {'cluster': {}, 'task': {'type': task, 'index': index}}",
+            {"workers": "ranks heard of multiworker: 1 ranks"},
+            base="multiworker",
+        ),
+    },
+}

@@ -1,0 +1,152 @@
+"""Lesson 10: the frameworks' own ways, on two ranks against one."""
+
+from tests.lessons.planted.table import Job, Lesson, Mistake
+
+WORDS = ("--train-samples", "6400", "--epochs", "3")
+TWO = (*WORDS, "--batch-size", "32")
+PARTS = (*TWO, "--accumulate", "4")
+FEW_ROUNDS = ("--rounds", "3", "--steps", "1", "--batch-size", "4")
+WRAPPED = "return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)"
+SAMPLER = "DistributedSampler(x, size, rank, seed=args.seed)"
+NOT_WRAPPED = (("train.py", WRAPPED, "return model"),)
+PLANTED = {
+    "not wrapped": NOT_WRAPPED,
+    "no set_epoch": (("train.py", "    sampler.set_epoch(epoch)\n", ""),),
+    "every rank reads all": (("train.py", SAMPLER, SAMPLER.replace("size, rank", "1, 0")),),
+    "an order of its own on each rank": (
+        ("train.py", SAMPLER, SAMPLER.replace("args.seed", "args.seed + rank")),
+    ),
+    "a rate of 0": (("train.py", "lr=args.lr)", "lr=0.0)"),),
+    "alike before they are wrapped": (
+        ("train.py", "torch.manual_seed(args.seed + rank)", "torch.manual_seed(args.seed)"),
+        *NOT_WRAPPED,
+    ),
+}
+WEIGHT = " * len(xs) / len(x)"
+IN_PARTS = {
+    "parts weigh alike": (("no_sync.py", WEIGHT, " / len(chunks)"),),
+    "a sum of means": (("no_sync.py", WEIGHT, ""),),
+    "each part travels": (("no_sync.py", "if last else", "if True else"),),
+    "no part travels": (("no_sync.py", "if last else", "if False else"),),
+}
+IN_NO_SYNC = (
+    ("no_sync.py", "    loss_function(model.module(x), y).backward()",
+     "    with model.no_sync():\n        loss_function(model(x), y).backward()"),
+)  # fmt: skip
+# The workers of TensorFlow.
+FEW = ("--train-samples", "6400", "--epochs", "2", "--wait", "20")
+ADDRESSES = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
+WORKERS = {
+    "equal ports": (
+        "fails",
+        ("tf_cluster.py", ADDRESSES, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]'),
+    ),
+    "everybody is worker 0": ("fails", ("tf_cluster.py", '"index": index', '"index": 0')),
+    "ports that nobody else knows": (
+        "fails",
+        ("tf_cluster.py", 'f"{host}:{port}"', 'f"{host}:{port + index}"'),
+    ),
+    "no kind of the name worker": (
+        "fails",
+        ("tf_cluster.py", '{"cluster": cluster,', '{"cluster": {"ps": cluster["worker"]},'),
+    ),
+    "a network outside of the scope": (
+        "fails",
+        ("train_multiworker.py", "    with strategy.scope():\n        model",
+         "    if True:\n        model"),
+    ),
+    "workers with seeds of their own": (
+        "apart",
+        ("train_multiworker.py", "my_share(args.train_samples, args.seed + epoch,",
+         "my_share(args.train_samples, args.seed + epoch + 100 * rank,"),
+    ),
+}  # fmt: skip
+
+LESSON = Lesson(
+    folder="10_native",
+    jobs={
+        "one rank": Job((), (*WORDS, "--batch-size", "64"), ranks=1),
+        "right": Job((), TWO, ranks=2),
+        "in parts": Job((), PARTS, ranks=2),
+        "lightning": Job((), TWO, ranks=2, start="apart", program="train_lightning.py"),
+        "multiworker": Job((), FEW, ranks=2, start="apart", program="train_multiworker.py"),
+        "server": Job((), (*FEW, "--asynchronous"), ranks=4, start="apart", program="train_ps.py"),
+        "multiworker, keras 3": Job(
+            (),
+            FEW,
+            ranks=2,
+            start="fails",
+            program="train_multiworker.py",
+            environ={"TF_USE_LEGACY_KERAS": "0"},
+        ),
+        "speed": Job((), (), ranks=2, program="speed.py"),
+        "speed, not wrapped": Job(NOT_WRAPPED, FEW_ROUNDS, ranks=2, program="speed.py"),
+        "by hand": Job((), TWO, start="by hand"),
+        "a lone step in no_sync": Job(
+            IN_NO_SYNC, (*PARTS, "--timeout", "5"), ranks=2, start="fails"
+        ),
+    }
+    | {name: Job(changes, TWO, ranks=2) for name, changes in PLANTED.items()}
+    | {name: Job(changes, PARTS, ranks=2) for name, changes in IN_PARTS.items()}
+    | {
+        name: Job((change,), FEW, ranks=2, start=start, program="train_multiworker.py")
+        for name, (start, change) in WORKERS.items()
+    },
+    handed_in={
+        "10_speed.out": "speed",
+        "10_lightning.out": "lightning",
+        "10_multiworker.out": "multiworker",
+        "10_ps.out": "server",
+        "10_parts.out": "in parts",
+        "10_1.out": "one rank",
+        "10_2.out": "right",
+    },
+    mistakes={
+        "none": Mistake("right", {}),
+        "not wrapped": Mistake("not wrapped", {"equal": "wrapped in DistributedDataParallel"}),
+        "alike before they are wrapped": Mistake(
+            "alike before they are wrapped", {"equal": "wrapped in DistributedDataParallel"}
+        ),
+        "no set_epoch": Mistake("no set_epoch", {"order": "reading orders of ddp: 1 orders"}),
+        "every rank reads all": Mistake("every rank reads all", {"order": "steps of ddp"}),
+        "an order of its own on each rank": Mistake(
+            "an order of its own on each rank", {"order": "unique samples of ddp"}
+        ),
+        "a rate of 0": Mistake(
+            "a rate of 0", {"equal": "param moved of ddp: 0", "order": "test accuracy of ddp"}
+        ),
+        "by hand": Mistake("by hand", {"ranks": "by a launcher of ddp: no"}),
+        "parts weigh alike": Mistake(
+            "parts weigh alike", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "a sum of means": Mistake(
+            "a sum of means", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "each part travels": Mistake(
+            "each part travels", {"parts": "exchanges of parts: 3"}, replaces="10_parts.out"
+        ),
+        "no part travels": Mistake(
+            "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
+        ),
+        "a lone step in no_sync": Mistake(
+            "a lone step in no_sync", {"parts": "did not finish"}, replaces="10_parts.out"
+        ),
+        "multiworker, keras 3": Mistake(
+            "multiworker, keras 3", {"workers": "PerReplica"}, replaces="10_multiworker.out"
+        ),
+        "speed, not wrapped": Mistake(
+            "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
+        ),
+    }
+    | {
+        name: Mistake(name, {"workers": reason}, replaces="10_multiworker.out")
+        for name, reason in {
+            "equal ports": "no run of `multiworker`",
+            "everybody is worker 0": "no run of `multiworker`",
+            "ports that nobody else knows": "no run of `multiworker`",
+            "no kind of the name worker": "no run of `multiworker`",
+            "a network outside of the scope": "did not finish",
+            "workers with seeds of their own": "unique samples of multiworker",
+        }.items()
+    },
+)

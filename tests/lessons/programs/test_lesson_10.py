@@ -1,0 +1,115 @@
+"""Lesson 10's PyTorch programs on real ranks: one training, whoever starts it, and the hang."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from real_runs import ROOT, environment, run
+
+from autograder.reading.files import read_files
+from tests.lessons.solution_programs import program
+
+LESSON = ROOT / "solutions" / "10_native"
+STEPS = ROOT / "tests" / "lessons" / "ranks" / "ddp_steps.py"
+SMALL = ("--train-samples", "641", "--test-samples", "500", "--epochs", "2", "--batch-size", "32")
+
+
+def meet():
+    """An address for the ranks that no other job here uses, in all likelihood."""
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
+
+
+def weights_after(ranks: int, out: Path, *parts: str) -> np.ndarray:
+    """(ranks, parameters): every rank's parameters at the end."""
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
+    done = subprocess.run(
+        [*mpirun, sys.executable, STEPS, out, *parts],
+        env=environment(**meet()), capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return np.load(out)["weights"]
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_any_number_of_ranks_gives_the_parameters_of_one(tmp_path):
+    [right] = weights_after(1, tmp_path / "one.npz")
+    for ranks, parts in ((2, ()), (3, ()), (4, ()), (2, ("5",))):
+        every = weights_after(ranks, tmp_path / "many.npz", *parts)
+        assert every.shape == (ranks, right.size)
+        assert np.ptp(every, axis=0).max() == 0.0, "the ranks ended with different parameters"
+        np.testing.assert_allclose(every[0], right, rtol=0, atol=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.parametrize("name", ["train.py", "train_lightning.py"])
+def test_torchrun_starts_the_same_training(name, tmp_path):
+    torchrun = [str(Path(sys.executable).with_name("torchrun")), "--nproc-per-node=2"]
+    torchrun += ["--master-port", meet()["MASTER_PORT"]]
+    with (tmp_path / "job.out").open("w") as out:
+        done = subprocess.run(
+            [*torchrun, LESSON / name, *SMALL],
+            cwd=tmp_path, env=environment(), stdout=out, stderr=subprocess.PIPE, text=True,
+            timeout=200,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    [found] = read_files([tmp_path / "job.out"])
+    assert found.outcome == "completed"
+    assert len(found.ranks) == found.workers == 2
+    assert found.end["param_spread"] == 0.0
+    # 641 images on two ranks: one of 642 is read twice, and does not count twice.
+    assert [epoch.unique_samples for epoch in found.epochs] == [641, 641]
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_the_hang_says_where_every_rank_waits(tmp_path):
+    words = ("--timeout", "9", "--look-after", "3")
+    with pytest.raises(AssertionError) as failed:
+        run(LESSON / "hang.py", 2, *words, out=tmp_path, **meet())
+    assert "Timed out waiting 9000ms" in str(failed.value)
+    stacks = [(tmp_path / f"stack_of_rank_{rank}.txt").read_text() for rank in (0, 1)]
+    assert "broadcast" in stacks[0]
+    assert "step_in_no_sync" in stacks[0]
+    assert "barrier" in stacks[1]
+    assert "step_in_no_sync" not in stacks[1]
+
+
+RANK_2 = {
+    "OMPI_COMM_WORLD_RANK": "2",
+    "OMPI_COMM_WORLD_SIZE": "4",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "2",
+}
+
+
+@pytest.mark.parametrize(
+    ("gpus", "environ", "said"),
+    [
+        (2, RANK_2 | meet(), "sees 2 GPUs there"),
+        (0, RANK_2, "MASTER_ADDR and MASTER_PORT are not set"),
+    ],
+)
+def test_one_sentence_where_a_rank_cannot_begin(gpus, environ, said, monkeypatch):
+    ranks = program("10_native", "ranks")
+    for name in list(os.environ):
+        if name.startswith(("OMPI_", "PMI", "SLURM_", "MASTER_", "TORCHELASTIC_")):
+            monkeypatch.delenv(name)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(ranks.torch.cuda, "device_count", lambda: gpus)
+    with pytest.raises(SystemExit) as ended:
+        ranks.who_am_i()
+    assert said in str(ended.value)
+
+
+def test_where_there_is_one_gpu_for_each_a_rank_begins(monkeypatch):
+    ranks = program("10_native", "ranks")
+    for name, value in (RANK_2 | meet()).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(ranks.torch.cuda, "device_count", lambda: 4)
+    assert ranks.who_am_i() == (2, 4, 2)

@@ -1,0 +1,141 @@
+"""Lesson 10's TensorFlow programs with real workers: what they promise, and what they refuse."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from real_runs import ROOT, environment
+from solution_programs import program
+
+from autograder.reading.files import read_files
+
+LESSON = ROOT / "solutions" / "10_native"
+FLOAT64 = ROOT / "tests" / "lessons" / "ranks" / "in_float64.py"
+GLOBAL = 96  # images of an update: for 1, 2 or 3 workers
+WAYS = {"multiworker": ("train_multiworker.py", 0), "ps-synchronous": ("train_ps.py", 2)}
+
+
+def trained(folder, way, workers):
+    """The parameters after ten updates and the record, with so many workers."""
+    program, others = WAYS[way]
+    ranks = workers + others
+    words = ["--train-samples", "960", "--epochs", "1", "--batch-size", str(GLOBAL // workers)]
+    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
+    command = [*start, str(ranks), sys.executable, "-u", str(FLOAT64), "out.npy"]
+    with (folder / "job.out").open("w") as out:
+        done = subprocess.run(
+            [*command, str(LESSON / program), *words],
+            cwd=folder, env=environment(), stdout=out, stderr=subprocess.PIPE, text=True,
+            timeout=300,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    [record] = read_files([folder / "job.out"])
+    assert record.outcome == "completed"
+    assert len(record.ranks) == record.workers == ranks
+    assert [epoch.steps for epoch in record.epochs] == [10]
+    assert [epoch.unique_samples for epoch in record.epochs] == [960]
+    return np.load(folder / "out.npy"), record
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("alone"), "multiworker", 1)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+@pytest.mark.parametrize(
+    ("way", "workers"),
+    [("multiworker", 2), ("multiworker", 3), ("ps-synchronous", 2), ("ps-synchronous", 3)],
+)
+def test_workers_give_the_parameters_of_one_on_the_whole_batch(way, workers, alone, tmp_path):
+    params, record = trained(tmp_path, way, workers)
+    np.testing.assert_allclose(params, alone, rtol=0, atol=1e-9)
+    told = {each["name"]: each["value"] for each in record.measures}
+    if way == "multiworker":
+        assert record.end["param_spread"] == 0.0
+        assert told["ranks_heard"] == workers
+        assert len({rank.start_hash for rank in record.ranks}) == 1
+    else:
+        assert told["staleness_mean"] == 0.0
+
+
+CLUSTER = program("10_native", "tf_cluster")
+RANK_2 = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "2", "SLURM_LOCALID": "0"}
+ON_NODES = {**RANK_2, "SLURM_STEP_ID": "0", "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]"}
+PLACES = [
+    # one node: the loopback, a port for each
+    ({"SLURM_JOB_ID": "7"}, ["127.0.0.1:10448", "127.0.0.1:10449", "127.0.0.1:10450"]),
+    ({"SLURM_JOB_ID": "8"}, ["127.0.0.1:10512", "127.0.0.1:10513"]),
+    ({"SLURM_JOB_ID": "307", "SLURM_JOB_NODELIST": "n1"}, ["127.0.0.1:10448"]),
+    ({"PBS_JOBID": "7.pbs-server"}, ["127.0.0.1:10448"]),
+    # two nodes, filled one after the other
+    ({**ON_NODES, "SLURMD_NODENAME": "n2"}, ["n1:10448", "n1:10449", "n2:10448", "n2:10449"]),
+    ({"PBS_JOBID": "7", "SLURM_JOB_NODELIST": "x1,x2"}, ["x1:10448", "x2:10448"]),
+    # what the site puts behind the names of its fast network
+    ({**ON_NODES, "MASTER_ADDR": "n1i"}, ["n1i:10448", "n2i:10448"]),
+]
+
+
+@pytest.fixture
+def job(monkeypatch):
+    for name in list(CLUSTER.os.environ):
+        if name.startswith(("SLURM", "PBS", "OMPI", "PMI", "MASTER", "WORLD", "RANK")):
+            monkeypatch.delenv(name)
+
+    def set_to(environ):
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+
+    return set_to
+
+
+@pytest.mark.parametrize(("environ", "right"), PLACES)
+def test_every_rank_of_a_job_has_a_place(job, environ, right):
+    job({**environ, "SLURM_PROCID": "0"} if len(right) < 4 else environ)
+    assert [f"{host}:{port}" for host, port in CLUSTER.places(len(right))] == right
+
+
+@pytest.mark.parametrize(
+    ("environ", "size", "words"),
+    [
+        ({**ON_NODES, "SLURMD_NODENAME": "n1"}, 4, "rank 2 is on n1 and not on n2"),
+        ({"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]"}, 3, "every node as many"),
+    ],
+)
+def test_ranks_in_another_order_are_refused(job, environ, size, words):
+    job(environ)
+    with pytest.raises(SystemExit, match=words):
+        CLUSTER.places(size)
+
+
+def test_the_index_counts_within_its_kind(job):
+    job({**RANK_2, "SLURM_JOB_ID": "7"})
+    config = CLUSTER.join_cluster(["chief", "worker", "worker", "ps"])
+    assert config["task"] == {"type": "worker", "index": 1}
+    assert config["cluster"]["worker"] == ["127.0.0.1:10449", "127.0.0.1:10450"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rank", "size", "words"),
+    [
+        ("train_multiworker.py", 0, 2, "worker 0 has waited 3 s for the others in vain; nobody"),
+        ("train_multiworker.py", 1, 2, "nobody answers as worker 0 at 127.0.0.1:"),
+        ("train_ps.py", 0, 3, "chief 0 has waited 3 s for the others in vain; nobody answers as"),
+        ("train_ps.py", 2, 3, "nobody came to 127.0.0.1:"),
+    ],
+)
+def test_who_does_not_come_is_named(name, rank, size, words, tmp_path):
+    environ = environment(
+        SLURM_JOB_ID=str(40 + rank), OMPI_COMM_WORLD_RANK=str(rank),
+        OMPI_COMM_WORLD_SIZE=str(size), OMPI_COMM_WORLD_LOCAL_RANK=str(rank),
+    )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(LESSON / name), "--train-samples", "320", "--wait", "3"],
+        cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
