@@ -22,6 +22,14 @@ def start(sizes, seed, precision, device="cpu"):
     return layers
 
 
+def batches_of(mnist, batch, steps, precision, device):
+    """The same on all ranks."""
+    images = torch.tensor(mnist.x_train.reshape(-1, 784), dtype=precision)
+    labels = torch.tensor(mnist.y_train, dtype=torch.long)
+    places = [torch.arange(step * batch, (step + 1) * batch) % len(images) for step in range(steps)]
+    return [(images[place].to(device), labels[place].to(device)) for place in places]
+
+
 def loss_sum(layers, x, labels):
     """Of all these images together; the mean over a batch divides by its size."""
     for number, (weight, bias) in enumerate(layers):

@@ -105,14 +105,6 @@ def compare(record, whole, batches, lr):
     return parts
 
 
-def batches_of(mnist, batch, steps, precision, device):
-    """The same on all ranks."""
-    images = torch.tensor(mnist.x_train.reshape(-1, 784), dtype=precision)
-    labels = torch.tensor(mnist.y_train, dtype=torch.long)
-    places = [torch.arange(step * batch, (step + 1) * batch) % len(images) for step in range(steps)]
-    return [(images[place].to(device), labels[place].to(device)) for place in places]
-
-
 def meet(backend, seconds):
     """All ranks in one group: rank, size, number on this node, device."""
     here = launched()
@@ -187,7 +179,7 @@ def main():
     )
     record.begin([tensor for layer in cut_all(whole, rank, size) for tensor in layer])
     for batch in args.batch_sizes:
-        batches = batches_of(mnist, batch, args.steps, precision, device)
+        batches = dense.batches_of(mnist, batch, args.steps, precision, device)
         parts = compare(record, whole, batches, args.lr)
     record.trained([tensor for layer in parts for tensor in layer])
     held = torch.tensor(dense.count(parts))

@@ -1,6 +1,6 @@
 """Bytes that came in over the network, as the kernel counts them on this process's connections.
 
-So nobody's program has to be believed: Gloo, MPI over TCP and all else that uses sockets is counted,
+So nobody's program has to be believed. Gloo, MPI over TCP and all else that uses sockets is counted
 with what each adds for itself. NVLink, InfiniBand and memory that ranks share are not seen.
 """
 
