@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from lessons.toolkit.probes.refusal import tell
+
 OPEN_MPI = {
     "OMPI_COMM_WORLD_RANK": "5",
     "OMPI_COMM_WORLD_SIZE": "8",
@@ -31,5 +33,6 @@ def facts_wrong(facts: Callable[[Mapping[str, str]], object]) -> int:
 def answer(facts: Callable[[Mapping[str, str]], object], environ: Mapping[str, str]) -> object:
     try:
         return facts(dict(environ))
-    except Exception:  # whatever a student's function may do
+    except Exception as raised:
+        tell("facts", raised)
         return None

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from lessons.toolkit.probes.refusal import tell
+
 E = 1e-6  # a step of the central differences
 INPUTS, HIDDEN, OUTPUTS, IMAGES = 12, 9, 5, 7
 
@@ -20,7 +22,8 @@ def gradient_error(
     x, labels = rng.normal(size=(IMAGES, INPUTS)), rng.integers(0, OUTPUTS, IMAGES)
     try:
         found = backward(forward(params, x)[1], labels)
-    except Exception:  # the lesson's own check says what is wrong
+    except Exception as raised:
+        tell("the gradient's error", raised)
         return 1.0
 
     def difference(param: Any, place: tuple[int, ...]) -> float:
@@ -47,7 +50,8 @@ def descent_error(update: Callable[..., Any]) -> float:
     rate = 0.375  # none that anybody would choose
     try:
         update(params, [gradient.copy() for gradient in gradients], rate)
-    except Exception:
+    except Exception as raised:
+        tell("the step's error", raised)
         return 1.0
     went = [now - then for now, then in zip(params, before, strict=True)]
     return error(went, [-rate * gradient for gradient in gradients])

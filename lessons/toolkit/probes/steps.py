@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from lessons.toolkit.probes.refusal import tell
+
 MOST = 1e3  # an error that is no number, or a larger one
 
 
@@ -28,7 +30,8 @@ def step_error(train_step: Callable[..., Any]) -> float:
         data = torch.tensor(x), torch.tensor(labels)
         try:
             loss, outputs = train_step(model, optimizer, torch.nn.CrossEntropyLoss(), *data)
-        except Exception:  # the lesson's own check says what is wrong
+        except Exception as raised:
+            tell("the step's error", raised)
             return MOST
         scores = x @ weights.T + biases
         powers = np.exp(scores)
@@ -47,6 +50,6 @@ def difference(found: Any, right: Any) -> float:
     try:
         values = found.detach().cpu().numpy() if hasattr(found, "detach") else np.asarray(found)
         worst = float(np.abs(values - right).max()) if values.shape == np.shape(right) else MOST
-    except Exception:
+    except (TypeError, ValueError, RuntimeError):  # no array of numbers
         return MOST
     return worst if worst < MOST else MOST

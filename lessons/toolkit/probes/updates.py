@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lessons.toolkit.probes.collectives import largest_error
+from lessons.toolkit.probes.refusal import tell
 
 Function = Callable[..., Any]
 
@@ -19,7 +20,8 @@ def in_one_number(probe: Callable[[Function, np.random.Generator], float]) -> Fu
     def number(function: Function) -> float:
         try:
             return probe(function, np.random.default_rng())
-        except Exception:  # the lesson's own check says what is wrong
+        except Exception as raised:
+            tell(probe.__name__.replace("_", " "), raised)
             return math.nan
 
     return number

@@ -57,12 +57,14 @@ def test_whatever_a_student_gives_back_is_a_number(answer):
     assert descent_error(lambda *given: answer) == pytest.approx(1.0)  # nothing was changed
 
 
-def test_a_function_that_raises_stops_nothing():
+def test_a_function_that_raises_stops_nothing_and_is_told(capsys):
     def raises(*given):
         raise KeyError("SLURM_PROCID")
 
     found = [of_gradients(raises), facts_wrong(raises), step_error(raises), descent_error(raises)]
     assert found == [1.0, 5, 1e3, 1.0]
+    told = capsys.readouterr().err
+    assert told.count("could not be measured: KeyError: 'SLURM_PROCID'") == 8
 
 
 def test_a_step_of_pytorch():

@@ -1,0 +1,1 @@
+"""Public checks of lesson 11: when the model does not fit."""

@@ -1,0 +1,83 @@
+"""How much faster a pipeline is than one process, measured in one launch, in rounds.
+
+A round has a phase for rank 0 *alone* with the whole network, one in which all ranks do that at the
+same time and exchange nothing (*silent*: what this machine can give), and one for the pipeline with
+each number of micro-batches, all on batches of one size. Every other round goes backwards, so that
+who else uses the machine hits all phases alike.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lessons.toolkit.record.epoch_clock import synchronise
+
+Step = Callable[[], Any]
+
+
+def measure_rounds(
+    record: Any,
+    dist: Any,
+    *,
+    serial: Step,
+    together: Mapping[int, Step],
+    params: Callable[[], Any],
+    rounds: int,
+    steps: int,
+) -> int:
+    """All ranks call it. together: number of micro-batches -> a step of the pipeline with it.
+    params: this rank's parameters. Gives the best number of micro-batches, the same on all."""
+    phases: dict[Any, Step] = {"alone": serial, "silent": serial, **together}
+    for phase, step in phases.items():
+        seconds_of(dist, phase, step, 1)
+    found = []
+    for number in range(1, rounds + 1):
+        before = [array.detach().clone() for array in params()]
+        order = list(phases) if number % 2 else list(phases)[::-1]
+        seconds = {phase: seconds_of(dist, phase, phases[phase], steps) for phase in order}
+        changes = [
+            float((after - old).abs().max()) for after, old in zip(params(), before, strict=True)
+        ]
+        moved = [0.0] * dist.get_world_size()
+        dist.all_gather_object(moved, max(changes, default=0.0))
+        found.append((number, seconds, min(moved)))
+    typical = {m: statistics.median(seconds[m] for _, seconds, _ in found) for m in together}
+    best = min(typical, key=lambda m: (typical[m], m))
+    say(record, found, best, list(together), steps, dist.get_world_size())
+    return best
+
+
+def say(
+    record: Any, found: list[Any], best: int, tried: list[int], steps: int, ranks: int
+) -> None:
+    fewest = min(tried)
+    for number, seconds, moved in found:
+        each = {str(m): round(seconds[m] / steps, 6) for m in tried}
+        alone, silent = seconds["alone"], seconds["silent"]
+        record.measure(
+            "pipeline_round", round(seconds[best] / steps, 6), "s", round=number,
+            alone_s=round(alone / steps, 6), silent_s=round(silent / steps, 6), together_s=each,
+            moved=moved, best=best,
+        )  # fmt: skip
+        record.measure("pipeline_speedup", alone / seconds[best], "", round=number)
+        # N silent ranks do N batches in that time, the pipeline one.
+        record.measure("pipeline_share", silent / ranks / seconds[best], "", round=number)
+        record.measure("gain", seconds[fewest] / seconds[best], "", round=number)
+    record.measure("sizes_tried", len(tried), "", micro_batches=tried)
+    record.measure("best_micro_batches", best, "")
+    record.measure("pipeline_moved", min(moved for *_, moved in found), "")
+
+
+def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
+    """Of the slowest rank, from a moment when all are ready."""
+    seconds = [0.0] * dist.get_world_size()
+    dist.barrier()
+    began = time.perf_counter()
+    if phase != "alone" or dist.get_rank() == 0:
+        for _ in range(steps):
+            step()
+        synchronise()
+    took = time.perf_counter() - began
+    dist.all_gather_object(seconds, took)
+    return max(seconds)
