@@ -15,6 +15,7 @@ from lessons.toolkit.plots.job import node_grid
 from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
+from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
@@ -29,6 +30,7 @@ __all__ = [
     "beside_published",
     "busiest_rank",
     "class_in_batches",
+    "drawn_schedules",
     "epoch_bars",
     "fitted_curves",
     "four_curves",
