@@ -47,7 +47,7 @@ def forward(stage, x, sent):
     if stage.before is not None:
         x = x.new_empty(len(x), stage.width)
         dist.recv(x, stage.before, group=stage.down)
-        x.requires_grad_(torch.is_grad_enabled())
+        x.requires_grad_()
     outputs = stage.layers(x)
     if stage.after is not None:
         sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))
