@@ -48,9 +48,7 @@ def measure_rounds(
     return best
 
 
-def say(
-    record: Any, found: list[Any], best: int, tried: list[int], steps: int, ranks: int
-) -> None:
+def say(record: Any, found: list[Any], best: int, tried: list[int], steps: int, ranks: int) -> None:
     fewest = min(tried)
     for number, seconds, moved in found:
         each = {str(m): round(seconds[m] / steps, 6) for m in tried}
