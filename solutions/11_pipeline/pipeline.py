@@ -1,6 +1,5 @@
 """A network whose layers lie on several ranks: what one rank holds, and one step of all together."""
 
-import os
 import sys
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -9,9 +8,8 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from cluster.launchers import launched
-
 import plan
+from ranks import who_am_i
 
 
 class Stage(NamedTuple):
@@ -112,21 +110,16 @@ def evaluate(stage, loss_function, x, y):
     return (sums / len(x)).tolist()
 
 
-def meet():
+def meet(timeout=60):
     """Meet the other ranks: rank, size, number on this node, device."""
-    me = launched()
-    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
-    os.environ.setdefault("MASTER_PORT", "29511")
-    rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
+    rank, size, local_rank = who_am_i()
     device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group(
-        "nccl" if device.type == "cuda" else "gloo",
-        rank=rank,
-        world_size=size,
-        timeout=timedelta(seconds=60),  # who waits longer for a message ends with an error
-    )
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    # Who waits longer than this for a message ends with an error.
+    waits = timedelta(seconds=timeout)
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=waits)
     return rank, size, local_rank, device
 
 

@@ -13,7 +13,7 @@ from torch import nn
 
 from lessons.toolkit import data
 from lessons.toolkit.record import Record
-from lessons.toolkit.stages import measure_plan, measure_stages
+from lessons.toolkit.stages import measure_holdings, measure_plan, measure_serial
 
 import plan
 from pipeline import Stage, build_layers, evaluate, meet, place, train_step
@@ -27,7 +27,9 @@ def command_line():
     parser.add_argument("--layers", type=int, default=9, help="dense layers of the network")
     parser.add_argument("--width", type=int, default=256, help="neurons of a layer")
     parser.add_argument("--micro-batches", type=int, default=4, help="parts of a batch")
-    parser.add_argument("--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="their order")
+    parser.add_argument(
+        "--schedule", default="gpipe", choices=["gpipe", "1f1b"], help="their order"
+    )
     parser.add_argument("--replicas", type=int, default=1, help="copies of the whole pipeline")
     parser.add_argument("--epochs", type=int, default=3, help="passes over the training images")
     parser.add_argument("--batch-size", "--batch_size", type=int, default=128, help="images a step")
@@ -100,7 +102,10 @@ def main():
         print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
     # Who holds what, and whether steps of this code are those of one process: seen from outside.
     measure_plan(record, plan)
-    measure_stages(record, dist, stage, mine, train_step, order)
+    measure_holdings(record, dist, stage, mine)
+    for kind in ("gpipe", "1f1b"):
+        order = plan.schedule(stages, args.micro_batches, kind)[number]
+        measure_serial(record, dist, stage, train_step, order, schedule=kind)
     record.end(test_loss=loss, test_accuracy=accuracy)
     dist.destroy_process_group()
 

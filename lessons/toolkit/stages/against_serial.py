@@ -11,12 +11,9 @@ STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 divides by nothing: micro-batches unlike 
 MOST = 1e3  # an error that is no number, or a larger one
 
 
-def measure_stages(
-    record: Any, dist: Any, stage: Any, mine: Sequence[int], train_step: Callable[..., Any],
-    order: Any,
-) -> None:  # fmt: skip
-    """On every rank. stage: as the program made it, with fields layers, width, before, after,
-    replica, replicas. mine: the numbers of the layers that it holds."""
+def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
+    """On every rank: who holds which parameters. stage: as the program made it, with fields layers,
+    width, before, after, replica, replicas. mine: the numbers of the layers that it holds."""
     told = [None] * dist.get_world_size()
     hashes = [hash_of(parameter) for parameter in stage.layers.parameters()]
     count = sum(parameter.numel() for parameter in stage.layers.parameters())
@@ -27,9 +24,15 @@ def measure_stages(
     record.measure("params_together", sum(rank[2] for rank in first), "parameters")
     every = [one for rank in first for one in rank[3]]
     record.measure("params_twice", len(every) - len(set(every)), "arrays")
-    error = serial_error(dist, stage, train_step, order)
-    point = {"micro_batches": len(order) // 2, "steps": STEPS}
-    record.measure("serial_error", error, "", **point)
+
+
+def measure_serial(
+    record: Any, dist: Any, stage: Any, train_step: Callable[..., Any], order: Any,
+    images: int = IMAGES, **point: Any,
+) -> None:  # fmt: skip
+    """On every rank: steps of this code against those of one process. images: of a batch."""
+    error = serial_error(dist, stage, train_step, order, images)
+    record.measure("serial_error", error, "", micro_batches=len(order) // 2, **point)
 
 
 def hash_of(parameter: Any) -> str:
@@ -51,12 +54,14 @@ def small_layers(numbers: Sequence[int]) -> Any:
     return torch.nn.Sequential(*layers)
 
 
-def small_batch(step: int) -> tuple[np.ndarray, np.ndarray]:
+def small_batch(step: int, images: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(step)
-    return rng.normal(size=(IMAGES, WIDTHS[0])), rng.integers(0, WIDTHS[-1], IMAGES)
+    return rng.normal(size=(images, WIDTHS[0])), rng.integers(0, WIDTHS[-1], images)
 
 
-def serial_error(dist: Any, stage: Any, train_step: Callable[..., Any], order: Any) -> float:
+def serial_error(
+    dist: Any, stage: Any, train_step: Callable[..., Any], order: Any, images: int = IMAGES
+) -> float:
     """How far parameters are from those of one process after three steps in float64, as a part of
     the longest way that one of them went."""
     import torch
@@ -70,7 +75,7 @@ def serial_error(dist: Any, stage: Any, train_step: Callable[..., Any], order: A
     optimizer = torch.optim.SGD(layers.parameters(), lr=RATE)
     loss = torch.nn.CrossEntropyLoss(reduction="sum")
     for step in range(STEPS):
-        x, y = small_batch(step)
+        x, y = small_batch(step, images)
         batch = torch.tensor(x, device=device), torch.tensor(y, device=device)
         train_step(own, optimizer, loss, *batch, order)
     told = [None] * dist.get_world_size()
@@ -79,18 +84,18 @@ def serial_error(dist: Any, stage: Any, train_step: Callable[..., Any], order: A
     worst = 0.0
     for replica in range(stage.replicas):
         found = [a for rank in told if rank and rank[0] == replica for a in rank[1]]
-        worst = max(worst, away(found, *serial_steps()))
+        worst = max(worst, away(found, *serial_steps(images)))
     return worst if worst < MOST else MOST
 
 
-def serial_steps() -> tuple[list[np.ndarray], list[np.ndarray]]:
+def serial_steps(images: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Parameters at the start, and after the same steps of one process on whole batches."""
     import torch
 
     network = small_layers(range(len(WIDTHS) - 1))
     start = [parameter.detach().numpy().copy() for parameter in network.parameters()]
     for step in range(STEPS):
-        x, y = small_batch(step)
+        x, y = small_batch(step, images)
         scores = network(torch.tensor(x))
         gradients = torch.autograd.grad(
             torch.nn.functional.cross_entropy(scores, torch.tensor(y)), list(network.parameters())

@@ -37,7 +37,8 @@ def measure_rounds(
         order = list(phases) if number % 2 else list(phases)[::-1]
         seconds = {phase: seconds_of(dist, phase, phases[phase], steps) for phase in order}
         changes = [
-            float((after - old).abs().max()) for after, old in zip(params(), before, strict=True)
+            float((after.detach() - old).abs().max())
+            for after, old in zip(params(), before, strict=True)
         ]
         moved = [0.0] * dist.get_world_size()
         dist.all_gather_object(moved, max(changes, default=0.0))
@@ -58,10 +59,13 @@ def say(record: Any, found: list[Any], best: int, tried: list[int], steps: int, 
             alone_s=round(alone / steps, 6), silent_s=round(silent / steps, 6), together_s=each,
             moved=moved, best=best,
         )  # fmt: skip
-        record.measure("pipeline_speedup", alone / seconds[best], "", round=number)
-        # N silent ranks do N batches in that time, the pipeline one.
-        record.measure("pipeline_share", silent / ranks / seconds[best], "", round=number)
-        record.measure("gain", seconds[fewest] / seconds[best], "", round=number)
+        ratios = {
+            "pipeline_speedup": alone / seconds[best],
+            "pipeline_share": silent / ranks / seconds[best],  # silent ranks do a batch each
+            "gain": seconds[fewest] / seconds[best],
+        }
+        for name, ratio in ratios.items():
+            record.measure(name, round(ratio, 4), "", round=number)
     record.measure("sizes_tried", len(tried), "", micro_batches=tried)
     record.measure("best_micro_batches", best, "")
     record.measure("pipeline_moved", min(moved for *_, moved in found), "")
