@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lessons.toolkit.probes.refusal import tell
+
 
 def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int) -> float:
     """Of one step and rank. sizes: of what goes in and out of dense layers that are cut in pairs.
@@ -40,7 +42,8 @@ def bytes_error(bytes_a_step: Callable[..., Any]) -> float:
             case = (way, sizes, batch, ranks, int(rng.choice([2, 4, 8])))
             try:
                 found = float(bytes_a_step(way, list(sizes), *case[2:]))
-            except Exception:  # the lesson's own check says what is wrong
+            except Exception as raised:
+                tell("the error of bytes_a_step", raised)
                 return math.nan
             worst = max(worst, abs(found / ring_bytes(*case) - 1))
             if math.isnan(found):
