@@ -65,7 +65,8 @@ def say(record: Any, found: list[Any], best: int, tried: list[int], steps: int, 
             "gain": seconds[fewest] / seconds[best],
         }
         for name, ratio in ratios.items():
-            record.measure(name, round(ratio, 4), "", round=number)
+            record.measure(name, round(ratio, 4), "", round=number, fewest=fewest)
+    record.measure("rounds_made", len(found), "rounds")
     record.measure("sizes_tried", len(tried), "", micro_batches=tried)
     record.measure("best_micro_batches", best, "")
     record.measure("pipeline_moved", min(moved for *_, moved in found), "")

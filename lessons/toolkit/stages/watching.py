@@ -90,23 +90,34 @@ def ahead_of_rank_0(dist: Any, device: Any) -> float:
     return found
 
 
+def expected(stage: Any, images: int) -> int:
+    """Bytes that have to come in: what goes into the stage, and the gradients of what goes out."""
+    parameters = list(stage.layers.parameters())
+    numbers = stage.width if stage.before is not None else 0
+    numbers += len(parameters[-1]) if stage.after is not None else 0  # a bias for each output
+    return images * numbers * int(parameters[0].element_size())
+
+
 def watch_step(record: Any, dist: Any, stage: Any, step: Callable[[], Any], **point: Any) -> None:
     """On every rank: one step, and into the record for each rank when it computed (milliseconds
-    since the first began), how many micro-batches and bytes it held, and how many bytes came."""
+    since the first began), how many micro-batches and bytes it held, and how many bytes came, also beside those
+    that have to: activations from the stage before, gradients from the one after. images: of a
+    replica's batch."""
     device = next(stage.layers.parameters()).device
     ahead = ahead_of_rank_0(dist, device)
     dist.barrier()
     came = bytes_received()
     with saved_for_backward(stage.layers.parameters()) as kept, diary_of(stage.layers) as diary:
         step()
-    came = (bytes_received() or 0) - (came or 0)
+    after = bytes_received()
+    received = None if came is None or after is None else after - came
     times = [[at - ahead for at in times] for times in (diary.starts, diary.ends)]
-    facts = (diary.held(), kept["most"], came)
+    facts = (diary.held(), kept["most"], received, expected(stage, images))
     told = gathered(dist, (stage.replica, "".join(diary.kinds), *times, facts))
     began = min((at for rank in told for at in rank[2]), default=0.0)
     ended = max((at for rank in told for at in rank[3]), default=began)
     idle = 0.0
-    for rank, (replica, kinds, starts, ends, (held, most, received)) in enumerate(told):
+    for rank, (replica, kinds, starts, ends, (held, most, came, right)) in enumerate(told):
         busy = sum(end - start for start, end in zip(starts, ends, strict=True))
         idle += 1 - busy / (ended - began) if ended > began else 1.0
         value = {"of_rank": rank, "replica": replica, "kinds": kinds, **point}
@@ -116,5 +127,7 @@ def watch_step(record: Any, dist: Any, stage: Any, step: Callable[[], Any], **po
         }
         record.measure("busy", round(busy, 6), "s", **value)
         record.measure("held", held, "micro-batches", of_rank=rank, bytes=most, **point)
-        record.measure("bytes_came", received, "bytes", of_rank=rank, **point)
+        if came is not None and right:
+            off = round(abs(came - right) / right, 5)
+            record.measure("bytes_off", off, "", of_rank=rank, bytes=came, **point)
     record.measure("bubble", idle / len(told), "", **point)

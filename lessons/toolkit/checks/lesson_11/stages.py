@@ -14,7 +14,7 @@ PARTS = (3, 4, 2, 3)  # images of the micro-batches
 
 
 class PretendedDist:
-    """torch.distributed for ranks that are threads: sends and receives, which wait for each other."""
+    """torch.distributed for ranks that are threads: sends and receives wait for each other."""
 
     def __init__(self) -> None:
         self.own = threading.local()
@@ -147,7 +147,8 @@ def two_of(value: Any) -> tuple[Any, Any]:
         came_in, outputs = value
     except (TypeError, ValueError):
         advice = "return x, outputs: `backward` needs both."
-        raise CheckFailed("forward returns what came in and what came out", shown(value), advice) from None  # fmt: skip
+        wanted = "forward returns what came in and what came out"
+        raise CheckFailed(wanted, shown(value), advice) from None
     return came_in, outputs
 
 
