@@ -98,11 +98,12 @@ def expected(stage: Any, images: int) -> int:
     return images * numbers * int(parameters[0].element_size())
 
 
-def watch_step(record: Any, dist: Any, stage: Any, step: Callable[[], Any], **point: Any) -> None:
+def watch_step(
+    record: Any, dist: Any, stage: Any, step: Callable[[], Any], images: int, **point: Any
+) -> None:
     """On every rank: one step, and into the record for each rank when it computed (milliseconds
-    since the first began), how many micro-batches and bytes it held, and how many bytes came, also beside those
-    that have to: activations from the stage before, gradients from the one after. images: of a
-    replica's batch."""
+    since the first began), how many micro-batches and bytes it held, and the bytes that came
+    beside those that have to. images: of a replica's batch."""
     device = next(stage.layers.parameters()).device
     ahead = ahead_of_rank_0(dist, device)
     dist.barrier()
