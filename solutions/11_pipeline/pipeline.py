@@ -1,4 +1,4 @@
-"""A network whose layers lie on several ranks: what one rank holds, and one step of all together."""
+"""A network whose layers lie on several ranks: what one of them holds, and a step of all."""
 
 import sys
 from datetime import timedelta
@@ -47,7 +47,7 @@ def forward(stage, x, sent):
     if stage.before is not None:
         x = x.new_empty(len(x), stage.width)
         dist.recv(x, stage.before, group=stage.down)
-        x.requires_grad_(torch.is_grad_enabled())
+        x.requires_grad_()
     outputs = stage.layers(x)
     if stage.after is not None:
         sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))
@@ -56,8 +56,8 @@ def forward(stage, x, sent):
 
 
 def backward(stage, x, outputs, sent):
-    """The same micro-batch back: x and outputs of `forward`; at the last stage, outputs is the loss."""
-    ### BEGIN SOLUTION Exercise 11.2: the gradient of outputs from the stage after, that of x sent back
+    """The same micro-batch back. At the last stage outputs is the loss, else as in `forward`."""
+    ### BEGIN SOLUTION Exercise 11.2: the gradient of outputs comes in, that of x goes out
     gradient = None
     if stage.after is not None:
         gradient = torch.empty_like(outputs)

@@ -111,7 +111,7 @@ def main():
     measure_gradients(record, dist, stage, whole, together(best), serial, micro_batches=best)
     for kind in ("gpipe", "1f1b"):
         watch_step(
-            *(record, dist, stage, together(args.watched, kind)),
+            *(record, dist, stage, together(args.watched, kind), args.batch_size),
             schedule=kind,
             micro_batches=args.watched,
         )

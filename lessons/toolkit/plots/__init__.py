@@ -19,6 +19,7 @@ from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
+from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 
@@ -38,6 +39,7 @@ __all__ = [
     "input_overlap",
     "input_rates",
     "losses",
+    "measured_stages",
     "median_of_measure",
     "node_grid",
     "replica_scaling",
@@ -45,6 +47,7 @@ __all__ = [
     "shares_of",
     "speed_rounds",
     "speedup",
+    "step_times",
     "steps_and_seconds",
     "tensor_timeline",
     "throughput_by_batch",

@@ -15,7 +15,7 @@ from lessons.toolkit.stages.against_serial import (
     measure_holdings,
     measure_serial,
 )
-from lessons.toolkit.stages.plans import measure_plan, walk
+from lessons.toolkit.stages.plans import measure_plan
 from lessons.toolkit.stages.rounds import measure_rounds
 from lessons.toolkit.stages.watching import watch_step
 
@@ -25,6 +25,5 @@ __all__ = [
     "measure_plan",
     "measure_rounds",
     "measure_serial",
-    "walk",
     "watch_step",
 ]

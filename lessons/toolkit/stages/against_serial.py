@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lessons.toolkit.stages.gathering import gathered
+
 WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
 STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 divides by nothing: micro-batches unlike in size
 MOST = 1e3  # an error that is no number, or a larger one
@@ -14,11 +16,10 @@ MOST = 1e3  # an error that is no number, or a larger one
 def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
     """On every rank: who holds which parameters. stage: as the program made it, with fields layers,
     width, before, after, replica, replicas. mine: the numbers of the layers that it holds."""
-    told = [None] * dist.get_world_size()
     hashes = [hash_of(parameter) for parameter in stage.layers.parameters()]
     count = sum(parameter.numel() for parameter in stage.layers.parameters())
-    dist.all_gather_object(told, (stage.replica, list(mine), count, hashes))
-    first = [rank for rank in told if rank is not None and rank[0] == 0]
+    told = gathered(dist, (stage.replica, list(mine), count, hashes))
+    first = [rank for rank in told if rank[0] == 0]
     for number, (_, layers, held, _) in enumerate(first):
         record.measure("params_held", held, "parameters", stage=number, layers=layers)
     record.measure("params_together", sum(rank[2] for rank in first), "parameters")
@@ -78,12 +79,11 @@ def serial_error(
         x, y = small_batch(step, images)
         batch = torch.tensor(x, device=device), torch.tensor(y, device=device)
         train_step(own, optimizer, loss, *batch, order)
-    told = [None] * dist.get_world_size()
     arrays = [parameter.detach().cpu().numpy() for parameter in layers.parameters()]
-    dist.all_gather_object(told, (stage.replica, arrays))
+    told = gathered(dist, (stage.replica, arrays))
     worst = 0.0
     for replica in range(stage.replicas):
-        found = [a for rank in told if rank and rank[0] == replica for a in rank[1]]
+        found = [a for rank in told if rank[0] == replica for a in rank[1]]
         worst = max(worst, away(found, *serial_steps(images)))
     return worst if worst < MOST else MOST
 
@@ -122,14 +122,13 @@ def measure_gradients(
 ) -> None:  # fmt: skip
     """Of the timed network itself: one step's gradients of all stages against those of one process,
     as a part of the largest. network: rank 0's whole one, which gets the stages' parameters."""
-    told = [None] * dist.get_world_size()
     before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
     gradients()
     after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]
-    dist.all_gather_object(told, (stage.replica, before, after))
+    told = gathered(dist, (stage.replica, before, after))
     error = 0.0
     if dist.get_rank() == 0:
-        error = gradient_error([rank for rank in told if rank and rank[0] == 0], network, serial)
+        error = gradient_error([rank for rank in told if rank[0] == 0], network, serial)
     record.measure("gradient_error", error, "", **point)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lessons.toolkit.probes.refusal import tell
-
-Order = Sequence[tuple[str, int]]
+from lessons.toolkit.ranks.schedules import held, timed
 
 MOST = 1e3  # an excess that is no number, or a larger one
 CASES = (  # costs of layers, stages
@@ -31,42 +30,6 @@ def least(costs: Sequence[float], stages: int) -> float:
     return min(heaviest(costs, [0, *cuts, len(costs)]) for cuts in inner)
 
 
-def walk(
-    orders: Sequence[Order], forward: float = 1.0, backward: float = 2.0
-) -> list[list[tuple[str, int, float, float]]] | None:
-    """(kind, micro-batch, start, end) of all that each stage does; None if they wait for ever.
-
-    A stage begins as soon as its turn has come and the other stage's result is there.
-    """
-    done: dict[tuple[int, str, int], float] = {}
-    found: list[list[tuple[str, int, float, float]]] = [[] for _ in orders]
-    last, moved = len(orders) - 1, True
-    while moved:
-        moved = False
-        for stage, order in enumerate(orders):
-            for kind, k in order[len(found[stage]) :]:
-                if kind == "F":
-                    before = done.get((stage - 1, "F", k)) if stage else 0.0
-                else:
-                    source = (stage, "F", k) if stage == last else (stage + 1, "B", k)
-                    before = done.get(source) if (stage, "F", k) in done else None
-                if before is None:
-                    break
-                start = max(before, found[stage][-1][3] if found[stage] else 0.0)
-                end = start + (forward if kind == "F" else backward)
-                done[stage, kind, k] = end
-                found[stage].append((kind, k, start, end))
-                moved = True
-    whole = all(len(events) == len(order) for events, order in zip(found, orders, strict=True))
-    return found if whole else None
-
-
-def most_held(order: Order) -> int:
-    """Micro-batches whose activations a stage holds at once, at most."""
-    held = itertools.accumulate(1 if kind == "F" else -1 for kind, _ in order)
-    return max(held, default=0)
-
-
 def split_excess(split: Callable[..., Any]) -> float:
     """How much heavier than it need be the heaviest stage is, in the worst of several cases."""
     worst = 0.0
@@ -87,17 +50,14 @@ def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
         every = sorted((kind, k) for kind in "FB" for k in range(micro_batches))
         if len(orders) != stages or any(sorted(order) != every for order in orders):
             return MOST
-        events = walk(orders)
-        if events is None:
-            return MOST
-        span = max(end for stage in events for *_, end in stage)
+        span = max(box.end for box in timed(orders))
         worst = max(worst, span / (3 * (micro_batches + stages - 1)) - 1)
     return worst
 
 
 def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
     """Micro-batches that the first of four stages holds at once, of eight."""
-    return float(most_held([tuple(one) for one in schedule(4, 8, kind)[0]]))
+    return float(held(schedule(4, 8, kind))[0])
 
 
 def grid_wrong(grid: Callable[..., Any]) -> float:
@@ -118,8 +78,8 @@ def measure_plan(record: Any, plan: Any) -> None:
     for kind in ("gpipe", "1f1b"):
         excess = number(schedule_excess, plan.schedule, kind)
         record.measure("schedule_excess", excess, "", schedule=kind)
-        held = number(schedule_held, plan.schedule, kind)
-        record.measure("schedule_held", held, "micro-batches", schedule=kind)
+        most = number(schedule_held, plan.schedule, kind)
+        record.measure("schedule_held", most, "micro-batches", schedule=kind)
     record.measure("grid_wrong", number(grid_wrong, plan.grid), "ranks")
 
 

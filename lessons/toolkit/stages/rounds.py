@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.stages.gathering import gathered
 
 Step = Callable[[], Any]
 
@@ -40,9 +41,8 @@ def measure_rounds(
             float((after.detach() - old).abs().max())
             for after, old in zip(params(), before, strict=True)
         ]
-        moved = [0.0] * dist.get_world_size()
-        dist.all_gather_object(moved, max(changes, default=0.0))
-        found.append((number, seconds, min(moved)))
+        moved = min(gathered(dist, max(changes, default=0.0)))
+        found.append((number, seconds, moved))
     typical = {m: statistics.median(seconds[m] for _, seconds, _ in found) for m in together}
     best = min(typical, key=lambda m: (typical[m], m))
     say(record, found, best, list(together), steps, dist.get_world_size())
@@ -65,7 +65,8 @@ def say(record: Any, found: list[Any], best: int, tried: list[int], steps: int, 
             "gain": seconds[fewest] / seconds[best],
         }
         for name, ratio in ratios.items():
-            record.measure(name, round(ratio, 4), "", round=number)
+            record.measure(name, round(ratio, 4), "", round=number, fewest=fewest)
+    record.measure("rounds_made", len(found), "rounds")
     record.measure("sizes_tried", len(tried), "", micro_batches=tried)
     record.measure("best_micro_batches", best, "")
     record.measure("pipeline_moved", min(moved for *_, moved in found), "")
@@ -73,13 +74,10 @@ def say(record: Any, found: list[Any], best: int, tried: list[int], steps: int, 
 
 def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
     """Of the slowest rank, from a moment when all are ready."""
-    seconds = [0.0] * dist.get_world_size()
     dist.barrier()
     began = time.perf_counter()
     if phase != "alone" or dist.get_rank() == 0:
         for _ in range(steps):
             step()
         synchronise()
-    took = time.perf_counter() - began
-    dist.all_gather_object(seconds, took)
-    return max(seconds)
+    return float(max(gathered(dist, time.perf_counter() - began)))

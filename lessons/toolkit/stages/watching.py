@@ -1,13 +1,15 @@
-"""One step of a pipeline, seen from outside: when each rank computes, what it keeps and sends."""
+"""One step of a pipeline, seen from outside: when each rank computes, what it keeps, what comes."""
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from unittest.mock import patch
 
+from lessons.toolkit.probes.held import saved_for_backward
+from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.stages.gathering import gathered
 
 PINGS = 16
 
@@ -19,9 +21,6 @@ class Diary:
     kinds: list[str] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
-    sent: int = 0  # bytes
-    bytes_now: int = 0  # that autograd keeps for backward passes
-    bytes_most: int = 0
 
     def begin(self, kind: str) -> None:
         synchronise()
@@ -42,61 +41,29 @@ class Diary:
         return most
 
 
-class Kept:
-    """An array that autograd keeps; when it lets go, the diary knows."""
-
-    def __init__(self, array: Any, diary: Diary) -> None:
-        self.array, self.diary, self.size = array, diary, array.numel() * array.element_size()
-        diary.bytes_now += self.size
-        diary.bytes_most = max(diary.bytes_most, diary.bytes_now)
-
-    def __del__(self) -> None:
-        self.diary.bytes_now -= self.size
-
-
 @contextmanager
-def diary_of(layers: Any, dist: Any) -> Iterator[Diary]:
-    """Hooks on the first and the last layer, on what autograd keeps, and on what is sent."""
-    import torch
-
+def diary_of(layers: Any) -> Iterator[Diary]:
+    """By hooks on the first and the last layer, and on the parameters' gradients."""
     diary = Diary()
-    parameters = {parameter.data_ptr() for parameter in layers.parameters()}
-    isend, send = dist.isend, dist.send
 
     def went_forward(layer: Any, inputs: Any, outputs: Any) -> None:
         diary.end()
         if outputs.requires_grad:
             outputs.register_hook(lambda gradient: diary.begin("B"))
 
-    def keep(array: Any) -> Any:
-        return array if array.untyped_storage().data_ptr() in parameters else Kept(array, diary)
-
-    def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-        def sending(tensor: Any, *words: Any, **named: Any) -> Any:
-            diary.sent += tensor.numel() * tensor.element_size()
-            return function(tensor, *words, **named)
-
-        return sending
-
-    with ExitStack() as stack:
-        handles = [
-            layers[0].register_forward_pre_hook(lambda *_: diary.begin("F")),
-            layers[-1].register_forward_hook(went_forward),
-            *(
-                parameter.register_post_accumulate_grad_hook(lambda _: diary.end())
-                for parameter in layers.parameters()
-            ),
-        ]
-        for handle in handles:
-            stack.callback(handle.remove)
-        stack.enter_context(patch.object(dist, "isend", counted(isend)))
-        stack.enter_context(patch.object(dist, "send", counted(send)))
-        stack.enter_context(
-            torch.autograd.graph.saved_tensors_hooks(
-                keep, lambda kept: kept.array if isinstance(kept, Kept) else kept
-            )
-        )
+    handles = [
+        layers[0].register_forward_pre_hook(lambda *_: diary.begin("F")),
+        layers[-1].register_forward_hook(went_forward),
+        *(
+            parameter.register_post_accumulate_grad_hook(lambda _: diary.end())
+            for parameter in layers.parameters()
+        ),
+    ]
+    try:
         yield diary
+    finally:
+        for handle in handles:
+            handle.remove()
 
 
 def ahead_of_rank_0(dist: Any, device: Any) -> float:
@@ -123,24 +90,35 @@ def ahead_of_rank_0(dist: Any, device: Any) -> float:
     return found
 
 
+def expected(stage: Any, images: int) -> int:
+    """Bytes that have to come in: what goes into the stage, and the gradients of what goes out."""
+    parameters = list(stage.layers.parameters())
+    numbers = stage.width if stage.before is not None else 0
+    numbers += len(parameters[-1]) if stage.after is not None else 0  # a bias for each output
+    return images * numbers * int(parameters[0].element_size())
+
+
 def watch_step(
-    record: Any, dist: Any, stage: Any, step: Callable[[], Any], **point: Any
-) -> None:  # fmt: skip
+    record: Any, dist: Any, stage: Any, step: Callable[[], Any], images: int, **point: Any
+) -> None:
     """On every rank: one step, and into the record for each rank when it computed (milliseconds
-    since the first began), how many micro-batches and bytes it held, and how many bytes it sent."""
+    since the first began), how many micro-batches and bytes it held, and the bytes that came
+    beside those that have to. images: of a replica's batch."""
     device = next(stage.layers.parameters()).device
     ahead = ahead_of_rank_0(dist, device)
     dist.barrier()
-    with diary_of(stage.layers, dist) as diary:
+    came = bytes_received()
+    with saved_for_backward(stage.layers.parameters()) as kept, diary_of(stage.layers) as diary:
         step()
-    told: list[Any] = [None] * dist.get_world_size()
+    after = bytes_received()
+    received = None if came is None or after is None else after - came
     times = [[at - ahead for at in times] for times in (diary.starts, diary.ends)]
-    facts = (diary.held(), diary.bytes_most, diary.sent)
-    dist.all_gather_object(told, (stage.replica, "".join(diary.kinds), *times, facts))
+    facts = (diary.held(), kept["most"], received, expected(stage, images))
+    told = gathered(dist, (stage.replica, "".join(diary.kinds), *times, facts))
     began = min((at for rank in told for at in rank[2]), default=0.0)
     ended = max((at for rank in told for at in rank[3]), default=began)
     idle = 0.0
-    for rank, (replica, kinds, starts, ends, (held, kept, sent)) in enumerate(told):
+    for rank, (replica, kinds, starts, ends, (held, most, came, right)) in enumerate(told):
         busy = sum(end - start for start, end in zip(starts, ends, strict=True))
         idle += 1 - busy / (ended - began) if ended > began else 1.0
         value = {"of_rank": rank, "replica": replica, "kinds": kinds, **point}
@@ -149,6 +127,8 @@ def watch_step(
             for name, times in (("starts", starts), ("ends", ends))
         }
         record.measure("busy", round(busy, 6), "s", **value)
-        record.measure("held", held, "micro-batches", of_rank=rank, bytes=kept, **point)
-        record.measure("bytes_sent", sent, "bytes", of_rank=rank, **point)
+        record.measure("held", held, "micro-batches", of_rank=rank, bytes=most, **point)
+        if came is not None and right:
+            off = round(abs(came - right) / right, 5)
+            record.measure("bytes_off", off, "", of_rank=rank, bytes=came, **point)
     record.measure("bubble", idle / len(told), "", **point)
