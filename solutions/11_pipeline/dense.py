@@ -1,6 +1,7 @@
 """Dense layers as plain tensors: the network, its loss on one device, and one step downhill."""
 
 import itertools
+import math
 
 import torch
 from torch.nn.functional import cross_entropy, linear
@@ -63,11 +64,12 @@ def update(layers, gradients, lr):
 
 
 def difference(layers, others):
-    """The largest difference of any parameter, nan if the shapes are not the same."""
-    flat = [[tensor for layer in each for tensor in layer] for each in (layers, others)]
+    """The largest difference of any parameter; infinite where shapes differ or one is no number."""
+    flat = [
+        [tensor.detach().cpu() for layer in each for tensor in layer] for each in (layers, others)
+    ]
     pairs = list(zip(*flat, strict=True))
     if any(one.shape != other.shape for one, other in pairs):
-        return float("nan")
-    return max(
-        float((one.detach().cpu() - other.detach().cpu()).abs().max()) for one, other in pairs
-    )
+        return math.inf
+    found = [float((one - other).abs().max()) for one, other in pairs]
+    return max(found) if all(map(math.isfinite, found)) else math.inf

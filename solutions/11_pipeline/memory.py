@@ -132,7 +132,7 @@ def main():
         held = hold(sizes, args.batch_size, case, device)
         point = dict(zip(("optimizer", "precision", "checkpoint_every"), case, strict=True))
         kept = activations(sizes, args.batch_size, 4 if case[1] == "float32" else 2, case[2])
-        told = memory(params, case[0], kept, case[1])
+        told = memory(params, case[0], kept, case[1]) or {}
         record.measure(
             "bytes_held",
             sum(held.values()),

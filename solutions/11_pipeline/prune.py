@@ -109,8 +109,7 @@ def main():
         print(f"{zeros:.2%} zeros: {found:.4f}, after one more epoch of the others {again:.4f}")
         record.measure("zeros", zeros, "", share=share)
         record.measure("wrongly_removed", wrong, "weights", share=share)
-        record.measure("pruned_accuracy", found, "", share=share)
-        record.measure("retrained_accuracy", again, "", share=share)
+        record.measure("pruned_accuracy", found, "", share=share, retrained=again)
     record.end(test_accuracy=dense)
 
 

@@ -83,26 +83,22 @@ def train(way, layers, batches, lr):
 
 
 def compare(record, whole, batches, lr):
-    """The three ways from one start; gives this rank's cut layers before and after."""
+    """The three ways from one start. Gives this rank's cut layers, trained, how far joined they are
+    from those of the serial run, and how far the bytes that came are from those that have to."""
     batch, serial = len(batches[0][0]), dense.trainable(whole)
     sizes = [whole[0][0].shape[1], *(len(weight) for weight, _ in whole)]
+    shape = (sizes, batch, record.size, whole[0][0].element_size())
     seconds, _ = train("serial", serial, batches, lr) if record.rank == 0 else (0.0, None)
     record.measure("step_s", seconds, "s", way="serial", batch=batch)
     parts = dense.trainable(cut_all(whole, record.rank, record.size))
     for way, layers in {"data": dense.trainable(whole), "tensor": parts}.items():
-        point = {"way": way, "batch": batch}
         seconds, came = train(way, layers, batches, lr)
         found = dense.difference(joined(layers) if way == "tensor" else layers, serial)
+        point = {"way": way, "batch": batch, "bytes": came and round(came), "difference": found}
         record.measure("step_s", seconds, "s", **point)
-        record.measure("difference_to_serial", found, "", **point)
-        if came is None:
-            continue
-        off = bytes_off(came, way, sizes, batch, record.size, whole[0][0].element_size())
-        record.measure("bytes_received", round(came), "bytes", **point)
-        record.measure("bytes_off", off, "", **point)
         if record.rank == 0:
-            print(f"{way:6} batch {batch:5}: {came:12,.0f} bytes and {seconds:.4f} s a step")
-    return parts
+            print(f"{way:6} batch {batch:5}: {point['bytes']} bytes and {seconds:.4f} s a step")
+    return parts, found, None if came is None else bytes_off(came, "tensor", *shape)
 
 
 def meet(backend, seconds):
@@ -112,8 +108,9 @@ def meet(backend, seconds):
         sys.exit(
             "tensor_parallel.py cuts layers over ranks: start it by mpirun or srun, at least two."
         )
-    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")  # in a job both are set
-    os.environ.setdefault("MASTER_PORT", "29511")
+    # In a job both are set. Else ranks of one launcher meet where no other launcher's do.
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
     wait = timedelta(seconds=seconds)
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
     gpus = torch.cuda.device_count()
@@ -178,13 +175,19 @@ def main():
         global_batch=max(args.batch_sizes),
     )
     record.begin([tensor for layer in cut_all(whole, rank, size) for tensor in layer])
+    differences, offs = [], []
     for batch in args.batch_sizes:
         batches = dense.batches_of(mnist, batch, args.steps, precision, device)
-        parts = compare(record, whole, batches, args.lr)
+        parts, difference, off = compare(record, whole, batches, args.lr)
+        differences.append(difference)
+        offs.append(off)
     record.trained([tensor for layer in parts for tensor in layer])
     held = torch.tensor(dense.count(parts))
     dist.all_reduce(held, dist.ReduceOp.MAX)
-    record.measure("params_held", held.item(), "parameters")
+    record.measure("held_over_part", held.item() * size / dense.count(whole), "", held=held.item())
+    record.measure("difference_to_serial", max(differences), "")
+    if None not in offs:
+        record.measure("bytes_off", max(offs), "")
     record.measure("bytes_error", bytes_error(bytes_a_step), "")
     record.end()
     dist.destroy_process_group()

@@ -55,6 +55,8 @@ PROGRAMS = [
 ]
 ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
 HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
+HEAVY += ["torch.distributed", "torch.nn.functional", "torch.utils.checkpoint"]
+HEAVY += ["torch.distributed.pipelining"]
 HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
 
 

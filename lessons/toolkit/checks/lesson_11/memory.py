@@ -54,7 +54,7 @@ def check_parts(memory: Function) -> None:
                         "bfloat16 parameters are too coarse for small steps: the optimizer keeps a "
                         "float32 copy of them as well, 4 bytes more each."
                     )
-                    mistakes[6000.0] = "The optimizer's own numbers stay float32: 4 bytes each."
+                    mistakes[right / 2] = "The optimizer's own numbers stay float32: 4 bytes each."
             if part == "gradients":
                 mistakes[0.0] = "The backward pass leaves one number for each parameter."
             if part in ("parameters", "gradients") and precision == "mixed":
@@ -170,7 +170,9 @@ def check_11_5c(prune: Function) -> str:
         shapes = [tuple(getattr(one, "shape", ())) for one in found]
         if shapes != [(2, 3), (2, 2)] or any(one.dtype == torch.bool for one in found):
             advice = "Return matrices as they came in, with zeros, not masks."
-            raise CheckFailed(f"{what}: matrices of 2 × 3 and 2 × 2", shown(found), advice)
+            raise CheckFailed(
+                f"{what}: matrices of 2 × 3 and 2 × 2", " ".join(shown(found).split()), advice
+            )
         if any(bool((a != b).any()) for a, b in zip(given, weights, strict=True)):
             advice = "Make new matrices: the next share begins from the same weights."
             raise CheckFailed(f"{what}: what came in is unchanged", "it was changed", advice)
@@ -185,12 +187,12 @@ def check_11_5c(prune: Function) -> str:
             advice = "Those were the largest: what is small matters least."
         elif bool((flat == by_value).all()):
             advice = "-10 is large: compare `weight.abs()`."
-        elif count == 10 - zeros:
-            advice = "`share` is what goes, not what stays."
         elif (flat[:6] == 0).sum() == round(6 * share) and (flat[6:] == 0).sum() == round(
             4 * share
         ):
             advice = "One limit for all matrices together: here all of the second are large."
+        elif count == 10 - zeros:
+            advice = "`share` is what goes, not what stays."
         elif abs(count - zeros) == 1:
             advice = "One too many or too few: is the limit itself removed?"
         raise CheckFailed(f"{what}: {right.tolist()}", f"{flat.tolist()}", advice)

@@ -66,6 +66,9 @@ def wrong_weight(found: Any, weight: Any, way: str, rank: int, ranks: int) -> st
     return "Take the parts as `tensor_split(size, dim=…)` makes them, the one with number `rank`."
 
 
+ALIKE = "Every rank has to call `summed` as often as the others, in the same order."
+
+
 class PretendedDist:
     """torch.distributed for ranks that are threads: enough for an allreduce."""
 
@@ -89,7 +92,8 @@ class PretendedDist:
         sent = self.own.comm.exchange("all_reduce", tensor.detach().clone())
         if len({part.shape for part in sent}) > 1:
             shapes = " and ".join(size(part) for part in sent)
-            raise ValueError(f"ranks give all_reduce unlike tensors: {shapes}")
+            said = f"in one allreduce they give unlike tensors: {shapes}"
+            raise CheckFailed("all ranks exchange the same things", said, ALIKE)
         tensor.data.copy_(sum(sent))
 
 
@@ -129,8 +133,7 @@ def try_block(block: Function, own: threading.local, ranks: int) -> None:
     results = on_ranks(ranks, on_rank)
     for result in sorted(results, key=lambda one: isinstance(one, Hangs)):
         if isinstance(result, Hangs):
-            advice = "Every rank has to call `summed` as often as the others, in the same order."
-            raise CheckFailed(f"{ranks} ranks come to an end", f"{result}", advice)
+            raise CheckFailed(f"{ranks} ranks come to an end", f"{result}", ALIKE)
         if isinstance(result, BaseException):
             raise result
     for rank, (found, gradients) in enumerate(results):
@@ -209,12 +212,8 @@ def check_11_8(bytes_a_step: Function) -> str:
     """Bytes that a rank receives: gradients of everything, or outputs and their gradients."""
     sizes = [784, 256, 256, 256, 10]
     n, b = 784 * 256 + 2 * 256 * 256 + 256 * 10 + 3 * 256 + 10, 32
-    for way, ranks, itemsize in (
-        ("data", 4, 4),
-        ("tensor", 4, 4),
-        ("data", 2, 8),
-        ("tensor", 3, 8),
-    ):
+    cases = (("data", 3, 4), ("tensor", 3, 4), ("data", 2, 8), ("tensor", 5, 8))
+    for way, ranks, itemsize in cases:
         right = ring_bytes(way, sizes, b, ranks, itemsize)
         ring = 2 * (ranks - 1) / ranks * itemsize
         mistakes = {
