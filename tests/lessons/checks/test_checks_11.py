@@ -90,11 +90,11 @@ def ahead(count):
 
 
 SCHEDULES = [
-    (ahead(lambda s, p, m, kind: m), "goes forward with 1 of them"),
+    (ahead(lambda s, p, m, kind: m), "stage 1 has 1 of the F"),
     (ahead(lambda s, p, m, kind: p - s), "all forward passes first"),
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else 1), "before its first"),
     (ahead(lambda s, p, m, kind: m if kind == "gpipe" else s + 1), "needs that of the stage after"),
-    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else p), "makes room for one more"),
+    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else p), "has 1 of the F; then"),
     (lambda p, m, kind: [[("F", k) for k in range(m)]] * p, "goes forward once and back once"),
     (lambda p, m, kind: ahead(lambda *_: m)(p, m, kind)[0], "a list of pairs"),
     (lambda p, m, kind: None, "a list of pairs"),
