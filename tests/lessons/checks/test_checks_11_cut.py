@@ -108,7 +108,11 @@ PRUNED = [
     (("len(magnitudes)) - 1]", "len(magnitudes))]"), "is the limit itself removed"),
     ((KEPT, "weight.abs() > limit"), "not masks"),
     ((KEPT, "weight.mul_(weight.abs() > limit)"), "begins from the same weights"),
-    ((".sort().values", ".sort(descending=True).values"), ("weight.abs() > limit", "weight.abs() < limit"), "the largest"),
+    (
+        (".sort().values", ".sort(descending=True).values"),
+        ("weight.abs() > limit", "weight.abs() < limit"),
+        "the largest",
+    ),
 ]
 
 
@@ -211,7 +215,10 @@ def seen(micro_batch, stage, stages, stashing):
 
 
 VERSIONS = [
-    (lambda k, s, p, stash: (k - (p - 1 - s), k - (p - 1 - s) if stash else k), "no version before 0"),
+    (
+        lambda k, s, p, stash: (k - (p - 1 - s), k - (p - 1 - s) if stash else k),
+        "no version before 0",
+    ),
     (lambda k, s, p, stash: (seen(k, s, p, stash)[0], k), "same version"),
     (lambda k, s, p, stash: (seen(k, s, p, stash)[0],) * 2, "Without stashing"),
     (lambda k, s, p, stash: (max(0, k - s), k), "Turn it round"),
