@@ -177,7 +177,7 @@ one, several = {"ntasks": "1"}, {"ntasks": str(ranks)}
 [staged] = read_files(submit_once("job.sbatch", *few, options=several))
 [library] = read_files(submit_once("job_library.sbatch", *few[:2], options=several))
 for run in (serial, staged, library):
-    losses = ", ".join(f"{epoch.loss.value:.6f}" for epoch in run.epochs)
+    losses = ", ".join(f"{epoch.train_loss.value:.6f}" for epoch in run.epochs)
     print(f"{run.header['source']} on {run.workers}: losses {losses}")
     for held in measures(run, "params_held"):
         print(f"   stage {held['stage']}: layers {held['layers']}, {held['value']:,} parameters")

@@ -1,5 +1,6 @@
 """Forward and backward passes over stages (11.2), on ranks that are threads."""
 
+import itertools
 import threading
 from collections.abc import Sequence
 from types import ModuleType
@@ -99,9 +100,11 @@ def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind
     if kind == "gpipe":
         orders = [[(p, k) for p in "FB" for k in range(m)] for _ in range(stages)]
 
+    parts = [layers_of(range(a, b)) for a, b in itertools.pairwise(cuts)]
+
     def on_rank(comm: Any, number: int) -> Any:
         pretended.own.comm = comm
-        layers = layers_of(range(cuts[number], cuts[number + 1]))
+        layers = parts[number]
         before = number - 1 if number else None
         after = number + 1 if number + 1 < stages else None
         stage = pipeline.Stage(layers, WIDTHS[cuts[number]], before, after)
