@@ -77,17 +77,3 @@ def right_way(case: Case) -> str:
 
 def told(much: float) -> str:
     return "not at all" if much == float("inf") else f"{much / GB:.3g} GB"
-
-
-def cases() -> None:
-    """Print the cases as a table."""
-    print(
-        "   parameters  optimizer  precision    a sample  batch  layers   largest  devices     host"
-    )
-    for name, case in CASES.items():
-        optimizer = case.optimizer if case.trains else "only used"
-        print(
-            f"{name}  {case.params:10.3g}  {optimizer:9}  {case.precision:9}"
-            f"  {told(case.sample):>9}  {case.batch:5}  {case.layers:6}  {case.largest:8.3g}"
-            f"  {case.devices} × {told(case.device):>6}  {told(case.host)}"
-        )
