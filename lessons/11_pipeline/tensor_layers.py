@@ -5,6 +5,7 @@ outputs): what they call columns are the rows of this weight. "column" means: so
 """
 
 import itertools
+import sys
 
 import torch
 import torch.distributed as dist
@@ -22,7 +23,11 @@ def cut(layer, way, rank, size):
 def summed(tensor):
     """The sum of all ranks' tensors, as a new one. Every rank has to call it, equally often."""
     total = tensor.contiguous().clone()
-    dist.all_reduce(total)
+    try:
+        dist.all_reduce(total)
+    except RuntimeError:
+        said = f"rank {dist.get_rank()} is left alone with a sum of {tuple(tensor.shape)}:"
+        sys.exit(f"{said} does every rank call `summed` as often, in one order?")
     return total
 
 

@@ -68,8 +68,8 @@ def joined(layers):
 def train(way, layers, batches, lr):
     """Median seconds of a step of this rank, and bytes that came in for each step."""
     if way != "serial":
-        dist.barrier()
-    seconds, before = [], bytes_received()
+        summed(layers[0][1].detach()[:1])  # a barrier
+    seconds, before = [], bytes_received() if dist.get_backend() == "gloo" else None
     for x, labels in batches:
         began = time.perf_counter()
         dense.update(layers, WAYS[way](layers, x, labels), lr)
@@ -77,7 +77,7 @@ def train(way, layers, batches, lr):
             torch.cuda.synchronize()
         seconds.append(time.perf_counter() - began)
     if way != "serial":
-        dist.barrier()
+        summed(layers[0][1].detach()[:1])  # a barrier
     came = None if before is None else (bytes_received() - before) / len(batches)
     return statistics.median(seconds), came
 
@@ -115,6 +115,8 @@ def meet(backend, seconds):
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
     gpus = torch.cuda.device_count()
     device = torch.device("cuda", here.local_rank % gpus) if gpus else torch.device("cpu")
+    if gpus:
+        torch.cuda.set_device(device)
     return here.rank, here.size, here.local_rank, device
 
 
@@ -182,7 +184,7 @@ def main():
         differences.append(difference)
         offs.append(off)
     record.trained([tensor for layer in parts for tensor in layer])
-    held = torch.tensor(dense.count(parts))
+    held = torch.tensor(dense.count(parts), device=device)
     dist.all_reduce(held, dist.ReduceOp.MAX)
     record.measure("held_over_part", held.item() * size / dense.count(whole), "", held=held.item())
     record.measure("difference_to_serial", max(differences), "")
