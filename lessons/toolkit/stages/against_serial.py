@@ -112,7 +112,8 @@ def away(
     if [a.shape for a in found] != [a.shape for a in right]:
         return MOST
     way = max(float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True))
-    worst = max(float(np.abs(f - r).max()) for f, r in zip(found, right, strict=True))
+    # Python's max would pass over what is no number.
+    worst = float(np.max([np.abs(f - r).max() for f, r in zip(found, right, strict=True)]))
     return worst / way if np.isfinite(worst) else MOST
 
 

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from lessons.toolkit.record.epoch_clock import synchronise
 from lessons.toolkit.stages.gathering import gathered
 
@@ -42,7 +44,7 @@ def measure_rounds(
             float((after.detach() - old).abs().max())
             for after, old in zip(params(), before, strict=True)
         ]
-        moved = min(gathered(dist, max(changes, default=0.0)))
+        moved = float(np.min(gathered(dist, float(np.max(changes)))))
         found.append((number, seconds, moved))
     typical = {m: statistics.median(seconds[m] for _, seconds, _ in found) for m in together}
     best = min(typical, key=lambda m: (typical[m], m))
@@ -80,7 +82,7 @@ def say(
     record.measure("rounds_made", len(found), "rounds")
     record.measure("sizes_tried", len(typical), "", micro_batches=list(typical))
     record.measure("best_micro_batches", best, "")
-    record.measure("pipeline_moved", min(moved for *_, moved in found), "")
+    record.measure("pipeline_moved", float(np.min([moved for *_, moved in found])), "")
 
 
 def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
