@@ -11,6 +11,9 @@ from torch import nn
 import plan
 from ranks import who_am_i
 
+# Who waits longer for a message ends with an error. Each group needs it: without, it is 30 minutes.
+PATIENCE = timedelta(seconds=60)
+
 
 class Stage(NamedTuple):
     """This rank's layers, and whom it exchanges what with."""
@@ -110,16 +113,14 @@ def evaluate(stage, loss_function, x, y):
     return (sums / len(x)).tolist()
 
 
-def meet(timeout=60):
+def meet():
     """Meet the other ranks: rank, size, number on this node, device."""
     rank, size, local_rank = who_am_i()
     device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
     if device.type == "cuda":
         torch.cuda.set_device(device)
     backend = "nccl" if device.type == "cuda" else "gloo"
-    # Who waits longer than this for a message ends with an error.
-    waits = timedelta(seconds=timeout)
-    dist.init_process_group(backend, rank=rank, world_size=size, timeout=waits)
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=PATIENCE)
     return rank, size, local_rank, device
 
 
@@ -136,12 +137,14 @@ def place(rank, size, args):
     if wrong:
         sys.exit(wrong if rank == 0 else 1)
     number, replica, _ = plan.grid(rank, stages, args.replicas)
-    groups = [dist.new_group(plan.grid(one, stages, args.replicas)[2]) for one in range(stages)]
+    groups = [
+        dist.new_group(plan.grid(one, stages, args.replicas)[2], PATIENCE) for one in range(stages)
+    ]
     links = {
         "before": rank - 1 if number > 0 else None,
         "after": rank + 1 if number < stages - 1 else None,
-        "down": dist.new_group(),
-        "up": dist.new_group(),
+        "down": dist.new_group(timeout=PATIENCE),
+        "up": dist.new_group(timeout=PATIENCE),
         "replica": replica,
         "replicas": args.replicas,
         "peers": groups[number],

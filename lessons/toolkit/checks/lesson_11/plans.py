@@ -97,7 +97,7 @@ def check_11_4(plan: ModuleType) -> str:
         for stages, m in ((2, 2), (2, 4), (3, 6), (4, 8), (4, 2), (1, 3), (2, 1)):
             try_schedule(plan.schedule, stages, m, kind)
     for stages, replicas in ((2, 2), (2, 1), (1, 3), (3, 2), (2, 4)):
-        for rank in range(stages * replicas):
+        for rank in (*range(1, stages * replicas), 0):
             try_grid(plan.grid, rank, stages, replicas)
     return "Both orders end, as early as can be; 1F1B holds few; each rank knows its place."
 
@@ -126,8 +126,8 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
         allowed = m if kind == "gpipe" else min(m, stages - stage)
         if most > allowed:
             advice = (
-                f"Stage {stage} runs {allowed} forward passes ahead; then each backward pass makes "
-                "room for one more forward pass."
+                f"Before its first B stage {stage} has {allowed} of the F; then each B makes room "
+                "for one more F."
             )
             raise CheckFailed(
                 f"{what}: stage {stage} holds at most {allowed} micro-batches",
@@ -164,10 +164,10 @@ def try_grid(grid: Function, rank: int, stages: int, replicas: int) -> None:
     if mine == right:
         return
     advice = "Draw the ranks of a replica in a row: which ones stand below each other?"
-    if mine[:2] == (rank // replicas, rank % replicas):
-        advice = "A replica's stages are neighbours here: rank 1 is stage 1 of replica 0."
-    elif mine[:2] == right[:2] and rank not in mine[2]:
-        advice = "This rank has its layers, too: it belongs to the list."
-    elif mine[:2] == right[:2]:
+    if mine[:2] == right[:2]:
         advice = "The same layers are held by the same stage of every replica."
+        if rank not in mine[2]:
+            advice = "This rank has its layers, too: it belongs to the list."
+    elif mine[:2] == (rank // replicas, rank % replicas):
+        advice = "A replica's stages are neighbours here: rank 1 is stage 1 of replica 0."
     raise CheckFailed(f"{what} = {right}", shown(found), advice)

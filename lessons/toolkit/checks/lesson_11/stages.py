@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise
 from lessons.toolkit.ranks.schedules import one_forward_one_backward
 from lessons.toolkit.ranks.simulated_ranks import Hang, Transfer, run_on_ranks
 
@@ -151,7 +151,7 @@ def two_of(value: Any) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         advice = "return x, outputs: `backward` needs both."
         wanted = "forward returns what came in and what came out"
-        raise CheckFailed(wanted, shown(value), advice) from None
+        raise CheckFailed(wanted, f"one {type(value).__name__}", advice) from None
     return came_in, outputs
 
 

@@ -60,7 +60,7 @@ JOBS = {
     "stages cut by hand": Job((), (*TINY, "--cuts", "5"), 2, program="speed.py", environ=MEET),
     "few sizes and rounds": Job((), TINY, 2, program="speed.py", environ=MEET),
     "sends that wait": Job(
-        (*SENDS, ("pipeline.py", "timeout=60", "timeout=3")), WORDS, 2, "fails", environ=MEET
+        (*SENDS, ("pipeline.py", "seconds=60", "seconds=3")), WORDS, 2, "fails", environ=MEET
     ),
     "no gradient of what came in": Job(
         (("pipeline.py", "        x.requires_grad_()\n", ""),), WORDS, 2, "fails", environ=MEET
