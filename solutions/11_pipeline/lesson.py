@@ -30,6 +30,9 @@ ranks = 2  # stages; in "full" as many as you have GPUs
 # %% tags=["setup"]
 import importlib
 
+import memory
+import prune
+
 from autograder.reading.files import read_files
 from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_11 as check
@@ -37,9 +40,9 @@ from lessons.toolkit.plots.stages import measures
 
 import pipeline
 import plan
+import tensor_layers
 
 few = ["--train-samples", "3200", "--test-samples", "2000"] if profile == "smoke" else []
-large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"]
 
 # %% [markdown]
 # ## Predict
@@ -49,13 +52,23 @@ large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"
 #
 # 1. if rank 0 sends the whole batch on and waits for its gradients,
 # 2. if the batch is cut into 4 micro-batches, and rank 0 begins the second while rank 1 has the first?
+#
+# Two more, for later:
+#
+# 3. Copies of a network with 8 layers of 256 neurons send gradients to each other; layers that are cut
+#    *through* send activations. With how many images in a batch do both send the same?
+# 4. Lesson 01's network learns to an accuracy of 0.93. What is left of it when 95 % of its weights, the
+#    smallest, are set to zero?
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set both to numbers; 1 is as long as one process takes
+### BEGIN SOLUTION Predict: set all four to numbers; of the first two, 1 is as long as one process takes
 predict_one = 1.0
 predict_four = 0.7
+predict_cross = 400
+predict_95 = 0.5
 ### END SOLUTION
 answers.note(predict_one=predict_one, predict_four=predict_four)
+answers.note(predict_cross=predict_cross, predict_95=predict_95)
 
 # %% [markdown]
 # ## Who gets which layers?
@@ -204,6 +217,7 @@ for run in (serial, staged, library):
 # machine slows all of them down.
 
 # %%
+large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"]
 [speed] = read_files(submit_once("job_speed.sbatch", *large, options=several))
 plots.step_times(speed, predicted=predict_four)
 
@@ -272,3 +286,238 @@ answers.note(order=order)
 [hung] = read_files(submit_once("job_deadlock.sbatch", options={"ntasks": "2"}))
 for wait in measures(hung, "waited_s"):
     print(f"{wait['order']}: {wait['value']:.2f} s, {wait['said']}")
+
+# %% [markdown]
+# ## Through every layer
+#
+# The other way to cut: every rank has a part of **each** layer, and all work on the same images at the
+# same time. Megatron's recipe for two dense layers with a relu between them:
+#
+# - the first is cut by *outputs*, a **column** layer: each rank has some of the hidden numbers, with
+#   their biases. The relu of a part is a part of the relu, so nothing has to be exchanged;
+# - the second is cut by *inputs*, a **row** layer, that begins with the hidden numbers this rank has. The
+#   result is only a part of a sum: all parts have to be added up, once, and then the bias, once.
+#
+# So two layers cost one allreduce forward. And backward? The images went to all parts, so each part
+# sends a gradient back, and these add up as well: an allreduce in front. Two operators do it, and each
+# is the other one turned round:
+#
+# | | forward | backward |
+# |---|---|---|
+# | `ToParts`, in front of the column layer | nothing | sum |
+# | `FromParts`, behind the row layer | sum | nothing |
+#
+# **Exercise 11.6.** `cut` in `tensor_layers.py`: this rank's part of a weight and a bias. Mind the axis:
+# PyTorch's weight is (outputs, inputs), papers write it the other way round.
+#
+# **Exercise 11.7.** In the same file: what the two operators do, and `block`, the two layers. The usual
+# mistakes give a loss that falls all the same: the forgotten allreduce of the backward pass; a bias that
+# every rank adds before the sum; a sum in both directions. So three runs are compared with the network
+# on one rank, parameter by parameter.
+
+# %% tags=["check"]
+importlib.reload(tensor_layers)
+check.check_11_6(tensor_layers.cut)
+check.check_11_7(tensor_layers)
+
+# %% [markdown]
+# ## Who sends less?
+#
+# With data parallelism, all gradients travel: as many numbers as there are parameters, whatever the
+# batch. Cut layers send what goes from block to block, for every image of the batch: whatever the
+# parameters inside the blocks.
+#
+# **Exercise 11.8.** `bytes_a_step` in `tensor_layers.py`: bytes that a rank receives in a step, both ways.
+# A ring's allreduce of n numbers brings each rank 2 (p - 1) / p of them (lesson 06). In our network, the
+# outputs of blocks are `sizes[2], sizes[4], …`; the first block's input needs no gradient.
+
+# %% tags=["check"]
+importlib.reload(tensor_layers)
+check.check_11_8(tensor_layers.bytes_a_step)
+
+# %%
+wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256", "16384"]
+[cut] = read_files(submit_once("job_tensor.sbatch", *wide, options=several))
+for step in measures(cut, "step_s"):
+    said = f"{step['bytes']:12,} bytes a step, " if step.get("bytes") else f"{'':21}"
+    print(f"batch {step['batch']:5} {step['way']:7} {said}{step['value']:.4f} s")
+width = int(cut.header["model"].rpartition("x")[2])
+sizes = [784, *[width] * 7, 10]
+images = tensor_layers.bytes_a_step("tensor", sizes, 1, ranks, 8)
+cross = tensor_layers.bytes_a_step("data", sizes, 1, ranks, 8) / images
+print(f"both send the same with {cross:.0f} images; you said {predict_cross}")
+
+# %% [markdown]
+# **What you should see.** These bytes are no formula: the kernel counted them on the connections of each
+# rank. On two ranks, in float64: 4,795,501 bytes a step with copies, for 32 images as for 1,024; cut
+# layers 399,837 bytes for 32 images, and 12,668,854 for 1,024. Both send the same with 387 images. For
+# one block of two layers the rule is short: **cut layers send less as long as the batch has fewer images
+# than the hidden layer has neurons**. And after five steps all parameters agree with one rank's to
+# 1e-16.
+#
+# Bytes are not all. Gradients can travel while the backward pass goes on; in a cut layer everybody waits
+# for the sum, twice a block and in each direction. So layers are cut within a node, over its fastest
+# links, and pipelines and copies go from node to node. With all three, Megatron kept its pace from 32 to
+# 3,072 GPUs: 137 → 163 TFLOP/s for each A100, with networks that grew along (arXiv:2104.04473, table 1).
+# Two cores show the bytes and the equality; whether the time is worth it depends on the links.
+#
+# ## Does it fit?
+#
+# A device that trains holds four things:
+#
+# | | bytes |
+# |---|---|
+# | parameters | 4 each in float32, 2 in bfloat16 |
+# | gradients | as many |
+# | optimizer | SGD nothing; momentum one float32 number for each parameter, Adam two; with bfloat16 parameters a float32 copy of them besides, for steps that are too small for bfloat16 |
+# | activations | what each layer was given, for every image of the batch, until the backward pass comes by |
+#
+# Adam needs 16 bytes a parameter in float32, and in mixed precision 16 as well: only activations halve.
+# **Checkpoints** keep what goes into every so many layers and compute the rest once more: about a third
+# more time for a fraction of the activations.
+#
+# **Exercise 11.5.** `activations` and `memory` in `memory.py`. The program then takes real training steps
+# and compares: bytes of the tensors that are there, and of those that PyTorch keeps for the backward
+# pass, as its own hooks tell.
+
+# %% tags=["check"]
+importlib.reload(memory)
+check.check_11_5(memory)
+
+# %% [markdown]
+# ## Six networks
+#
+# | | parameters | optimizer | activations an image | batch a device | layers | devices | host memory |
+# |---|---|---|---|---|---|---|---|
+# | **a** | 25,600,000 | momentum, float32 | 0.09 GB | 128 | 50, the largest 2,400,000 | 4 of 40 GB | 64 GB |
+# | **b** | 1,300,000,000 | adam, float32 | 1.5 GB | 32 | 24, the largest 60,000,000 | 4 of 40 GB | 64 GB |
+# | **c** | 8,000,000,000 | adam, mixed | 2 GB | 16 | 32, the largest 250,000,000 | 8 of 40 GB | 64 GB |
+# | **d** | 20,600,000,000 | adam, mixed | 0.1 GB | 64 | 12, the largest 20,500,000,000 | 8 of 64 GB | 64 GB |
+# | **e** | 3,000,000,000 | adam, mixed | 1 GB | 8 | 32, the largest 100,000,000 | 1 of 24 GB | 256 GB |
+# | **f** | 60,000,000 | only used | 0.5 MB | 1 | 20, the largest 8,000,000 | 1 of 0.1 GB | 0.1 GB |
+#
+# What helps, from what costs least to what costs most. *State* is all but the activations.
+#
+# | word | the fullest device holds |
+# |---|---|
+# | `"data"`: copies, as in lesson 07 | all of the state, the whole batch's activations |
+# | `"accumulate"`: the batch in small pieces, one update | all of the state, one image's activations |
+# | `"pipeline"`: cut between layers | the state of its layers, of one at least; as many images' parts as there are stages, which makes one |
+# | `"tensor"`: cut through layers | its share of the state, one image's activations |
+# | `"offload"`: optimizer in the host's memory, or the CPU trains | one layer with its gradients, one image's activations; the host holds the state |
+# | `"prune"`: leave out 80 % of the weights | what is left, a number and its place each, 8 bytes: only for a network that is not trained any more |
+#
+# **Exercise 11.5b.** For each network the first word that fits.
+#
+# **Exercise 11.5c.** `prune` in `prune.py` sets the smallest weights to zero. It is tried on lesson 01's
+# network: you have predicted what is left of it.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Exercise 11.5b: the first way that fits, for each of the six
+decisions = {
+    "a": "data",
+    "b": "accumulate",
+    "c": "pipeline",
+    "d": "tensor",
+    "e": "offload",
+    "f": "prune",
+}
+### END SOLUTION
+answers.note(**{f"decision_{name}": word for name, word in decisions.items()})
+
+# %% tags=["check"]
+check.check_11_5b(decisions)
+importlib.reload(prune)
+check.check_11_5c(prune.prune)
+
+# %%
+[held] = read_files(submit_once("job_memory.sbatch", options=one))
+for case in measures(held, "bytes_held"):
+    held_mb = {key[:-6]: much / 1e6 for key, much in case.items() if key.endswith("_bytes")}
+    what = f"{case['optimizer']}, {case['precision']}, checkpoint {case['checkpoint_every']}"
+    print(f"{what:32}", ", ".join(f"{part} {much:.1f}" for part, much in held_mb.items()))
+[error] = measures(held, "memory_error")
+print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
+less = ["--train-samples", "12800"] if profile == "smoke" else []
+[pruned] = read_files(submit_once("job_prune.sbatch", *less, options=one))
+print(f"all weights: {pruned.test_accuracy.value:.4f}; you said {predict_95} for 95 %")
+for left in measures(pruned, "pruned_accuracy"):
+    print(f"{left['share']:.0%} removed: {left['value']:.4f}, trained on {left['retrained']:.4f}")
+
+# %% [markdown]
+# **What you should see.** The arithmetic is right to a tenth of a percent: labels and counters are not in
+# it. (A GPU's *peak* is higher than what it holds: workspaces of its libraries, gradients of activations
+# on their way, gaps between blocks.) Of lesson 01's weights, half can go for nothing and 80 % for a
+# trifle: 0.927, 0.925, 0.923 after three epochs of 12,800 images. With 95 % gone 0.83 are left, and 0.91 after
+# one more epoch of the others. That is no faster on most hardware, and with a place beside each number
+# half of the weights take as much room as all of them.
+#
+# Published, for the same trade of memory against idle time: 1.5 billion parameters on 8 GPUs with 24
+# micro-batches, samples a second for each GPU: 1F1B 11.8 at 30 GB, interleaved 13.1 at 40 GB, a schedule
+# almost without a bubble 14.5 at 59 GB (arXiv:2401.10241, table 4).
+#
+# ## Stale weights, on paper
+#
+# PipeDream (2018) fills the bubble by never waiting: each stage works through 1F1B without end and
+# updates its weights after *every* backward pass. A micro-batch then goes forward with weights that are a
+# few updates old. Version v of a stage's weights is the one after v updates; the first is 0.
+# *Without stashing* the backward pass takes the weights as they are when it comes, so its gradient
+# belongs to no network at all. *With stashing* a stage keeps, for each micro-batch under way, the
+# version that went forward.
+#
+# **Exercise 11.9.** Draw 1F1B for 4 stages, count, and find the rule: `seen(micro_batch, stage, stages,
+# stashing)` gives the versions in the forward and in the backward pass. All numbers begin with 0. (The
+# check does not know the answer: it plays the schedule through and counts updates.)
+
+
+# %% tags=["exercise"]
+def seen(micro_batch, stage, stages, stashing):
+    ### BEGIN SOLUTION Exercise 11.9: versions of the weights, forward and backward
+    forward = max(0, micro_batch - (stages - 1 - stage))
+    return forward, forward if stashing else micro_batch
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_11_9(seen)
+
+# %% [markdown]
+# On the first of 4 stages the gradient is 3 updates late, on the last one not at all, and a stashing stage
+# keeps up to 4 versions of its weights: the memory that 1F1B had saved. GPipe and 1F1B with a flush wait
+# instead, and are exactly serial training. Lesson 10 showed what staleness does to learning.
+#
+# ## Traps
+#
+# | you see | it was |
+# |---|---|
+# | nothing, for a minute, then `Timed out waiting 60000ms for recv` | both ranks receive first, or both send; or 1F1B with sends that wait |
+# | nothing, for half an hour | `dist.new_group` without a time-out: it does not take over that of `init_process_group` |
+# | one rank idle half of the time | stages of equally many layers, not of equal cost |
+# | slower with 16 micro-batches than with 4 | small matrices; a stage that waits for messages |
+# | a loss of 0 on rank 0 | it exists on the last stage only |
+# | the loss is not that of one process | batch normalisation; a mean over unequal micro-batches |
+# | gradients m times too small or too large | divided by m twice, or never: `scale_grads` and the loss both do it |
+# | images a second that nobody believes | counted for one micro-batch |
+# | loss falls, but not as on one rank | a forgotten allreduce in the backward pass, or one too many |
+# | outputs are off by p - 1 biases | a row layer's bias added before the sum |
+# | `mat1 and mat2 shapes cannot be multiplied` | the weight cut along the wrong axis |
+# | two ranks hang in an allreduce | one rank calls it less often: an `if rank == 0` around it |
+# | out of memory although the parameters fit four times | gradients, Adam's numbers, activations |
+#
+# ## Recap
+#
+# - Between layers: activations down, gradients up, little to send, and a bubble of p - 1 turns. Through
+#   layers: no bubble, a sum for every two layers, so only over the fastest links.
+# - Both are exactly the network of one process. Compare parameters with it, once, in float64.
+# - The best number of micro-batches lies in the middle. GPipe holds them all, 1F1B as many as stages.
+# - Add up parameters, gradients, optimizer and activations before you buy a way to divide them. As long
+#   as it fits, copies are simpler and faster.
+#
+# With four ranks, two pipelines of two stages each share the batch, and each stage averages with its
+# like: `cluster submit --ntasks=4 job.sbatch --replicas 2`. Large networks are trained with all three:
+# layers cut within a node, stages from node to node, copies of all that.
+#
+# **Hand in**: in a terminal, `lessons submit 11` packs this folder and says what is in it.
+#
+# Next: 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965;
+# Narayanan and others, *PipeDream*, arXiv:1806.03377, and *Megatron-LM*, arXiv:2104.04473.

@@ -80,6 +80,7 @@ def main():
         scaling="strong",  # a batch is one batch, on however many ranks
         global_batch=args.batch_size,
         stages=stages,
+        pipelines=args.replicas,
     )
     record.begin(layers.parameters())
     torch.manual_seed(args.seed)  # one order of the images for all ranks
