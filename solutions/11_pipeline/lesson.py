@@ -18,8 +18,8 @@
 # So far every rank had the whole network. That ends where its parameters, their gradients, the
 # optimizer's numbers and the activations are more than one GPU holds. Then a network can be cut in two
 # directions: *between* layers, so that each rank has some of them (a **pipeline**), or *through* every
-# layer (**tensor parallelism**). You do both by hand, measure what each leaves idle and sends, and
-# decide by arithmetic when which is worth it.
+# layer (**tensor parallelism**). Older texts call both model or network parallelism. You do both by
+# hand, measure what each leaves idle and sends, and decide by arithmetic when which is worth it.
 #
 # Allow 120 minutes. On two CPU cores all the runs of this page together take about a minute and a half.
 
@@ -355,6 +355,13 @@ print(f"both send the same with {cross:.0f} images; you said {predict_cross}")
 # than the hidden layer has neurons**. And after five steps all parameters agree with one rank's to
 # 1e-16.
 #
+# Two sources seem to disagree: one says that model parallelism may lower communication, the other that
+# its communication is high and wants one server with a fast bus. Both are right, layer by layer. Take 32
+# images. A *late dense layer* of 4,096 × 4,096 has 16,781,312 gradients and 131,072 outputs. An *early
+# convolution* with 64 filters of 3 × 3 × 64 has 36,928 gradients and, on 224 × 224 pixels, 102,760,448
+# outputs. Which of the two, `"dense"` or `"convolution"`, sends less when it is cut (`better_cut`)? You
+# note it further down.
+#
 # Bytes are not all. Gradients can travel while the backward pass goes on; in a cut layer everybody waits
 # for the sum, twice a block and in each direction. So layers are cut within a node, over its fastest
 # links, and pipelines and copies go from node to node. With all three, Megatron kept its pace from 32 to
@@ -413,7 +420,8 @@ check.check_11_5(memory)
 # network: you have predicted what is left of it.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Exercise 11.5b: the first way that fits, for each of the six
+### BEGIN SOLUTION Exercise 11.5b: the first way that fits, for each of the six; and better_cut
+better_cut = "dense"
 decisions = {
     "a": "data",
     "b": "accumulate",
@@ -424,6 +432,7 @@ decisions = {
 }
 ### END SOLUTION
 answers.note(**{f"decision_{name}": word for name, word in decisions.items()})
+answers.note(better_cut=better_cut)
 
 # %% tags=["check"]
 check.check_11_5b(decisions)
