@@ -2,10 +2,11 @@
 
 python benchmarks/pipeline_speedup.py [--rounds 15] [--launches 3]
 
-Each launch goes through interleaved rounds in the same two processes of one thread each: rank 0 alone
-with the whole network, both with one of their own (what this machine can give at most), and the
-pipeline with 1, 2, 4, 8 and 16 micro-batches, all on batches of 512 images. Ratios are taken within a
-round; the best number of micro-batches is that of the launch. Target: 1.25 times one process.
+Each launch goes through interleaved rounds in the same two processes of one thread each: rank 0
+alone with the whole network, both with one of their own (what this machine can give at most), and
+the pipeline with 1, 2, 4, 8 and 16 micro-batches, all on batches of 512 images. Ratios are taken
+within a round; the best number of micro-batches is that of the launch. Target: 1.25 times one
+process.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=3)
     args = parser.parse_args()
     print(
-        "launch  schedule  best m  speedup (median, range)  ceiling  ms: one process | m = 1, 2 …"
+        "launch  schedule  best m  speedup (median, range)  ceiling  ms: one process | m = 1, 2, …"
     )
     found = {"gpipe": [], "1f1b": []}
     for number in range(1, args.launches + 1):
