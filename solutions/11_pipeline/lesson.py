@@ -312,8 +312,8 @@ for wait in measures(hung, "waited_s"):
 #
 # **Exercise 11.7.** In the same file: what the two operators do, and `block`, the two layers. The usual
 # mistakes give a loss that falls all the same: the forgotten allreduce of the backward pass; a bias that
-# every rank adds before the sum; a sum in both directions. So three runs are compared with the network
-# on one rank, parameter by parameter.
+# every rank adds before the sum; a sum in both directions. So the check compares outputs and gradients
+# with those of the whole layers, and the job every parameter after five steps.
 
 # %% tags=["check"]
 importlib.reload(tensor_layers)
@@ -363,7 +363,7 @@ print(f"both send the same with {cross:.0f} images; you said {predict_cross}")
 # note it further down.
 #
 # Bytes are not all. Gradients can travel while the backward pass goes on; in a cut layer everybody waits
-# for the sum, twice a block and in each direction. So layers are cut within a node, over its fastest
+# for the sum, once a block forward and once backward. So layers are cut within a node, over its fastest
 # links, and pipelines and copies go from node to node. With all three, Megatron kept its pace from 32 to
 # 3,072 GPUs: 137 → 163 TFLOP/s for each A100, with networks that grew along (arXiv:2104.04473, table 1).
 # Two cores show the bytes and the equality; whether the time is worth it depends on the links.
