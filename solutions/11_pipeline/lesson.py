@@ -273,7 +273,7 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 #
 # ## Why it hangs
 #
-# `deadlock.py` has two ranks swap arrays in three orders, and a time-out of 3 seconds. Which order comes
+# `deadlock.py` has two ranks swap arrays in three orders, and a time-out of 2 seconds. Which order comes
 # to an end: (a) both receive, then send; (b) both send, then receive; (c) both begin to send, receive,
 # then wait for what they sent? Decide before you look. (Deadlocks of this kind often hide: a small message may be
 # taken into a buffer, by MPI for example, and all is well until the network grows.)
