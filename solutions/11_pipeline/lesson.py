@@ -275,14 +275,15 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 #
 # `deadlock.py` has two ranks swap arrays in three orders, and a time-out of 2 seconds. Which order comes
 # to an end: (a) both receive, then send; (b) both send, then receive; (c) both begin to send, receive,
-# then wait for what they sent? Decide before you look. (Deadlocks of this kind often hide: a small message may be
-# taken into a buffer, by MPI for example, and all is well until the network grows.)
+# then wait for what they sent? Decide before you look
+# (`swap_order`). Such deadlocks often hide: a small message may be taken into a buffer, by MPI for
+# example, and all is well until the network grows.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set order to a, b or c
-order = "c"
+### BEGIN SOLUTION Answer: set swap_order to a, b or c
+swap_order = "c"
 ### END SOLUTION
-answers.note(order=order)
+answers.note(swap_order=swap_order)
 [hung] = read_files(submit_once("job_deadlock.sbatch", options={"ntasks": "2"}))
 for wait in measures(hung, "waited_s"):
     print(f"{wait['order']}: {wait['value']:.2f} s, {wait['said']}")
