@@ -3,7 +3,6 @@
 from tests.lessons.planted.table import Job, Mistake
 
 WORDS = ("--train-samples", "6400", "--test-samples", "1000", "--epochs", "2")
-MEET = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29531"}
 ROUNDS = ("--rounds", "5")
 TINY = ("--rounds", "3", "--width", "64", "--batch-size", "64", "--micro-batches", "1", "4")
 UNLIKE = {"as-serial": "serial error"}
@@ -48,22 +47,20 @@ SENDS = [
 
 
 def train(*changes: tuple[str, str, str], words: tuple[str, ...] = WORDS, ranks: int = 2) -> Job:
-    return Job(changes, words, ranks, environ=MEET)
+    return Job(changes, words, ranks)
 
 
 JOBS = {
     "one process": train(ranks=1),
     "two stages": train(),
-    "speed": Job((), ROUNDS, 2, program="speed.py", environ=MEET),
+    "speed": Job((), ROUNDS, 2, program="speed.py"),
     "another seed": train(words=(*WORDS, "--seed", "2")),
     "a rate of 0": train(words=(*WORDS, "--lr", "0")),
-    "stages cut by hand": Job((), (*TINY, "--cuts", "5"), 2, program="speed.py", environ=MEET),
-    "few sizes and rounds": Job((), TINY, 2, program="speed.py", environ=MEET),
-    "sends that wait": Job(
-        (*SENDS, ("pipeline.py", "seconds=60", "seconds=3")), WORDS, 2, "fails", environ=MEET
-    ),
+    "stages cut by hand": Job((), (*TINY, "--cuts", "5"), 2, program="speed.py"),
+    "few sizes and rounds": Job((), TINY, 2, program="speed.py"),
+    "sends that wait": Job((*SENDS, ("pipeline.py", "seconds=60", "seconds=3")), WORDS, 2, "fails"),
     "no gradient of what came in": Job(
-        (("pipeline.py", "        x.requires_grad_()\n", ""),), WORDS, 2, "fails", environ=MEET
+        (("pipeline.py", "        x.requires_grad_()\n", ""),), WORDS, 2, "fails"
     ),
 } | {name: train((file, old, new)) for name, (file, old, new, _) in PLANTED.items()}
 HANDED_IN = {

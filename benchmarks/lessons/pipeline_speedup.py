@@ -1,6 +1,6 @@
 """What two stages of a pipeline gain on lesson 11's nine dense layers, beside one process.
 
-python benchmarks/pipeline_speedup.py [--rounds 15] [--launches 3]
+python benchmarks/lessons/pipeline_speedup.py [--rounds 15] [--launches 3]
 
 Each launch goes through interleaved rounds in the same two processes of one thread each: rank 0
 alone with the whole network, both with one of their own (what this machine can give at most), and
@@ -21,7 +21,7 @@ from typing import Any
 
 from autograder.reading.files import read_files
 
-LESSON = Path(__file__).parents[1] / "solutions" / "11_pipeline"
+LESSON = Path(__file__).parents[2] / "solutions" / "11_pipeline"
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2"]
 TARGET = 1.25
 
