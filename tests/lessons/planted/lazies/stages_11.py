@@ -2,7 +2,7 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TWO, SPEED = "two stages", "speed"
+TWO, SPEED = "right stages", "speed"
 SERIAL = {"as-serial": "serial error"}
 NOTHING = dict.fromkeys(("parts", "as-serial", "schedule"), "did not finish")
 TINY = (("speed.py", "default=1024,", "default=64,"), ("speed.py", "default=512,", "default=64,"))

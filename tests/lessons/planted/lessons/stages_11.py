@@ -51,8 +51,8 @@ def train(*changes: tuple[str, str, str], words: tuple[str, ...] = WORDS, ranks:
 
 
 JOBS = {
-    "one process": train(ranks=1),
-    "two stages": train(),
+    "one rank": train(ranks=1),
+    "right stages": train(),
     "speed": Job((), ROUNDS, 2, program="speed.py"),
     "another seed": train(words=(*WORDS, "--seed", "2")),
     "a rate of 0": train(words=(*WORDS, "--lr", "0")),
@@ -65,15 +65,15 @@ JOBS = {
 } | {name: train((file, old, new)) for name, (file, old, new, _) in PLANTED.items()}
 HANDED_IN = {
     "11_speed_1.out": "speed",
-    "11_pipeline_1.out": "one process",
-    "11_pipeline_2.out": "two stages",
+    "11_pipeline_1.out": "one rank",
+    "11_pipeline_2.out": "right stages",
 }
 MISTAKES = {
     name: Mistake(name, loses, "11_pipeline_2.out") for name, (*_, loses) in PLANTED.items()
 } | {
-    "none": Mistake("two stages", {}, "11_pipeline_2.out"),
+    "none": Mistake("right stages", {}, "11_pipeline_2.out"),
     "one rank alone": Mistake(
-        "one process",
+        "one rank",
         dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks"),
         "11_pipeline_2.out",
     ),
