@@ -265,8 +265,8 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 # %% [markdown]
 # The formula counts the bubble alone. Stages that are not of one weight, messages, and whatever else
 # your machine does come on top; one step is one sample. What has to arrive is the activations of the
-# cut (512 images × 1,024 numbers × 4 bytes) at one rank, as many gradients at the other: whatever the
-# number of micro-batches, and whatever the size of the layers.
+# cut (512 images × 1,024 numbers × 4 bytes) at one rank, as many gradients at the other, however many
+# micro-batches there are, and however many layers behind the cut.
 #
 # **Try it**: the same with stages of equally many layers, 5 and 4:
 # `cluster submit job_speed.sbatch --cuts 5`. Rank 1 waits for rank 0.
