@@ -2,7 +2,8 @@
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
 digit. No two runs share their seconds to the microsecond, and none with unlike seeds, frameworks,
-numbers of ranks or of samples share their losses.
+numbers of ranks or of samples share their losses; but strong scaling, and a network in stages, is
+the arithmetic of one process on however many ranks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -67,7 +68,12 @@ def of_losses(run: Run) -> str:
 def of_settings(run: Run) -> str:
     dataset = run.header.get("dataset")
     samples = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    return digest([*map(run.header.get, UNLIKE), samples])
+    names = [name for name in UNLIKE if name != "world_size" or not is_strong(run)]
+    return digest([*map(run.header.get, names), samples])
+
+
+def is_strong(run: Run) -> bool:
+    return run.header.get("scaling") == "strong"
 
 
 def of_parameters(run: Run) -> str:

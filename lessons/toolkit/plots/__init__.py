@@ -17,10 +17,12 @@ from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_lo
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.native import buckets, ways
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
+from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.staleness import staleness, staleness_of
+from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 
@@ -33,6 +35,7 @@ __all__ = [
     "buckets",
     "busiest_rank",
     "class_in_batches",
+    "drawn_schedules",
     "epoch_bars",
     "fitted_curves",
     "foretold",
@@ -41,6 +44,7 @@ __all__ = [
     "input_overlap",
     "input_rates",
     "losses",
+    "measured_stages",
     "median_of_measure",
     "node_grid",
     "replica_scaling",
@@ -50,6 +54,7 @@ __all__ = [
     "speedup",
     "staleness",
     "staleness_of",
+    "step_times",
     "steps_and_seconds",
     "tensor_timeline",
     "throughput_by_batch",

@@ -145,6 +145,22 @@ MENTIONS = {
         "Account for changed convergence",
         "largest useful batch",
     ],
+    "11": [
+        "network parallelism",
+        "fast bus",
+        "GPipe",
+        "PipeDream",
+        "Megatron",
+        "interleaved",
+        "hybrid",
+        "batch normalisation",
+        "late dense layer",
+        "torch.distributed.pipelining",
+        "1811.06965",
+        "1806.03377",
+        "2104.04473",
+        "2401.10241",
+    ],
 }
 
 

@@ -32,6 +32,8 @@ CHAIN = [
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
     ("10_native/train_multiworker.py", "02_serial/train.py", 130),
     ("10_native/train_ps.py", "02_serial/train.py", 220),
+    ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
+    ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
@@ -63,6 +65,8 @@ ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
 HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
 HEAVY += [f"torch.{name}" for name in ("distributed", "nn", "nn.parallel", "utils", "utils.data")]
 HEAVY += ["lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"]
+HEAVY += ["torch.distributed", "torch.nn.functional", "torch.utils.checkpoint"]
+HEAVY += ["torch.distributed.pipelining"]
 HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
 
 

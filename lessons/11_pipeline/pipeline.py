@@ -1,0 +1,137 @@
+"""A network whose layers lie on several ranks: what one of them holds, and a step of all."""
+
+import sys
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+import plan
+from ranks import who_am_i
+
+# Who waits longer for a message ends with an error. Each group needs it: without, it is 30 minutes.
+PATIENCE = timedelta(seconds=60)
+
+
+class Stage(NamedTuple):
+    """This rank's layers, and whom it exchanges what with."""
+
+    layers: nn.Sequential
+    width: int  # numbers that come in for each image
+    before: int | None = None  # the ranks of the stages before and after
+    after: int | None = None
+    down: Any = None  # activations travel in one group of ranks, gradients in another: where they
+    up: Any = None  # cross, as in 1F1B, GPUs would wait for each other in a single one
+    replica: int = 0
+    replicas: int = 1
+    peers: Any = None  # the group of all ranks with the same layers
+
+
+def build_layers(widths, numbers, seed):
+    """These layers of the network. Each begins from its own seed, so alike wherever it lies."""
+    layers = []
+    for number in numbers:
+        torch.manual_seed(1000 * seed + number)
+        linear = nn.Linear(widths[number], widths[number + 1])
+        last = number == len(widths) - 2
+        layers.append(nn.Sequential(linear) if last else nn.Sequential(linear, nn.ReLU()))
+    return nn.Sequential(*layers)
+
+
+def forward(stage, x, sent):
+    """One micro-batch through this rank's layers: what came in, and what came out.
+
+    x: the images; where another stage comes before, only their number counts.
+    sent: takes what `dist.isend` returns. To wait for it here may be to wait for ever.
+    """
+    raise NotImplementedError(
+        "Exercise 11.2: x, or what the stage before sends, through the layers, sent on"
+    )
+
+
+def backward(stage, x, outputs, sent):
+    """The same micro-batch back. At the last stage outputs is the loss, else as in `forward`."""
+    raise NotImplementedError("Exercise 11.2: the gradient of outputs comes in, that of x goes out")
+
+
+def train_step(stage, optimizer, loss_function, x, y, order):
+    """One update from one batch; at the last stage the sums of the loss and of right answers."""
+    optimizer.zero_grad()
+    micro_batches = len(order) // 2
+    xs = x[stage.replica :: stage.replicas].tensor_split(micro_batches)
+    ys = y[stage.replica :: stage.replicas].tensor_split(micro_batches)
+    held, sent, sums = {}, [], torch.zeros(2, device=x.device)
+    for kind, k in order:
+        if kind == "F":
+            came_in, outputs = forward(stage, xs[k], sent)
+            if stage.after is None:
+                sums[1] += (outputs.argmax(1) == ys[k]).sum()
+                outputs = loss_function(outputs, ys[k])  # a sum over images,
+                sums[0] += outputs.detach()
+                outputs = outputs / len(x)  # so that micro-batches may be unlike in size
+            held[k] = came_in, outputs
+        else:
+            backward(stage, *held.pop(k), sent)
+    for message in sent:
+        message.wait()
+    if stage.replicas > 1:  # hybrid: only ranks with the same layers have anything to add up
+        for parameter in stage.layers.parameters():
+            dist.all_reduce(parameter.grad, group=stage.peers)
+    optimizer.step()
+    return sums
+
+
+@torch.no_grad()
+def evaluate(stage, loss_function, x, y):
+    """Loss and accuracy with the parameters as they are now; only the last stage can see them."""
+    sums, sent = torch.zeros(2, device=x.device), []
+    for xs, ys in zip(x.split(1000), y.split(1000), strict=True):
+        _, outputs = forward(stage, xs, sent)
+        if stage.after is None and stage.replica == 0:
+            sums[0] += loss_function(outputs, ys)
+            sums[1] += (outputs.argmax(1) == ys).sum()
+    for message in sent:
+        message.wait()
+    dist.all_reduce(sums)
+    return (sums / len(x)).tolist()
+
+
+def meet():
+    """Meet the other ranks: rank, size, number on this node, device."""
+    rank, size, local_rank = who_am_i()
+    device = torch.device("cuda", local_rank) if torch.cuda.is_available() else torch.device("cpu")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=PATIENCE)
+    return rank, size, local_rank, device
+
+
+def place(rank, size, args):
+    """Number of this rank's stage, how many there are, and what connects it to the others."""
+    stages = size // args.replicas
+    wrong = None
+    if size % args.replicas:
+        wrong = f"{size} ranks cannot be {args.replicas} replicas: take a multiple"
+    elif not 1 <= stages <= args.layers:
+        wrong = f"{args.layers} layers cannot be divided among {stages} stages: ask for fewer ranks"
+    elif not 1 <= args.micro_batches <= args.batch_size // args.replicas:
+        wrong = f"a batch of {args.batch_size} has no {args.micro_batches} parts in a replica"
+    if wrong:
+        sys.exit(wrong if rank == 0 else 1)
+    number, replica, _ = plan.grid(rank, stages, args.replicas)
+    groups = [
+        dist.new_group(plan.grid(one, stages, args.replicas)[2], PATIENCE) for one in range(stages)
+    ]
+    links = {
+        "before": rank - 1 if number > 0 else None,
+        "after": rank + 1 if number < stages - 1 else None,
+        "down": dist.new_group(timeout=PATIENCE),
+        "up": dist.new_group(timeout=PATIENCE),
+        "replica": replica,
+        "replicas": args.replicas,
+        "peers": groups[number],
+    }
+    return number, stages, links

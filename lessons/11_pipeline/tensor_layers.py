@@ -1,0 +1,71 @@
+"""Two dense layers, each cut over the ranks: who holds what, and what has to be added up.
+
+A weight is (outputs, inputs), as nn.Linear has it. Megatron's papers write x A with A = (inputs,
+outputs): what they call columns are the rows of this weight. "column" means: some of the outputs.
+"""
+
+import itertools
+import sys
+
+import torch
+import torch.distributed as dist
+from torch.nn.functional import linear
+
+
+def cut(layer, way, rank, size):
+    """This rank's part of (weight, bias), cut as tensor_split cuts. way: "column" or "row"."""
+    weight, bias = layer
+    raise NotImplementedError(
+        "Exercise 11.6: column: some of the outputs; row: some inputs, the whole bias"
+    )
+
+
+def summed(tensor):
+    """The sum of all ranks' tensors, as a new one. Every rank has to call it, equally often."""
+    total = tensor.contiguous().clone()
+    try:
+        dist.all_reduce(total)
+    except RuntimeError:
+        said = f"rank {dist.get_rank()} is left alone with a sum of {tuple(tensor.shape)}:"
+        sys.exit(f"{said} does every rank call `summed` as often, in one order?")
+    return total
+
+
+class ToParts(torch.autograd.Function):
+    """In front of a cut layer: forward the same x for every rank, backward the gradient of x."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise NotImplementedError(
+            "Exercise 11.7: x went to all parts, so what they send back adds up"
+        )
+
+
+class FromParts(torch.autograd.Function):
+    """Behind a cut layer: forward the output of all parts, backward what each part gets of it."""
+
+    @staticmethod
+    def forward(ctx, part):
+        raise NotImplementedError("Exercise 11.7: the outputs of all parts add up")
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise NotImplementedError("Exercise 11.7: of a sum, every part has the same gradient")
+
+
+def block(x, column, row):
+    """Two layers with a relu between them, of which this rank has a part; all have the output."""
+    raise NotImplementedError(
+        "Exercise 11.7: ToParts, column layer, relu, row layer, FromParts, its bias"
+    )
+
+
+def bytes_a_step(way, sizes, batch, ranks, itemsize):
+    """Bytes that a rank receives in one step; way: "tensor" or "data". batch: of all ranks."""
+    raise NotImplementedError(
+        "Exercise 11.8: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize"
+    )

@@ -1,0 +1,173 @@
+"""Who holds which layers (11.1), how much is idle (11.3), who does what when (11.4)."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.ranks.schedules import Deadlock, held, timed
+from lessons.toolkit.stages.plans import heaviest, least
+
+Function = Callable[..., Any]
+
+SPLITS = (  # costs, stages
+    ([4, 4, 4, 4], 2),
+    ([5, 5, 5], 1),
+    ([8, 1, 1, 1, 1], 2),
+    ([1, 1, 1, 1, 8], 2),
+    ([3, 1, 4, 1, 5, 9, 2, 6], 3),
+    ([2, 7, 1, 8, 2, 8], 4),
+    ([5, 1, 1, 1], 4),
+)
+
+
+@exercise("11.1")
+def check_11_1(plan: ModuleType) -> str:
+    """[4, 4, 4, 4] on two stages is cut at [0, 2, 4]; the heaviest stage is as light as can be."""
+    for costs, stages in SPLITS:
+        what = f"split({costs}, {stages})"
+        given = list(costs)
+        bounds = whole_numbers(plan.split(given, stages), what)
+        if given != costs:
+            raise CheckFailed(f"{what} leaves costs as they are", shown(given), "Work on a copy.")
+        if len(bounds) != stages + 1:
+            advice = f"{stages} stages have {stages + 1} ends: 0, the cuts, the number of layers."
+            raise CheckFailed(f"{what}: {stages + 1} numbers", shown(bounds), advice)
+        if (bounds[0], bounds[-1]) != (0, len(costs)):
+            advice = "The first stage begins at layer 0, the last one ends behind the last layer."
+            raise CheckFailed(f"{what}: from 0 to {len(costs)}", shown(bounds), advice)
+        if any(a >= b for a, b in itertools.pairwise(bounds)):
+            advice = "Every stage needs a layer: the ends have to grow."
+            raise CheckFailed(f"{what}: ends that grow", shown(bounds), advice)
+        best, found = least(costs, stages), heaviest(costs, bounds)
+        if found > best:
+            raise CheckFailed(
+                f"{what}: the heaviest stage costs {best}",
+                f"{found}, with the ends {bounds}",
+                wrong_split(costs, stages, bounds),
+            )
+    return "The heaviest stage, for which all others wait, is as light as can be."
+
+
+def whole_numbers(value: Any, what: str) -> list[int]:
+    if value is None:
+        raise CheckFailed(f"{what} is a list of numbers", "None", "Is there a `return`?")
+    try:
+        return [int(one) for one in value]
+    except (TypeError, ValueError):
+        advice = "Return the ends: [0, 2, 4] is layers 0 and 1, then layers 2 and 3."
+        raise CheckFailed(f"{what} is a list of whole numbers", shown(value), advice) from None
+
+
+def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str:
+    sizes = {b - a for a, b in itertools.pairwise(bounds)}
+    if max(sizes) - min(sizes) <= 1:
+        return "Equally many layers are not equal work: one waits for the other. Add up the costs."
+    return (
+        "Filling one stage after the other does not find it. So few layers can be cut in few ways: "
+        "try all of them (itertools.combinations of the places in between)."
+    )
+
+
+@exercise("11.3")
+def check_11_3(bubble: Function) -> str:
+    """The share of the time: 2 stages idle half of it with 1 micro-batch, 0.2 with 4."""
+    for stages, m in ((2, 1), (2, 4), (2, 16), (4, 8), (8, 1), (1, 4), (3, 5)):
+        right = (stages - 1) / (m + stages - 1)
+        mistakes = {
+            (stages - 1) / m: "That is the other bubble: idle time over the time that would be "
+            "enough. Here it is asked as a share of all the time, which cannot pass 1.",
+            (stages - 1) / (m + stages): "How many turns are there? The last stage begins in turn "
+            "number `stages` and then has m to do.",
+            stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
+            1 - right: "That is the share in which it works.",
+            1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
+        }
+        mistakes.pop(right, None)
+        what = f"bubble({stages}, {m})"
+        compare(number(bubble(stages, m), what), right, what, mistakes)
+    return "m + stages - 1 turns, in stages - 1 of which a stage has nothing to do."
+
+
+@exercise("11.4")
+def check_11_4(plan: ModuleType) -> str:
+    """2 stages, 2 micro-batches: gpipe is F0 F1 B0 B1 on both; 1f1b is F0 B0 F1 B1 on the last."""
+    for kind in ("gpipe", "1f1b"):
+        for stages, m in ((2, 2), (2, 4), (3, 6), (4, 8), (4, 2), (1, 3), (2, 1)):
+            try_schedule(plan.schedule, stages, m, kind)
+    for stages, replicas in ((2, 2), (2, 1), (1, 3), (3, 2), (2, 4)):
+        for rank in (*range(1, stages * replicas), 0):
+            try_grid(plan.grid, rank, stages, replicas)
+    return "Both orders end, as early as can be; 1F1B holds few; each rank knows its place."
+
+
+def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
+    what = f'schedule({stages}, {m}, "{kind}")'
+    found = schedule(stages, m, kind)
+    try:
+        orders = [[(str(passed), int(k)) for passed, k in order] for order in found]
+    except (TypeError, ValueError):
+        advice = 'For each stage a list of pairs, [("F", 0), ("B", 0)].'
+        raise CheckFailed(f"{what}: {stages} lists of pairs", shown(found), advice) from None
+    if len(orders) != stages:
+        raise CheckFailed(f"{what}: {stages} lists", f"{len(orders)}", "One for each stage.")
+    every = sorted((passed, k) for passed in "FB" for k in range(m))
+    for stage, order in enumerate(orders):
+        if sorted(order) != every:
+            advice = f"Each of the {m} micro-batches goes forward once and back once."
+            raise CheckFailed(f"{what}: 2 × {m} passes of stage {stage}", told(order), advice)
+    try:
+        boxes = timed(orders)
+    except Deadlock as dead:
+        advice = "A backward pass needs that of the stage after, and its own forward pass before."
+        raise CheckFailed(f"{what} comes to an end", f"{dead}", advice) from None
+    for stage, (order, most) in enumerate(zip(orders, held(orders), strict=True)):
+        allowed = m if kind == "gpipe" else min(m, stages - stage)
+        if most > allowed:
+            advice = (
+                f"Before its first B stage {stage} has {allowed} of the F; then each B makes room "
+                "for one more F."
+            )
+            raise CheckFailed(
+                f"{what}: stage {stage} holds at most {allowed} micro-batches",
+                f"{most:g}: {told(order)}",
+                advice,
+            )
+        if kind == "gpipe" and [passed for passed, _ in order] != ["F"] * m + ["B"] * m:
+            advice = "GPipe does all forward passes first, then all backward passes."
+            raise CheckFailed(f"{what}: stage {stage} begins with {m} F", told(order), advice)
+    span = max(box.end for box in boxes)
+    if span > 3 * (m + stages - 1) + 1e-9:
+        raise CheckFailed(
+            f"{what} takes {3 * (m + stages - 1)} units of time, a backward pass being 2",
+            f"{span:g}",
+            "A stage waits although it could work: how many forward passes can it do before its "
+            "first micro-batch comes back? `stages - stage`, on the last stage 1.",
+        )
+
+
+def told(order: Sequence[tuple[str, int]]) -> str:
+    return " ".join(f"{passed}{k}" for passed, k in order[:16])
+
+
+def try_grid(grid: Function, rank: int, stages: int, replicas: int) -> None:
+    what = f"grid({rank}, {stages}, {replicas})"
+    right = rank % stages, rank // stages, [rank % stages + r * stages for r in range(replicas)]
+    found = grid(rank, stages, replicas)
+    try:
+        stage, replica, peers = found
+        mine = int(stage), int(replica), sorted(int(one) for one in peers)
+    except (TypeError, ValueError):
+        advice = "Return stage, replica, and the list of ranks with the same layers."
+        raise CheckFailed(f"{what} = {right}", shown(found), advice) from None
+    if mine == right:
+        return
+    advice = "Draw the ranks of a replica in a row: which ones stand below each other?"
+    if mine[:2] == right[:2]:
+        advice = "The same layers are held by the same stage of every replica."
+        if rank not in mine[2]:
+            advice = "This rank has its layers, too: it belongs to the list."
+    elif mine[:2] == (rank // replicas, rank % replicas):
+        advice = "A replica's stages are neighbours here: rank 1 is stage 1 of replica 0."
+    raise CheckFailed(f"{what} = {right}", shown(found), advice)

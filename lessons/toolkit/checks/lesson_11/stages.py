@@ -1,0 +1,177 @@
+"""Forward and backward passes over stages (11.2), on ranks that are threads."""
+
+import itertools
+import threading
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise
+from lessons.toolkit.ranks.schedules import one_forward_one_backward
+from lessons.toolkit.ranks.simulated_ranks import Hang, Transfer, run_on_ranks
+
+WIDTHS = (6, 7, 5, 8, 4)
+PARTS = (3, 4, 2, 3)  # images of the micro-batches
+
+
+class PretendedDist:
+    """torch.distributed for ranks that are threads: sends and receives wait for each other."""
+
+    def __init__(self) -> None:
+        self.own = threading.local()
+        self.waiting_sends = False
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the check knows dist.isend, dist.send and dist.recv, not {name}")
+
+    def isend(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> Any:
+        if tensor is None:
+            raise ValueError("isend has nothing to send: x.grad is None without x.requires_grad_()")
+        if dst is None:
+            raise ValueError("isend is told to send to None: the last stage has nobody after it")
+        array = tensor.detach().contiguous().numpy()
+        return Sent(self.own.comm.Isend(array, dst), array)
+
+    def send(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> None:
+        self.waiting_sends = True
+        self.isend(tensor, dst).wait()
+
+    def recv(self, tensor: Any, src: Any = None, group: Any = None, tag: int = 0) -> None:
+        import numpy as np
+
+        if src is None:
+            raise ValueError("recv is told to hear None: the first stage has nobody before it")
+        room = np.full(tensor.shape, np.nan)
+        self.own.comm.Recv(room, src)
+        if np.isnan(room).any():
+            raise ValueError(f"recv has room for {tensor.numel()} numbers, and fewer came")
+        tensor.detach().numpy()[...] = room
+
+
+class Sent:
+    def __init__(self, transfer: Transfer, array: Any) -> None:
+        self.transfer, self.array = transfer, array
+
+    def wait(self) -> None:
+        self.transfer.Wait()
+
+
+def layers_of(numbers: Sequence[int]) -> Any:
+    import torch
+
+    layers = []
+    with torch.random.fork_rng(devices=[]):
+        for number in numbers:
+            torch.manual_seed(number)
+            linear = torch.nn.Linear(WIDTHS[number], WIDTHS[number + 1], dtype=torch.float64)
+            last = number == len(WIDTHS) - 2
+            parts = [linear] if last else [linear, torch.nn.Tanh()]
+            layers.append(torch.nn.Sequential(*parts))
+    return torch.nn.Sequential(*layers)
+
+
+@exercise("11.2")
+def check_11_2(pipeline: ModuleType) -> str:
+    """On 2 and 3 stages the gradients of all layers are those of one process, to 1e-9."""
+    pretended = PretendedDist()
+    real, pipeline.dist = pipeline.dist, pretended  # type: ignore[attr-defined]
+    try:
+        for stages in (2, 3):
+            for kind in ("gpipe", "1f1b"):
+                pretended.waiting_sends = False
+                try_stages(pipeline, pretended, stages, kind)
+    finally:
+        pipeline.dist = real  # type: ignore[attr-defined]
+    return "Activations go down, gradients come up, and all layers learn as in one process."
+
+
+def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind: str) -> None:
+    import torch
+
+    images, m = sum(PARTS), len(PARTS)
+    rng = torch.Generator().manual_seed(stages)
+    x = torch.randn(images, WIDTHS[0], generator=rng, dtype=torch.float64)
+    pull = torch.randn(images, WIDTHS[-1], generator=rng, dtype=torch.float64)
+    whole = layers_of(range(len(WIDTHS) - 1))
+    (whole(x) * pull).sum().backward()
+    right = [parameter.grad for parameter in whole.parameters()]
+    cuts = [0, 2, 4] if stages == 2 else [0, 1, 2, 4]
+    orders = one_forward_one_backward(stages, m)
+    if kind == "gpipe":
+        orders = [[(p, k) for p in "FB" for k in range(m)] for _ in range(stages)]
+
+    parts = [layers_of(range(a, b)) for a, b in itertools.pairwise(cuts)]
+
+    def on_rank(comm: Any, number: int) -> Any:
+        pretended.own.comm = comm
+        layers = parts[number]
+        before = number - 1 if number else None
+        after = number + 1 if number + 1 < stages else None
+        stage = pipeline.Stage(layers, WIDTHS[cuts[number]], before, after)
+        xs, pulls = x.split(PARTS), pull.split(PARTS)
+        kept, sent = {}, list[Any]()
+        for passed, k in orders[number]:
+            if passed == "F":
+                mine = xs[k].clone() if before is None else torch.zeros_like(xs[k])
+                came_in, outputs = two_of(pipeline.forward(stage, mine, sent))
+                if after is None:
+                    if outputs.shape != pulls[k].shape:
+                        raise wrong_outputs(outputs, pulls[k])
+                    outputs = (outputs * pulls[k]).sum()
+                kept[k] = came_in, outputs
+            else:
+                pipeline.backward(stage, *kept.pop(k), sent)
+        expected = m * ((after is not None) + (before is not None))
+        if len(sent) != expected and not pretended.waiting_sends:
+            advice = "sent.append(dist.isend(…)): a message that nobody waits for may never arrive."
+            wanted = f"rank {number} of {stages}: {expected} messages in `sent`"
+            raise CheckFailed(wanted, f"{len(sent)}", advice)
+        for message in sent:
+            message.wait()
+        return [parameter.grad for parameter in layers.parameters()]
+
+    try:
+        outcome = run_on_ranks(on_rank, list(range(stages)))
+    except Hang as hang:
+        advice = "One receives what the other does not send. Forward: from stage.before, then to "
+        advice += "stage.after; backward the other way round."
+        if pretended.waiting_sends:
+            advice = "dist.send waits until the other side receives, and here both sides send: "
+            advice += "sent.append(dist.isend(…)) goes on at once."
+        wanted = f"{stages} stages with {m} micro-batches ({kind}) come to an end"
+        raise CheckFailed(wanted, f"all wait for each other: {hang}", advice) from None
+    gradients = [gradient for rank in outcome.results for gradient in rank]
+    for number, (found, wanted) in enumerate(zip(gradients, right, strict=True)):
+        compare_gradient(number // 2, found, wanted, f"{stages} stages ({kind})")
+
+
+def two_of(value: Any) -> tuple[Any, Any]:
+    try:
+        came_in, outputs = value
+    except (TypeError, ValueError):
+        advice = "return x, outputs: `backward` needs both."
+        wanted = "forward returns what came in and what came out"
+        raise CheckFailed(wanted, f"one {type(value).__name__}", advice) from None
+    return came_in, outputs
+
+
+def wrong_outputs(outputs: Any, pull: Any) -> CheckFailed:
+    wanted = f"the last stage's outputs are {tuple(pull.shape)}"
+    return CheckFailed(wanted, f"{tuple(outputs.shape)}", "outputs = stage.layers(x)")
+
+
+def compare_gradient(layer: int, found: Any, right: Any, where: str) -> None:
+    what = f"{where}: the gradient of layer {layer}"
+    if found is None:
+        advice = "Nothing leads back to it: outputs.backward(gradient), on every stage."
+        raise CheckFailed(f"{what} begins {first(right)}", "none", advice)
+    if bool(((found - right).abs() < 1e-9).all()):
+        return
+    advice = "What does the stage after send, and does outputs.backward(…) get it?"
+    if bool((found == 0).all()):
+        advice = "It is 0: nothing came back from the stage after, or x was not what it sent."
+    raise CheckFailed(f"{what} begins {first(right)}", first(found), advice)
+
+
+def first(tensor: Any) -> str:
+    return f"{[round(value, 4) for value in tensor.detach().flatten()[:3].tolist()]} …"

@@ -1,0 +1,266 @@
+"""Layers cut over the ranks (11.6, 11.7), and the bytes that this sends (11.8)."""
+
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+from lessons.toolkit.checks.shared.ranks_as_threads import Comm, Hangs, on_ranks
+from lessons.toolkit.probes.tensors import ring_bytes
+
+Function = Callable[..., Any]
+
+
+@exercise("11.6")
+def check_11_6(cut: Function) -> str:
+    """A column layer gives its outputs away, a row layer its inputs; joined they are the layer."""
+    import torch
+
+    weight, bias = torch.arange(35.0).reshape(7, 5), torch.arange(7.0)
+    for way, axis in (("column", 0), ("row", 1)):
+        for ranks in (1, 2, 3):
+            for rank in range(ranks):
+                given = (weight.clone(), bias.clone())
+                what = f'cut(layer, "{way}", {rank}, {ranks}) of 7 outputs and 5 inputs'
+                part = parts_of(cut(given, way, rank, ranks), what)
+                right = weight.tensor_split(ranks, axis)[rank]
+                right_bias = bias if way == "row" else bias.tensor_split(ranks)[rank]
+                if not same(part[0], right):
+                    raise CheckFailed(
+                        f"{what}: a weight of {size(right)}, {right.flatten()[:3].tolist()} …",
+                        f"{size(part[0])}, {part[0].flatten()[:3].tolist()} …",
+                        wrong_weight(part[0], weight, way, rank, ranks),
+                    )
+                if not same(part[1], right_bias):
+                    advice = (
+                        "Every output of a row layer gets its whole bias: keep all of it."
+                        if way == "row"
+                        else "A bias belongs to an output: cut it as the weight's outputs."
+                    )
+                    found = f"{size(part[1])}"
+                    raise CheckFailed(f"{what}: a bias of {size(right_bias)}", found, advice)
+    return "Columns and rows, also where 7 is no multiple of 3."
+
+
+def parts_of(found: Any, what: str) -> Any:
+    import torch
+
+    if found is None:
+        raise CheckFailed(f"{what} is (weight, bias)", "None", "Is there a `return`?")
+    good = isinstance(found, tuple | list) and len(found) == 2
+    if not good or not all(isinstance(part, torch.Tensor) for part in found):
+        raise CheckFailed(f"{what} is (weight, bias)", shown(found), "Return two tensors.")
+    return found
+
+
+def wrong_weight(found: Any, weight: Any, way: str, rank: int, ranks: int) -> str:
+    other = weight.tensor_split(ranks, 1 if way == "column" else 0)[rank]
+    if same(found, other):
+        return (
+            "That is the wrong axis. A weight is (outputs, inputs): a column layer keeps some "
+            "outputs, dim=0; a row layer some inputs, dim=1. (Papers write x A, A turned round.)"
+        )
+    if same(found, weight):
+        return "That is all of it: then nothing fits better than before. Take this rank's part."
+    return "Take the parts as `tensor_split(size, dim=…)` makes them, the one with number `rank`."
+
+
+ALIKE = "Every rank has to call `summed` as often as the others, in the same order."
+
+
+class PretendedDist:
+    """torch.distributed for ranks that are threads: enough for an allreduce."""
+
+    def __init__(self, own: threading.local) -> None:
+        import torch.distributed as dist
+
+        self.own, self.ReduceOp = own, dist.ReduceOp
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the check knows all_reduce, get_rank and get_world_size, not {name}")
+
+    def get_rank(self) -> int:
+        return int(self.own.comm.rank)
+
+    def get_world_size(self) -> int:
+        return int(self.own.comm.size)
+
+    def all_reduce(self, tensor: Any, op: Any = None, group: Any = None) -> None:
+        if op not in (None, self.ReduceOp.SUM):
+            raise ValueError("take the sum: parts of a layer add up")
+        sent = self.own.comm.exchange("all_reduce", tensor.detach().clone())
+        if len({part.shape for part in sent}) > 1:
+            shapes = " and ".join(size(part) for part in sent)
+            said = f"in one allreduce they give unlike tensors: {shapes}"
+            raise CheckFailed("all ranks exchange the same things", said, ALIKE)
+        tensor.data.copy_(sum(sent))
+
+
+@exercise("11.7")
+def check_11_7(tensor_layers: ModuleType) -> str:
+    """On 2, 3 and 4 ranks a block's output and gradients are those of the two layers on one."""
+    own = threading.local()
+    real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
+    try:
+        for ranks in (2, 3, 4):
+            try_block(tensor_layers.block, own, ranks)
+    finally:
+        tensor_layers.dist = real  # type: ignore[attr-defined]
+    return "Output and gradients of two cut layers are those of the whole ones."
+
+
+def try_block(block: Function, own: threading.local, ranks: int) -> None:
+    import torch
+
+    rng = torch.Generator().manual_seed(ranks)
+    shapes = [(4, 6), (7, 6), (7,), (5, 7), (5,), (4, 5)]
+    x, w1, b1, w2, b2, pull = (torch.randn(s, generator=rng, dtype=torch.float64) for s in shapes)
+    whole: list[Any] = [tensor.clone().requires_grad_() for tensor in (x, w1, b1, w2, b2)]
+    right = torch.relu(whole[0] @ whole[1].T + whole[2]) @ whole[3].T + whole[4]
+    (right * pull).sum().backward()
+
+    def on_rank(comm: Comm) -> Any:
+        own.comm = comm
+        mine = [x, w1.tensor_split(ranks)[comm.rank], b1.tensor_split(ranks)[comm.rank]]
+        mine += [w2.tensor_split(ranks, 1)[comm.rank], b2]
+        mine = [tensor.clone().requires_grad_() for tensor in mine]
+        found = block(mine[0], tuple(mine[1:3]), tuple(mine[3:]))
+        if isinstance(found, torch.Tensor) and found.shape == right.shape:
+            (found * pull).sum().backward()
+        return found, [tensor.grad for tensor in mine]
+
+    results = on_ranks(ranks, on_rank)
+    for result in sorted(results, key=lambda one: isinstance(one, Hangs)):
+        if isinstance(result, Hangs):
+            raise CheckFailed(f"{ranks} ranks come to an end", f"{result}", ALIKE)
+        if isinstance(result, BaseException):
+            raise result
+    for rank, (found, gradients) in enumerate(results):
+        what = f"{ranks} ranks: the output of rank {rank}"
+        if not isinstance(found, torch.Tensor) or found.shape != right.shape:
+            said = size(found) if isinstance(found, torch.Tensor) else shown(found)
+            raise CheckFailed(f"{what} is {size(right)}", said, "Return the output of both layers.")
+        if not close(found, right):
+            advice = wrong_output(found, right, whole, rank, ranks)
+            raise CheckFailed(f"{what} is {first(right)}", first(found), advice)
+        cuts = [whole[1].grad.tensor_split(ranks)[rank], whole[2].grad.tensor_split(ranks)[rank]]
+        cuts += [whole[3].grad.tensor_split(ranks, 1)[rank]]
+        compare_gradients(gradients, [whole[0].grad, *cuts, whole[4].grad], rank, ranks)
+
+
+def wrong_output(found: Any, right: Any, whole: list[Any], rank: int, ranks: int) -> str:
+    import torch
+
+    x, w1, b1, w2, b2 = (tensor.detach() for tensor in whole)
+    inside = torch.relu(x @ w1.T + b1)
+    part = inside.tensor_split(ranks, 1)[rank] @ w2.tensor_split(ranks, 1)[rank].T
+    known = {
+        "The bias was added on every rank, then summed: p times. Add it once, behind FromParts.": (
+            right + (ranks - 1) * b2
+        ),
+        "The row layer's bias is missing: row[1], added once, behind FromParts.": right - b2,
+        "That is this rank's part alone. The parts add up: FromParts, whose forward pass sums.": (
+            part + b2
+        ),
+        "That is this rank's part alone, without its bias: FromParts, then row[1].": part,
+        "The relu between the layers is missing.": (x @ w1.T + b1) @ w2.T + b2,
+        "A sum that is divided is a mean: the parts are different, they add up.": (
+            (right - b2) / ranks + b2
+        ),
+        "No relu behind the row layer: the network puts it between blocks.": torch.relu(right),
+        "The column layer's bias is missing: linear(x, *column) takes both.": (
+            torch.relu(x @ w1.T) @ w2.T + b2
+        ),
+    }
+    for advice, wrong in known.items():
+        if close(found, wrong):
+            return advice
+    return "linear(…, *column), relu, linear(…, row[0]), FromParts, and row[1] once, in this order."
+
+
+NAMES = ("x", "the column weight", "the column bias", "the row weight", "the row bias")
+
+
+def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int) -> None:
+    for place in (3, 2, 1, 0, 4):
+        if place == 4 and rank and found[4] is None:
+            continue  # who adds the bias on rank 0 alone, before the sum, is right as well
+        name = f"{ranks} ranks: the gradient of {NAMES[place]} on rank {rank}"
+        if found[place] is None:
+            advice = "Nothing leads back to it: `.data`, `.detach()` or a missing piece?"
+            raise CheckFailed(f"{name} is {first(right[place])}", "none", advice)
+        if not close(found[place], right[place]):
+            advice = "What is in front of it, and what does its backward pass do?"
+            if close(found[place], ranks * right[place]):
+                advice = (
+                    "It is p times too large: each operator sums in one direction only. "
+                    "FromParts sums forward; backward, d sum / d part is 1, for every part."
+                )
+            elif close(found[place], right[place] / ranks):
+                advice = "It is p times too small: sums are not divided here, nor is the bias."
+            elif place == 0:
+                advice = (
+                    "That is only what this rank's part sends back. x went to all parts, so their "
+                    "gradients add up: ToParts in front, and its backward pass sums."
+                )
+            raise CheckFailed(f"{name} is {first(right[place])}", first(found[place]), advice)
+
+
+@exercise("11.8")
+def check_11_8(bytes_a_step: Function) -> str:
+    """Bytes that a rank receives: gradients of everything, or outputs and their gradients."""
+    sizes = [784, 256, 256, 256, 10]
+    n, b = 784 * 256 + 2 * 256 * 256 + 256 * 10 + 3 * 256 + 10, 32
+    cases = (("data", 3, 4), ("tensor", 3, 4), ("data", 2, 8), ("tensor", 5, 8))
+    for way, ranks, itemsize in cases:
+        right = ring_bytes(way, sizes, b, ranks, itemsize)
+        ring = 2 * (ranks - 1) / ranks * itemsize
+        mistakes = {
+            itemsize * right / ring: "Each rank of a ring receives 2 (p - 1) / p of it, lesson 06.",
+            right / itemsize: "Those are numbers: a number has `itemsize` bytes.",
+            right / 2: "An allreduce goes around twice: once to add up, once to pass on.",
+            ring * ranks * n: "Per rank, not all ranks together.",
+        }
+        if way == "data":
+            mistakes |= {
+                ring * (n - 3 * 256 - 10): "Biases have gradients, too.",
+                ring * n / ranks: "Every rank has all layers, so all gradients travel.",
+                ring * n * b: "A gradient is as large as its parameter, whatever the batch.",
+            }
+        else:
+            mistakes |= {
+                ring
+                * b
+                * 266: "That is the forward pass. Backward, the gradient of a block's input "
+                "travels, but for the first block's, which are the images.",
+                ring * b * (266 + 784 + 256): "Nobody needs the gradient of the images.",
+                ring
+                * b
+                * (256 * 3 + 10 + 256 * 3): "Once a block, not once a layer: between column "
+                "and row layer nothing travels.",
+                ring * (266 + 256): "Activations: for every image of the batch.",
+                ring * b / ranks * (266 + 256): "Every rank has the whole batch.",
+            }
+        what = f'bytes_a_step("{way}", {sizes}, {b}, {ranks}, {itemsize})'
+        mistakes.pop(right, None)
+        compare(
+            number(bytes_a_step(way, list(sizes), b, ranks, itemsize), what), right, what, mistakes
+        )
+    return "Data parallelism sends parameters, tensor parallelism activations."
+
+
+def same(found: Any, right: Any) -> bool:
+    return found.shape == right.shape and bool((found == right).all())
+
+
+def close(found: Any, right: Any) -> bool:
+    return found.shape == right.shape and bool(((found - right).abs() < 1e-9).all())
+
+
+def size(tensor: Any) -> str:
+    return " × ".join(map(str, tensor.shape))
+
+
+def first(tensor: Any) -> str:
+    return f"{[round(value, 3) for value in tensor.detach().flatten()[:3].tolist()]} …"

@@ -1,0 +1,79 @@
+"""Pictures of a measured pipeline: what each rank did in one step, and steps by micro-batches."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.records import Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, picture
+
+LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
+
+
+def measures(run: Run, name: str, **at: Any) -> list[dict[str, Any]]:
+    """The record's measures of this name at this point, in their order."""
+    return [dict(m) for m in run.measures if m.get("name") == name and at.items() <= m.items()]
+
+
+@picture
+def measured_stages(figure: Any, run: Run, schedules: Sequence[str] = ("gpipe", "1f1b")) -> None:
+    """A row for each rank, a bar for each pass with the number of its micro-batch, as it was."""
+    drawn = {kind: measures(run, "busy", schedule=kind) for kind in schedules}
+    rows = max(len(ranks) for ranks in drawn.values())
+    figure.set_size_inches(8.5, 1.1 + len(schedules) * (0.6 + 0.4 * rows))
+    found = figure.subplots(len(schedules), sharex=True, squeeze=False)[:, 0]
+    until = max((end for ranks in drawn.values() for r in ranks for end in r["ends"]), default=1)
+    for axes, (kind, ranks) in zip(found, drawn.items(), strict=True):
+        for rank in ranks:
+            numbers = {"F": 0, "B": 0}
+            for pass_, start, end in zip(rank["kinds"], rank["starts"], rank["ends"], strict=True):
+                bar = (rank["of_rank"] - 0.4, 0.8)
+                axes.broken_barh([(start, end - start)], bar, color=LOOKS[pass_][0], ec="white")
+                if end - start > 0.02 * until:
+                    middle = (start + end) / 2
+                    number = str(numbers[pass_])
+                    axes.text(middle, rank["of_rank"], number, ha="center", va="center", c="white")
+                numbers[pass_] += 1
+        [idle] = [m["value"] for m in measures(run, "bubble", schedule=kind)] or [float("nan")]
+        held = " / ".join(f"{m['value']:g}" for m in measures(run, "held", schedule=kind))
+        title = f"{kind}: idle {idle:.0%}; micro-batches held at most {held}"
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set_yticks(range(len(ranks)), [f"rank {r['of_rank']}" for r in ranks])
+        axes.set(ylim=(len(ranks) - 0.5, -0.5), xlim=(0, until))
+        axes.grid(False)
+    found[-1].set_xlabel("milliseconds since the step began, by rank 0's clock")
+    for colour, label in LOOKS.values():
+        found[0].barh(0, 0, color=colour, label=label)
+    figure.legend(loc="outside upper right", ncols=2, labelcolor=GREY)
+
+
+@picture
+def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
+    """Every round's step for each number of micro-batches; their medians; one process; the time
+    that would be left if only the bubble cost anything."""
+    rounds = measures(run, "pipeline_round")
+    tried = sorted(int(m) for m in rounds[0]["together_s"])
+    stages = int(run.header.get("stages", 2))
+    axes = figure.subplots()
+    alone = statistics.median(one["alone_s"] for one in rounds)
+    for one in rounds:
+        times = [1e3 * one["together_s"][str(m)] for m in tried]
+        axes.plot(tried, times, "o", color=COLOURS[0], alpha=0.35, ms=4, mew=0)
+    medians = [1e3 * statistics.median(o["together_s"][str(m)] for o in rounds) for m in tried]
+    axes.plot(tried, medians, "o-", color=COLOURS[0], ms=7, label=f"{stages} stages, median")
+    axes.axhline(1e3 * alone, color=GREY, lw=1.2, label=f"one process: {1e3 * alone:.0f} ms")
+    ideal = [1e3 * alone / stages * (m + stages - 1) / m for m in tried]
+    axes.plot(tried, ideal, "--", color="black", lw=1.2, label="one process / stages, and bubble")
+    if predicted is not None:
+        axes.plot(4, predicted * 1e3 * alone, "*", color=COLOURS[1], ms=13, label="you said")
+    best = min(range(len(tried)), key=medians.__getitem__)
+    axes.annotate(
+        f"{medians[best]:.0f} ms", (tried[best], medians[best]), xytext=(0, 10),
+        textcoords="offset points", ha="center", color=COLOURS[0],
+    )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set(xlabel="micro-batches of a batch", ylabel="a step in ms", xticks=tried)
+    axes.minorticks_off()
+    axes.set_ylim(0, 1.15 * max(max(medians), 1e3 * alone))
+    figure.legend(loc="outside lower center", ncols=2)

@@ -1,0 +1,71 @@
+"""Bytes that PyTorch really holds: of tensors, and of what is kept for the backward pass."""
+
+import math
+import weakref
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+
+def bytes_of(tensors: Iterable[Any]) -> int:
+    """Of all these tensors together; those that share memory count once."""
+    return sum({place(tensor): size(tensor) for tensor in tensors}.values())
+
+
+def place(tensor: Any) -> int:
+    return int(tensor.untyped_storage().data_ptr())
+
+
+def size(tensor: Any) -> int:
+    return int(tensor.untyped_storage().nbytes())
+
+
+class Kept:
+    """A tensor that autograd keeps; when autograd lets it go, this goes as well."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+@contextmanager
+def saved_for_backward(params: Iterable[Any]) -> Iterator[Counter[str]]:
+    """While forward and backward passes run: bytes kept "now", and the "most" there ever were.
+
+    Parameters are kept too, and not counted: they are there in any case.
+    """
+    import torch
+
+    own = {place(param) for param in params}
+    users: Counter[int] = Counter()
+    seen: Counter[str] = Counter()
+
+    def let_go(where: int, much: int) -> None:
+        users[where] -= 1
+        if users[where] == 0:
+            seen["now"] -= much
+
+    def pack(tensor: Any) -> Kept:
+        kept, where, much = Kept(tensor), place(tensor), size(tensor)
+        if where in own:
+            return kept
+        users[where] += 1
+        if users[where] == 1:
+            seen["now"] += much
+            seen["most"] = max(seen["most"], seen["now"])
+        weakref.finalize(kept, let_go, where, much)
+        return kept
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda kept: kept.tensor):
+        yield seen
+
+
+def share_off(found: Any, held: Mapping[str, int]) -> float:
+    """The largest error of a part of the arithmetic, as a share of what is held of this part, or of
+    a hundredth of all; inf where a part is missing or no number."""
+    least = sum(held.values()) / 100
+    try:
+        errors = [abs(float(found[part]) - much) / max(much, least) for part, much in held.items()]
+    except (KeyError, TypeError, ValueError):
+        return math.inf
+    return max(errors) if all(math.isfinite(error) for error in errors) else math.inf

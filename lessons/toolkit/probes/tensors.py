@@ -1,0 +1,51 @@
+"""Tensor parallelism: bytes that came in, against what a ring has to bring."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.probes.refusal import tell
+
+
+def ring_bytes(way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int) -> float:
+    """Of one step and rank. sizes: of what goes in and out of dense layers that are cut in pairs.
+
+    data: all gradients. tensor: the output of each pair forward, the gradient of what goes into
+    each backward, but of the first, which nobody needs.
+    """
+    if way == "data":
+        numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))
+    else:
+        between = list(sizes[2:-1:2])
+        numbers = batch * (2 * sum(between) + sizes[-1])
+    return 2 * (ranks - 1) / ranks * numbers * itemsize
+
+
+def bytes_off(
+    came: float, way: str, sizes: Sequence[int], batch: int, ranks: int, itemsize: int
+) -> float:
+    """How far the bytes that came are from those that have to, as a share of these."""
+    right = ring_bytes(way, sizes, batch, ranks, itemsize)
+    return abs(came - right) / right
+
+
+def bytes_error(bytes_a_step: Callable[..., Any]) -> float:
+    """The largest error of a student's formula, as a share; nan where it raises."""
+    rng, worst = np.random.default_rng(), 0.0
+    for way in ("data", "tensor"):
+        for ranks in (2, 3, 8):
+            depth, batch = 2 * int(rng.integers(1, 5)), int(rng.integers(1, 4000))
+            sizes = [int(size) for size in rng.integers(3, 900, depth + 1)]
+            case = (way, sizes, batch, ranks, int(rng.choice([2, 4, 8])))
+            try:
+                found = float(bytes_a_step(way, list(sizes), *case[2:]))
+            except Exception as raised:
+                tell("the error of bytes_a_step", raised)
+                return math.nan
+            worst = max(worst, abs(found / ring_bytes(*case) - 1))
+            if math.isnan(found):
+                return math.nan
+    return worst

@@ -1,0 +1,140 @@
+"""Orders of a pipeline's work, played through: who does what when, what is idle, held and stale.
+
+An order is what one stage does, one after another: ("F", 3) is the forward pass of micro-batch 3,
+("B", 3) its backward pass. Where a stage holds several pieces of the network, a third number tells
+which: ("F", 3, 1). Pieces follow one another as the layers do: piece 0 of all stages, then piece 1.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+Orders = Sequence[Sequence[tuple[Any, ...]]]  # of each stage
+
+
+class Deadlock(Exception):  # noqa: N818 - it says what the stages do
+    """What each stage that is not done waits for."""
+
+
+class Box(NamedTuple):
+    """One piece of work in time."""
+
+    stage: int
+    kind: str
+    micro_batch: int
+    piece: int
+    start: float
+    end: float
+
+
+def timed(orders: Orders, forward: float = 1.0, backward: float = 2.0) -> list[Box]:
+    """Every piece of work as early as its order and what it needs allow. forward, backward: what a
+    stage's whole share of a micro-batch takes. Messages take no time."""
+    stages, pieces = len(orders), pieces_of(orders)
+    lasts = {"F": forward / pieces, "B": backward / pieces}
+    ends: dict[tuple[str, int, int], float] = {}  # kind, micro-batch, place in the network -> end
+    nexts, free, boxes = [0] * stages, [0.0] * stages, []
+    moved = True
+    while moved:
+        moved = False
+        for stage, order in enumerate(orders):
+            while nexts[stage] < len(order):
+                kind, number, piece = whole(order[nexts[stage]])
+                place = piece * stages + stage
+                needs = needed(kind, number, place, stages * pieces)
+                if any(need not in ends for need in needs):
+                    break
+                start = max([free[stage], *(ends[need] for need in needs)])
+                free[stage] = ends[kind, number, place] = start + lasts[kind]
+                boxes.append(Box(stage, kind, number, piece, start, free[stage]))
+                nexts[stage] += 1
+                moved = True
+    stuck = [
+        f"stage {stage} waits at {order[done]}"
+        for stage, (order, done) in enumerate(zip(orders, nexts, strict=True))
+        if done < len(order)
+    ]
+    if stuck:
+        raise Deadlock("; ".join(stuck))
+    return boxes
+
+
+def needed(kind: str, number: int, place: int, places: int) -> list[tuple[str, int, int]]:
+    """What has to be done before."""
+    if kind == "F":
+        return [("F", number, place - 1)] if place else []
+    after = [("B", number, place + 1)] if place + 1 < places else []
+    return [("F", number, place), *after]
+
+
+def whole(work: tuple[Any, ...]) -> tuple[str, int, int]:
+    kind, number, *piece = work
+    return kind, number, piece[0] if piece else 0
+
+
+def pieces_of(orders: Orders) -> int:
+    return 1 + max((whole(work)[2] for order in orders for work in order), default=0)
+
+
+def bubble(boxes: Sequence[Box]) -> float:
+    """The share of the time, of all stages together, in which nothing is computed."""
+    stages, until = 1 + max(box.stage for box in boxes), max(box.end for box in boxes)
+    return 1 - sum(box.end - box.start for box in boxes) / (stages * until)
+
+
+def held(orders: Orders) -> list[float]:
+    """Of each stage: the most micro-batches whose activations it holds at a time. One of several
+    pieces counts for its part."""
+    most = []
+    for order in orders:
+        steps = [1 if work[0] == "F" else -1 for work in order]
+        most.append(max((sum(steps[: end + 1]) for end in range(len(steps))), default=0))
+    return [count / pieces_of(orders) for count in most]
+
+
+def one_forward_one_backward(stages: int, micro_batches: int) -> list[list[tuple[Any, ...]]]:
+    """Every stage runs ahead until its first micro-batch comes back; then by turns."""
+    orders: list[list[tuple[Any, ...]]] = []
+    for stage in range(stages):
+        ahead = min(micro_batches, stages - stage)
+        order: list[tuple[Any, ...]] = [("F", number) for number in range(ahead)]
+        for number in range(micro_batches):
+            order.append(("B", number))
+            if number + ahead < micro_batches:
+                order.append(("F", number + ahead))
+        orders.append(order)
+    return orders
+
+
+def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple[Any, ...]]]:
+    """1F1B where each stage holds several pieces. micro_batches: a multiple of stages."""
+    if micro_batches % stages:
+        raise ValueError(f"{micro_batches} micro-batches are no multiple of {stages} stages")
+    forward, group = [], stages * pieces
+    for count in range(micro_batches * pieces):
+        first, inside = count // group * stages, count % group
+        forward.append((first + inside % stages, inside // stages))
+    orders: list[list[tuple[Any, ...]]] = []
+    for stage in range(stages):
+        ahead = min(len(forward), 2 * (stages - stage - 1) + (pieces - 1) * stages + 1)
+        order: list[tuple[Any, ...]] = [("F", *work) for work in forward[:ahead]]
+        for count, (number, piece) in enumerate(forward):
+            order.append(("B", number, pieces - 1 - piece))
+            if count + ahead < len(forward):
+                order.append(("F", *forward[count + ahead]))
+        orders.append(order)
+    return orders
+
+
+def versions(stages: int, micro_batches: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """PipeDream without stashing: (micro-batch, stage) -> versions of the stage's weights in its
+    forward and in its backward pass. Each backward pass ends with an update; nobody waits."""
+    seen: dict[tuple[int, int], tuple[int, int]] = {}
+    for stage, order in enumerate(one_forward_one_backward(stages, micro_batches)):
+        version, forward = 0, {}
+        for kind, number in order:
+            if kind == "F":
+                forward[number] = version
+            else:
+                seen[number, stage] = (forward[number], version)
+                version += 1
+    return seen

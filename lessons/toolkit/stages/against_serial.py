@@ -1,0 +1,149 @@
+"""A step of many ranks against the same step of one process, and who holds which parameters."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.stages.gathering import gathered
+
+WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
+STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 divides by nothing: micro-batches unlike in size
+MOST = 1e3  # an error that is no number, or a larger one
+
+
+def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
+    """On every rank: who holds which parameters. stage: as the program made it, with fields layers,
+    width, before, after, replica, replicas. mine: the numbers of the layers that it holds."""
+    hashes = [hash_of(parameter) for parameter in stage.layers.parameters()]
+    count = sum(parameter.numel() for parameter in stage.layers.parameters())
+    told = gathered(dist, (stage.replica, list(mine), count, hashes))
+    first = [rank for rank in told if rank[0] == 0]
+    for number, (_, layers, held, _) in enumerate(first):
+        record.measure("params_held", held, "parameters", stage=number, layers=layers)
+    record.measure("params_together", sum(rank[2] for rank in first), "parameters")
+    every = [one for rank in first for one in rank[3]]
+    record.measure("params_twice", len(every) - len(set(every)), "arrays")
+
+
+def measure_serial(
+    record: Any, dist: Any, stage: Any, train_step: Callable[..., Any], order: Any,
+    images: int = IMAGES, **point: Any,
+) -> None:  # fmt: skip
+    """On every rank: steps of this code against those of one process. images: of a batch."""
+    error = serial_error(dist, stage, train_step, order, images)
+    record.measure("serial_error", error, "", micro_batches=len(order) // 2, **point)
+
+
+def hash_of(parameter: Any) -> str:
+    return hashlib.blake2b(parameter.detach().cpu().numpy().tobytes()).hexdigest()[:16]
+
+
+def small_layers(numbers: Sequence[int]) -> Any:
+    """These of the eight layers, always with the same numbers in them."""
+    import torch
+
+    layers = []
+    with torch.random.fork_rng(devices=[]):  # the program's random numbers stay as they are
+        for number in numbers:
+            torch.manual_seed(number)
+            linear = torch.nn.Linear(WIDTHS[number], WIDTHS[number + 1], dtype=torch.float64)
+            last = number == len(WIDTHS) - 2
+            parts = [linear] if last else [linear, torch.nn.ReLU()]
+            layers.append(torch.nn.Sequential(*parts))
+    return torch.nn.Sequential(*layers)
+
+
+def small_batch(step: int, images: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(step)
+    return rng.normal(size=(images, WIDTHS[0])), rng.integers(0, WIDTHS[-1], images)
+
+
+def serial_error(
+    dist: Any, stage: Any, train_step: Callable[..., Any], order: Any, images: int = IMAGES
+) -> float:
+    """How far parameters are from those of one process after three steps in float64, as a part of
+    the longest way that one of them went."""
+    import torch
+
+    device = next(stage.layers.parameters()).device
+    stages = dist.get_world_size() // stage.replicas
+    number = dist.get_rank() % stages
+    mine = [int(k) for k in np.array_split(np.arange(len(WIDTHS) - 1), stages)[number]]
+    layers = small_layers(mine).to(device)
+    own = stage._replace(layers=layers, width=WIDTHS[mine[0]])
+    optimizer = torch.optim.SGD(layers.parameters(), lr=RATE)
+    loss = torch.nn.CrossEntropyLoss(reduction="sum")
+    for step in range(STEPS):
+        x, y = small_batch(step, images)
+        batch = torch.tensor(x, device=device), torch.tensor(y, device=device)
+        train_step(own, optimizer, loss, *batch, order)
+    arrays = [parameter.detach().cpu().numpy() for parameter in layers.parameters()]
+    told = gathered(dist, (stage.replica, arrays))
+    worst = 0.0
+    for replica in range(stage.replicas):
+        found = [a for rank in told if rank[0] == replica for a in rank[1]]
+        worst = max(worst, away(found, *serial_steps(images)))
+    return worst if worst < MOST else MOST
+
+
+def serial_steps(images: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Parameters at the start, and after the same steps of one process on whole batches."""
+    import torch
+
+    network = small_layers(range(len(WIDTHS) - 1))
+    start = [parameter.detach().numpy().copy() for parameter in network.parameters()]
+    for step in range(STEPS):
+        x, y = small_batch(step, images)
+        scores = network(torch.tensor(x))
+        gradients = torch.autograd.grad(
+            torch.nn.functional.cross_entropy(scores, torch.tensor(y)), list(network.parameters())
+        )
+        with torch.no_grad():
+            for parameter, gradient in zip(network.parameters(), gradients, strict=True):
+                parameter -= RATE * gradient
+    return start, [parameter.detach().numpy() for parameter in network.parameters()]
+
+
+def away(
+    found: list[np.ndarray], start: Sequence[np.ndarray], right: Sequence[np.ndarray]
+) -> float:
+    if [a.shape for a in found] != [a.shape for a in right]:
+        return MOST
+    way = max(float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True))
+    # Python's max would pass over what is no number.
+    worst = float(np.max([np.abs(f - r).max() for f, r in zip(found, right, strict=True)]))
+    return worst / way if np.isfinite(worst) else MOST
+
+
+def measure_gradients(
+    record: Any, dist: Any, stage: Any, network: Any, gradients: Callable[[], None],
+    serial: Callable[[], None], **point: Any,
+) -> None:  # fmt: skip
+    """Of the timed network itself: one step's gradients of all stages against those of one process,
+    as a part of the largest. network: rank 0's whole one, which gets the stages' parameters."""
+    before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
+    gradients()
+    after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]
+    told = gathered(dist, (stage.replica, before, after))
+    error = 0.0
+    if dist.get_rank() == 0:
+        error = gradient_error([rank for rank in told if rank[0] == 0], network, serial)
+    record.measure("gradient_error", error, "", **point)
+
+
+def gradient_error(ranks: list[Any], network: Any, serial: Callable[[], None]) -> float:
+    import torch
+
+    values = [array for _, before, _ in ranks for array in before]
+    found = [array for *_, after in ranks for array in after]
+    parameters = list(network.parameters())
+    if [a.shape for a in values] != [p.shape for p in parameters] or len(found) != len(values):
+        return MOST
+    with torch.no_grad():
+        for parameter, value in zip(parameters, values, strict=True):
+            parameter.copy_(torch.from_numpy(value))
+    serial()
+    right = [parameter.grad.detach().cpu().numpy() for parameter in parameters]
+    return away(found, [np.zeros_like(r) for r in right], right)

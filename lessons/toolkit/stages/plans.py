@@ -1,0 +1,93 @@
+"""Plans of a pipeline as lists: who gets which layers, what follows what, how long it takes."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lessons.toolkit.probes.refusal import tell
+from lessons.toolkit.ranks.schedules import held, timed
+
+MOST = 1e3  # an excess that is no number, or a larger one
+CASES = (  # costs of layers, stages
+    ((4, 4, 4, 4), 2),
+    ((8, 1, 1, 1, 1), 2),
+    ((1, 1, 1, 1, 8), 2),
+    ((3, 1, 4, 1, 5, 9, 2, 6), 3),
+    ((2, 7, 1, 8, 2, 8), 4),
+    ((5, 1, 1, 1), 4),
+)
+SCHEDULES = ((2, 4), (3, 6), (4, 8), (4, 2), (2, 1))  # stages, micro-batches
+
+
+def heaviest(costs: Sequence[float], bounds: Sequence[int]) -> float:
+    return max(sum(costs[a:b]) for a, b in itertools.pairwise(bounds))
+
+
+def least(costs: Sequence[float], stages: int) -> float:
+    """The weight of the heaviest stage in the best of all splits."""
+    inner = itertools.combinations(range(1, len(costs)), stages - 1)
+    return min(heaviest(costs, [0, *cuts, len(costs)]) for cuts in inner)
+
+
+def split_excess(split: Callable[..., Any]) -> float:
+    """How much heavier than it need be the heaviest stage is, in the worst of several cases."""
+    worst = 0.0
+    for costs, stages in CASES:
+        bounds = [int(bound) for bound in split(list(costs), stages)]
+        whole = len(bounds) == stages + 1 and (bounds[0], bounds[-1]) == (0, len(costs))
+        if not whole or any(a >= b for a, b in itertools.pairwise(bounds)):
+            return MOST
+        worst = max(worst, heaviest(costs, bounds) / least(costs, stages) - 1)
+    return worst
+
+
+def schedule_excess(schedule: Callable[..., Any], kind: str) -> float:
+    """How much longer than (m + p - 1) turns of both passes it takes; in the worst of the cases."""
+    worst = 0.0
+    for stages, micro_batches in SCHEDULES:
+        orders = [list(order) for order in schedule(stages, micro_batches, kind)]
+        every = sorted((kind, k) for kind in "FB" for k in range(micro_batches))
+        if len(orders) != stages or any(sorted(order) != every for order in orders):
+            return MOST
+        span = max(box.end for box in timed(orders))
+        worst = max(worst, span / (3 * (micro_batches + stages - 1)) - 1)
+    return worst
+
+
+def schedule_held(schedule: Callable[..., Any], kind: str) -> float:
+    """Micro-batches that the first of four stages holds at once, of eight."""
+    return float(held(schedule(4, 8, kind))[0])
+
+
+def grid_wrong(grid: Callable[..., Any]) -> float:
+    """Ranks that are told another place than theirs, in several grids."""
+    wrong = 0
+    for stages, replicas in ((2, 2), (3, 2), (4, 1), (1, 3), (2, 4)):
+        for rank in range(stages * replicas):
+            stage, replica = rank % stages, rank // stages
+            peers = [one for one in range(stages * replicas) if one % stages == stage]
+            found = grid(rank, stages, replicas)
+            wrong += tuple(found[:2]) != (stage, replica) or sorted(found[2]) != peers
+    return float(wrong)
+
+
+def measure_plan(record: Any, plan: Any) -> None:
+    """What the functions of plan.py answer where the right answer is known."""
+    record.measure("split_excess", number(split_excess, plan.split), "")
+    for kind in ("gpipe", "1f1b"):
+        excess = number(schedule_excess, plan.schedule, kind)
+        record.measure("schedule_excess", excess, "", schedule=kind)
+        most = number(schedule_held, plan.schedule, kind)
+        record.measure("schedule_held", most, "micro-batches", schedule=kind)
+    record.measure("grid_wrong", number(grid_wrong, plan.grid), "ranks")
+
+
+def number(probe: Callable[..., float], *words: Any) -> float:
+    """What it finds; MOST where the student's function raises, or gives something else."""
+    try:
+        found = probe(*words)
+    except Exception as raised:
+        tell(probe.__name__.replace("_", " "), raised)
+        return MOST
+    return found if math.isfinite(found) else MOST

@@ -1,0 +1,96 @@
+"""How much faster a pipeline is than one process, measured in one launch, in rounds.
+
+A round has a phase for rank 0 *alone* with the whole network, one in which all ranks do that at the
+same time and exchange nothing (*silent*: what this machine can give), and one for the pipeline with
+each number of micro-batches, all on batches of one size. Every other round goes backwards, so that
+who else uses the machine hits all phases alike.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.stages.gathering import gathered
+
+Step = Callable[[], Any]
+WANTED = 0.2  # of what the machine can give beyond one process, from several micro-batches
+
+
+def measure_rounds(
+    record: Any,
+    dist: Any,
+    *,
+    serial: Step,
+    together: Mapping[int, Step],
+    params: Callable[[], Any],
+    rounds: int,
+    steps: int,
+) -> int:
+    """All ranks call it. together: number of micro-batches -> a step of the pipeline with it.
+    params: this rank's parameters. Gives the best number of micro-batches, the same on all."""
+    phases: dict[Any, Step] = {"alone": serial, "silent": serial, **together}
+    for phase, step in phases.items():
+        seconds_of(dist, phase, step, 1)
+    found = []
+    for number in range(1, rounds + 1):
+        before = [array.detach().clone() for array in params()]
+        order = list(phases) if number % 2 else list(phases)[::-1]
+        seconds = {phase: seconds_of(dist, phase, phases[phase], steps) for phase in order}
+        changes = [
+            float((after.detach() - old).abs().max())
+            for after, old in zip(params(), before, strict=True)
+        ]
+        moved = float(np.min(gathered(dist, float(np.max(changes)))))
+        found.append((number, seconds, moved))
+    typical = {m: statistics.median(seconds[m] for _, seconds, _ in found) for m in together}
+    best = min(typical, key=lambda m: (typical[m], m))
+    say(record, found, typical, steps, dist.get_world_size())
+    return best
+
+
+def say(
+    record: Any, found: list[Any], typical: Mapping[int, float], steps: int, ranks: int
+) -> None:
+    """Ratios are those of one round. What can be gained by overlapping depends on the machine: two
+    processes on cores that others use may together do no more than one."""
+    fewest, best = min(typical), min(typical, key=lambda m: (typical[m], m))
+    ceiling = statistics.median(
+        ranks * seconds["alone"] / seconds["silent"] for _, seconds, _ in found
+    )
+    wanted = 1 + WANTED * max(0.0, ceiling - 1)
+    several = min((m for m in typical if m != fewest), key=typical.__getitem__, default=fewest)
+    for number, seconds, moved in found:
+        each = {str(m): round(seconds[m] / steps, 6) for m in typical}
+        alone, silent = seconds["alone"], seconds["silent"]
+        record.measure(
+            "pipeline_round", round(seconds[best] / steps, 6), "s", round=number,
+            alone_s=round(alone / steps, 6), silent_s=round(silent / steps, 6), together_s=each,
+            moved=moved, best=best,
+        )  # fmt: skip
+        gain = seconds[fewest] / seconds[several]
+        ratios = {
+            "pipeline_speedup": alone / seconds[best],
+            "pipeline_share": silent / ranks / seconds[best],  # silent ranks do a batch each
+            "gain_over_wanted": gain / wanted,
+        }
+        for name, ratio in ratios.items():
+            record.measure(name, round(ratio, 4), "", round=number, fewest=fewest)
+    record.measure("rounds_made", len(found), "rounds")
+    record.measure("sizes_tried", len(typical), "", micro_batches=list(typical))
+    record.measure("best_micro_batches", best, "")
+    record.measure("pipeline_moved", float(np.min([moved for *_, moved in found])), "")
+
+
+def seconds_of(dist: Any, phase: Any, step: Step, steps: int) -> float:
+    """Of the slowest rank, from a moment when all are ready."""
+    dist.barrier()
+    began = time.perf_counter()
+    if phase != "alone" or dist.get_rank() == 0:
+        for _ in range(steps):
+            step()
+        synchronise()
+    return float(max(gathered(dist, time.perf_counter() - began)))

@@ -1,0 +1,79 @@
+"""Two ranks that swap arrays in three orders: two of them wait for each other for ever.
+
+mpirun -np 2 python deadlock.py --timeout 5
+"""
+
+import argparse
+import os
+import sys
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+from lessons.toolkit.record import Record
+
+from ranks import who_am_i
+
+
+def both_receive(mine, theirs, other):
+    """Each wants to hear before it speaks."""
+    dist.recv(theirs, other)
+    dist.send(mine, other)
+
+
+def both_send(mine, theirs, other):
+    """Each speaks, and returns from `send` only when it has been heard."""
+    dist.send(mine, other)
+    dist.recv(theirs, other)
+
+
+def send_without_waiting(mine, theirs, other):
+    """Each begins to send, receives, and only then waits for what it sent."""
+    message = dist.isend(mine, other)
+    dist.recv(theirs, other)
+    message.wait()
+
+
+ORDERS = (send_without_waiting, both_receive, both_send)
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--timeout", type=int, default=5, help="seconds until a wait is an error")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    rank, size, local_rank = who_am_i()
+    if size != 2:
+        sys.exit("deadlock.py wants two ranks: start it by mpirun or srun" if rank == 0 else 1)
+    port = int(os.environ["MASTER_PORT"])
+    record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=local_rank)
+    other = 1 - rank
+    for number, order in enumerate(ORDERS):
+        os.environ["MASTER_PORT"] = str(port + number)  # a connection that timed out is closed
+        waits = timedelta(seconds=args.timeout)
+        dist.init_process_group("gloo", rank=rank, world_size=2, timeout=waits)
+        mine, theirs = torch.full((500_000,), float(rank)), torch.empty(500_000)
+        began = time.perf_counter()
+        try:
+            order(mine, theirs, other)
+            said = "done" if theirs[0] == other else "wrong numbers"
+        except RuntimeError as error:
+            said = str(error).rpartition("] ")[2]
+        seconds = time.perf_counter() - began
+        print(f"rank {rank}, {order.__name__}: {seconds:.1f} s: {said}", flush=True)
+        record.measure("waited_s", seconds, "s", order=order.__name__, said=said[:80])
+        dist.destroy_process_group()
+    record.end()
+
+
+if __name__ == "__main__":
+    main()

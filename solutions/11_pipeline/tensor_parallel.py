@@ -1,0 +1,199 @@
+"""Train dense layers that are cut over the ranks, beside copies that share the batch: bytes, times.
+
+mpirun -np 2 python tensor_parallel.py --width 256 --batch-sizes 32 1024
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch.nn.functional import cross_entropy
+
+from cluster.launchers import launched
+from lessons.toolkit import data
+from lessons.toolkit.probes.tensors import bytes_error, bytes_off
+from lessons.toolkit.ranks.wire import bytes_received
+from lessons.toolkit.record import Record
+
+import dense
+from tensor_layers import block, bytes_a_step, cut, summed
+
+
+def tensor_gradients(layers, x, labels):
+    """Every rank has the whole batch, and a part of each layer."""
+    for first in range(0, len(layers), 2):
+        x = block(torch.relu(x) if first else x, layers[first], layers[first + 1])
+    return dense.gradients_of(cross_entropy(x, labels), layers)
+
+
+def data_gradients(layers, x, labels):
+    """Every rank has all layers, and a part of the batch."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    own = x.tensor_split(size)[rank], labels.tensor_split(size)[rank]
+    loss = dense.loss_sum(layers, *own) / len(x)
+    return [summed(gradient) for gradient in dense.gradients_of(loss, layers)]
+
+
+def serial_gradients(layers, x, labels):
+    """One rank has everything."""
+    return dense.gradients_of(dense.loss_sum(layers, x, labels) / len(x), layers)
+
+
+WAYS = {"serial": serial_gradients, "data": data_gradients, "tensor": tensor_gradients}
+
+
+def cut_all(layers, rank, size):
+    """This rank's part of each layer, cut by turns, so that two layers need one exchange."""
+    ways = ["column", "row"] * (len(layers) // 2)
+    return [cut(layer, way, rank, size) for layer, way in zip(layers, ways, strict=True)]
+
+
+def joined(layers):
+    """The whole layers again, from the parts of all ranks."""
+    whole = []
+    for number, layer in enumerate(layers):
+        parts = [None] * dist.get_world_size()
+        dist.all_gather_object(parts, [tensor.detach().cpu() for tensor in layer])
+        weights, biases = zip(*parts, strict=True)
+        row = number % 2
+        whole.append((torch.cat(weights, row), biases[0] if row else torch.cat(biases)))
+    return whole
+
+
+def train(way, layers, batches, lr):
+    """Median seconds of a step of this rank, and bytes that came in for each step."""
+    if way != "serial":
+        summed(layers[0][1].detach()[:1])  # a barrier
+    seconds, before = [], bytes_received() if dist.get_backend() == "gloo" else None
+    for x, labels in batches:
+        began = time.perf_counter()
+        dense.update(layers, WAYS[way](layers, x, labels), lr)
+        if x.is_cuda:
+            torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - began)
+    if way != "serial":
+        summed(layers[0][1].detach()[:1])  # a barrier
+    came = None if before is None else (bytes_received() - before) / len(batches)
+    return statistics.median(seconds), came
+
+
+def compare(record, whole, batches, lr):
+    """The three ways from one start. Gives this rank's cut layers, trained, how far joined they are
+    from those of the serial run, and how far the bytes that came are from those that have to."""
+    batch, serial = len(batches[0][0]), dense.trainable(whole)
+    sizes = [whole[0][0].shape[1], *(len(weight) for weight, _ in whole)]
+    shape = (sizes, batch, record.size, whole[0][0].element_size())
+    seconds, _ = train("serial", serial, batches, lr) if record.rank == 0 else (0.0, None)
+    record.measure("step_s", seconds, "s", way="serial", batch=batch)
+    parts = dense.trainable(cut_all(whole, record.rank, record.size))
+    for way, layers in {"data": dense.trainable(whole), "tensor": parts}.items():
+        seconds, came = train(way, layers, batches, lr)
+        found = dense.difference(joined(layers) if way == "tensor" else layers, serial)
+        point = {"way": way, "batch": batch, "bytes": came and round(came), "difference": found}
+        record.measure("step_s", seconds, "s", **point)
+        if record.rank == 0:
+            print(f"{way:6} batch {batch:5}: {point['bytes']} bytes and {seconds:.4f} s a step")
+    return parts, found, None if came is None else bytes_off(came, "tensor", *shape)
+
+
+def meet(backend, seconds):
+    """All ranks in one group: rank, size, number on this node, device."""
+    here = launched()
+    if here is None or here.size < 2:
+        sys.exit(
+            "tensor_parallel.py cuts layers over ranks: start it by mpirun or srun, at least two."
+        )
+    # In a job both are set. Else ranks of one launcher meet where no other launcher's do.
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
+    wait = timedelta(seconds=seconds)
+    dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
+    gpus = torch.cuda.device_count()
+    device = torch.device("cuda", here.local_rank % gpus) if gpus else torch.device("cpu")
+    if gpus:
+        torch.cuda.set_device(device)
+    return here.rank, here.size, here.local_rank, device
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--width", type=int, default=256, help="numbers between two layers")
+    parser.add_argument("--depth", type=int, default=8, help="layers, an even number")
+    parser.add_argument(
+        "--batch-sizes", type=int, nargs="+", default=[32, 1024], help="images a step, of all ranks"
+    )
+    parser.add_argument("--steps", type=int, default=5, help="for each batch size and way")
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument(
+        "--precision", default="float64", choices=["float32", "float64"], help="type of all numbers"
+    )
+    parser.add_argument(
+        "--backend",
+        default="gloo",
+        choices=["gloo", "nccl"],
+        help="nccl: faster, bytes not counted",
+    )
+    parser.add_argument("--patience", type=int, default=60, help="seconds to wait for other ranks")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    if args.depth < 2 or args.depth % 2:
+        parser.error("--depth is an even number, for layers are cut in pairs")
+    if min(args.steps, *args.batch_sizes) < 1:
+        parser.error("--steps and --batch-sizes are at least 1")
+    rank, size, local_rank, device = meet(args.backend, args.patience)
+    if args.width < size:
+        sys.exit(f"--width {args.width} cannot be cut into {size} parts" if rank == 0 else 1)
+    precision = getattr(torch, args.precision)
+    needed = min(60000, args.steps * max(args.batch_sizes))
+    mnist = data.load("mnist", train_samples=needed, test_samples=1)
+    whole = dense.start(dense.sizes_of(args.width, args.depth), args.seed, precision, device)
+
+    record = Record(
+        "11",
+        args,
+        source="tensor",
+        model=f"dense{args.depth}x{args.width}",
+        params=dense.count(whole),
+        optimizer="sgd",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+        scaling="strong",
+        local_batch=max(args.batch_sizes),
+        global_batch=max(args.batch_sizes),
+    )
+    record.begin([tensor for layer in cut_all(whole, rank, size) for tensor in layer])
+    differences, offs = [], []
+    for batch in args.batch_sizes:
+        batches = dense.batches_of(mnist, batch, args.steps, precision, device)
+        parts, difference, off = compare(record, whole, batches, args.lr)
+        differences.append(difference)
+        offs.append(off)
+    record.trained([tensor for layer in parts for tensor in layer])
+    held = torch.tensor(dense.count(parts), device=device)
+    dist.all_reduce(held, dist.ReduceOp.MAX)
+    record.measure("held_over_part", held.item() * size / dense.count(whole), "", held=held.item())
+    record.measure("difference_to_serial", max(differences), "")
+    if None not in offs:
+        record.measure("bytes_off", max(offs), "")
+    record.measure("bytes_error", bytes_error(bytes_a_step), "")
+    record.end()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

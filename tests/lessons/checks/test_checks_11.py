@@ -1,0 +1,164 @@
+"""Lesson 11's checks of stages: right solutions pass, each usual mistake gets its advice."""
+
+import types
+
+import pytest
+from advice import ROOT, assert_advice, failure
+
+from lessons.toolkit.checks import lesson_11
+from lessons.toolkit.checks.shared.check import checks_of
+from tests.lessons.solution_programs import program
+
+FOLDER = ROOT / "solutions" / "11_pipeline"
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(lesson_11)
+    assert {"11.1", "11.2", "11.3", "11.4"} <= set(checks)
+    for check in checks.values():
+        assert len(check.__doc__) > 40
+
+
+def with_changes(name, *changes):
+    """The module of this name with its text changed."""
+    text = (FOLDER / f"{name}.py").read_text()
+    for old, new in changes:
+        assert text.count(old) >= 1, old
+        text = text.replace(old, new)
+    module = types.ModuleType(name)
+    exec(compile(text, f"{name}.py", "exec"), module.__dict__)
+    return module
+
+
+def plan_with(**functions):
+    return types.SimpleNamespace(**{**vars(program("11_pipeline", "plan")), **functions})
+
+
+SPLITS = [
+    (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], "Equally many layers"),
+    (lambda costs, p: [*range(p), len(costs)], "try all of them"),
+    (lambda costs, p: [0, len(costs)], "3 ends"),
+    (lambda costs, p: [0] * p + [len(costs)], "the ends have to grow"),
+    (lambda costs, p: [*range(1, p + 1), len(costs)], "begins at layer 0"),
+    (lambda costs, p: None, "return"),
+    (lambda costs, p: 3, "Return the ends"),
+    (lambda costs, p: [0, *sorted(costs, key=costs.sort)][: p + 1], "Work on a copy"),
+]
+
+
+def test_split():
+    lesson_11.check_11_1(plan_with())
+
+
+@pytest.mark.parametrize(("split", "advice"), SPLITS)
+def test_wrong_splits(split, advice):
+    assert_advice(failure(lesson_11.check_11_1, plan_with(split=split)), advice)
+
+
+BUBBLES = [
+    (lambda p, m: (p - 1) / m, "the other bubble"),
+    (lambda p, m: (p - 1) / (m + p), "How many turns"),
+    (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
+    (lambda p, m: m / (m + p - 1), "share in which it works"),
+    (lambda p, m: None, "return"),
+]
+
+
+def test_bubble():
+    lesson_11.check_11_3(lambda p, m: (p - 1) / (m + p - 1))
+
+
+@pytest.mark.parametrize(("bubble", "advice"), BUBBLES)
+def test_wrong_bubbles(bubble, advice):
+    assert_advice(failure(lesson_11.check_11_3, bubble), advice)
+
+
+def ahead(count):
+    """Orders in which every stage does so many forward passes before its first backward pass."""
+
+    def schedule(stages, m, kind):
+        orders = []
+        for stage in range(stages):
+            first = min(m, count(stage, stages, m, kind))
+            order = [("F", k) for k in range(first)]
+            for k in range(m):
+                order += [("B", k)] + ([("F", k + first)] if k + first < m else [])
+            orders.append(order)
+        return orders
+
+    return schedule
+
+
+SCHEDULES = [
+    (ahead(lambda s, p, m, kind: m), "stage 1 has 1 of the F"),
+    (ahead(lambda s, p, m, kind: p - s), "all forward passes first"),
+    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else 1), "before its first"),
+    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else s + 1), "needs that of the stage after"),
+    (ahead(lambda s, p, m, kind: m if kind == "gpipe" else p), "has 1 of the F; then"),
+    (lambda p, m, kind: [[("F", k) for k in range(m)]] * p, "goes forward once and back once"),
+    (lambda p, m, kind: ahead(lambda *_: m)(p, m, kind)[0], "a list of pairs"),
+    (lambda p, m, kind: None, "a list of pairs"),
+    (lambda p, m, kind: ahead(lambda *_: m)(1, m, kind), "One for each stage"),
+]
+GRIDS = [
+    (lambda r, p, n: (r // n, r % n, [r]), "stages are neighbours"),
+    (lambda r, p, n: (r % p, r // p, list(range(p * n))), "same stage of every replica"),
+    (lambda r, p, n: (r % p, r // p, [o for o in range(r % p, p * n, p) if o != r]), "belongs to"),
+    (lambda r, p, n: (r % p, r // p), "Return stage, replica"),
+]
+
+
+def test_schedule_and_grid():
+    lesson_11.check_11_4(plan_with())
+
+
+@pytest.mark.parametrize(("schedule", "advice"), SCHEDULES)
+def test_wrong_schedules(schedule, advice):
+    assert_advice(failure(lesson_11.check_11_4, plan_with(schedule=schedule)), advice)
+
+
+@pytest.mark.parametrize(("grid", "advice"), GRIDS)
+def test_wrong_grids(grid, advice):
+    assert_advice(failure(lesson_11.check_11_4, plan_with(grid=grid)), advice)
+
+
+DOWN = "sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))"
+UP = "sent.append(dist.isend(x.grad, stage.before, group=stage.up))"
+STAGES = [
+    ((("        x.requires_grad_()\n", ""),), "isend has nothing to send"),
+    (((DOWN, "dist.send(outputs.detach(), stage.after)"), (UP, "dist.send(x.grad, stage.before)")),
+     "here both sides send"),
+    (((UP, "dist.isend(x.grad, stage.before)"),), "messages in `sent`"),
+    (((DOWN, "pass"),), "One receives what the other does not send"),
+    ((("    if stage.after is not None:\n        sent", "    if True:\n        sent"),),
+     "the last stage has nobody after it"),
+    ((("if stage.before is not None:\n        x =", "if True:\n        x ="),),
+     "the first stage has nobody before it"),
+    ((("outputs.backward(gradient)", "outputs.sum().backward()"),),
+     "does outputs.backward(…) get it"),
+    ((("outputs.backward(gradient)", "outputs.backward(0 * gradient if stage.after else None)"),),
+     "nothing came back"),
+    ((("    return x, outputs\n", "    return outputs\n"),), "`backward` needs both"),
+    ((("dist.recv(gradient, stage.after", "dist.irecv(gradient, stage.after"),),
+     "knows dist.isend"),
+    ((("x.new_empty(len(x), stage.width)", "x.new_empty(len(x) + 1, stage.width)"),),
+     "recv has room for"),
+]  # fmt: skip
+ALSO_RIGHT = [
+    ((DOWN, "message = dist.isend(outputs.detach(), dst=stage.after)\n        sent += [message]"),),
+    (("x.new_empty(len(x), stage.width)", "torch.empty(len(x), stage.width, dtype=x.dtype)"),),
+    (("outputs = stage.layers(x)", "outputs = x\n    for layer in stage.layers:\n"
+      "        outputs = layer(outputs)"),),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", [(), *ALSO_RIGHT])
+def test_stages(changes, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    lesson_11.check_11_2(with_changes("pipeline", *changes))
+
+
+@pytest.mark.parametrize(("changes", "advice"), STAGES)
+def test_wrong_stages(changes, advice, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    assert_advice(failure(lesson_11.check_11_2, with_changes("pipeline", *changes)), advice)

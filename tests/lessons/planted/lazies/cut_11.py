@@ -1,0 +1,84 @@
+"""The laziest ways through lesson 11: what is cut, counted and pruned."""
+
+from tests.lessons.planted.lazy import Lazy, LazyTable
+
+TENSOR, MEMORY, PRUNE = "cut layers", "bytes held", "pruned"
+UNLIKE = {"tensor": "difference to serial"}
+BYTES = {"tensor": "bytes off"}
+OFF = {"memory": "memory error"}
+BLOCK = "tensor_layers.py 11.7: ToParts, column layer, relu, row layer, FromParts, its bias"
+WHOLE = "return linear(torch.relu(linear(x, *column)), *row)"
+# Exact, and every rank has all of the network once more.
+GATHERS = """
+def whole(own, axis):
+    parts = [None] * dist.get_world_size()
+    dist.all_gather_object(parts, own.detach())
+    parts[dist.get_rank()] = own
+    return torch.cat(parts, axis)
+
+hidden = torch.relu(linear(x, whole(column[0], 0), whole(column[1], 0)))
+return linear(hidden, whole(row[0], 1), row[1])
+"""
+
+TABLE: LazyTable = {
+    "tensor_layers.py 11.6": {
+        "all of it": Lazy("return weight, bias", UNLIKE, base=TENSOR),
+        "all of it, nothing exchanged": Lazy(
+            "return weight, bias", {"tensor": "held over part"}, also={BLOCK: WHOLE}, base=TENSOR
+        ),
+        "pass": Lazy("pass", {"tensor": "did not finish"}, base=TENSOR, start="fails"),
+    },
+    "tensor_layers.py 11.7: x went to all parts, so what they send back adds up": {
+        "no gradient": Lazy("pass", UNLIKE, base=TENSOR),
+        "its own part of the gradient": Lazy("return gradient", UNLIKE, base=TENSOR),
+    },
+    "tensor_layers.py 11.7: the outputs of all parts add up": {
+        "its own part": Lazy("return part.view_as(part)", UNLIKE, base=TENSOR),
+        "its own part, size times": Lazy(
+            "return part * dist.get_world_size()", UNLIKE, base=TENSOR
+        ),
+    },
+    "tensor_layers.py 11.7: of a sum, every part has the same gradient": {
+        "nothing goes back": Lazy("pass", UNLIKE, base=TENSOR),
+        "half of it": Lazy("return gradient / dist.get_world_size()", UNLIKE, base=TENSOR),
+    },
+    BLOCK: {
+        "only its own numbers": Lazy(
+            "return linear(torch.relu(linear(x, *column)), *row)", UNLIKE, base=TENSOR
+        ),
+        "all weights from all ranks": Lazy(GATHERS, BYTES, base=TENSOR),
+    },
+    "tensor_layers.py 11.8": {
+        "a constant": Lazy("return 4795501", {"tensor": "bytes error"}, base=TENSOR),
+        "the same for both ways": Lazy(
+            "return 2 * (ranks - 1) / ranks * itemsize"
+            " * sum((i + 1) * o for i, o in itertools.pairwise(sizes))",
+            {"tensor": "bytes error"},
+            base=TENSOR,
+        ),
+    },
+    "memory.py 11.5: batch x itemsize x the most numbers that are kept at one time": {
+        "no checkpoints": Lazy("return batch * itemsize * sum(sizes)", OFF, base=MEMORY),
+        "only the first layer": Lazy("return batch * itemsize * sizes[0]", OFF, base=MEMORY),
+    },
+    "memory.py 11.5: bytes of each part; momentum keeps a number for each, Adam two": {
+        "nothing": Lazy("return {}", OFF, base=MEMORY),
+        "16 bytes each, always": Lazy(
+            "return {'parameters': 4 * params, 'gradients': 4 * params,"
+            " 'optimizer': 8 * params, 'activations': activations}",
+            OFF,
+            base=MEMORY,
+        ),
+    },
+    "prune.py 11.5c": {
+        "as they came": Lazy("return weights", {"prune": "zeros"}, base=PRUNE),
+        "any of them": Lazy(
+            "return [weight * (torch.rand(weight.shape) > share) for weight in weights]",
+            {"prune": "wrongly removed"},
+            base=PRUNE,
+        ),
+        "all of them": Lazy(
+            "return [0 * weight for weight in weights]", {"prune": "zeros"}, base=PRUNE
+        ),
+    },
+}

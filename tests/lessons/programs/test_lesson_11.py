@@ -1,0 +1,118 @@
+"""Lesson 11's pipelines on real ranks: the network of one process, and what the record says."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from real_runs import ROOT, environment, run
+
+pytestmark = pytest.mark.ranks
+
+LESSON = ROOT / "solutions" / "11_pipeline"
+STEPS = ROOT / "tests" / "lessons" / "ranks" / "pipeline_steps.py"
+SMALL = ("--train-samples", "640", "--test-samples", "200", "--epochs", "2", "--width", "32")
+MEET = {"MASTER_ADDR": "127.0.0.1"}
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np"]
+
+
+def measured(found, name, **at):
+    return [m for m in found.measures if m["name"] == name and at.items() <= m.items()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_every_split_is_the_network_of_one_process(ranks, tmp_path):
+    out = tmp_path / "away.json"
+    done = subprocess.run(
+        [*MPIRUN, str(ranks), sys.executable, str(STEPS), str(out)],
+        env=environment(**MEET, MASTER_PORT=str(29560 + ranks)),
+        capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    away = json.loads(out.read_text())
+    assert len(away) == (8 if ranks == 4 else 6)
+    assert max(away.values()) < 1e-10, away
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    return run(LESSON / "train.py", 1, *SMALL, out=tmp_path_factory.mktemp("one"))
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("train.py", ("--schedule", "gpipe")),
+        ("train_library.py", ("--schedule", "1f1b")),
+    ],
+)
+def test_the_record_tells_who_holds_what(program, words, alone, tmp_path):
+    words = (*(SMALL[:2] + SMALL[4:] if "library" in program else SMALL), *words)
+    env = {**MEET, "MASTER_PORT": "29568"}
+    found = run(LESSON / program, 2, *words, out=tmp_path, **env)
+    assert found.outcome == "completed"
+    assert [e.train_loss.value for e in found.epochs] == pytest.approx(
+        [e.train_loss.value for e in alone.epochs], abs=1e-5
+    )
+    [together] = measured(found, "params_together")
+    assert together["value"] == found.header["params"] == alone.header["params"]
+    assert sum(stage["value"] for stage in measured(found, "params_held")) == together["value"]
+    assert measured(found, "params_twice")[0]["value"] == 0
+    assert all(error["value"] < 1e-12 for error in measured(found, "serial_error"))
+    assert len({rank.param_hash for rank in found.ranks}) == 2
+    if program == "train.py":
+        assert found.test_accuracy.value == pytest.approx(alone.test_accuracy.value, abs=0.01)
+        assert measured(found, "split_excess")[0]["value"] == 0
+
+
+def test_a_speed_job_says_what_each_rank_did(tmp_path):
+    words = ("--rounds", "2", "--width", "64", "--batch-size", "48", "--micro-batches", "1", "4")
+    env = {**MEET, "MASTER_PORT": "29569"}
+    found = run(LESSON / "speed.py", 3, *words, out=tmp_path, **env)
+    rounds = measured(found, "pipeline_round")
+    assert [one["round"] for one in rounds] == [1, 2]
+    assert all(set(one["together_s"]) == {"1", "4"} for one in rounds)
+    [best] = measured(found, "best_micro_batches")
+    assert best["value"] in (1, 4)
+    assert len(measured(found, "pipeline_share", fewest=1)) == 2
+    assert measured(found, "gradient_error")[0]["value"] < 1e-4
+    assert measured(found, "pipeline_moved")[0]["value"] > 0
+    held = {
+        kind: [m["value"] for m in measured(found, "held", schedule=kind)]
+        for kind in ("gpipe", "1f1b")
+    }
+    assert held == {"gpipe": [4, 4, 4], "1f1b": [3, 2, 1]}
+    for busy in measured(found, "busy"):
+        assert busy["kinds"].count("F") == busy["kinds"].count("B") == 4
+        pairs = zip(busy["starts"], busy["ends"], strict=True)
+        assert all(0 <= start <= end for start, end in pairs)
+    assert all(0 < one["value"] < 1 for one in measured(found, "bubble"))
+    assert all(off["value"] < 0.1 for off in measured(found, "bytes_off"))
+
+
+def test_orders_that_wait_for_each_other_end_by_the_time_out(tmp_path):
+    env = {**MEET, "MASTER_PORT": "29570"}
+    found = run(LESSON / "deadlock.py", 2, "--timeout", "1", out=tmp_path, **env)
+    said = {wait["order"]: wait["said"] for wait in measured(found, "waited_s")}
+    assert said["send_without_waiting"] == "done"
+    for name, what in (("both_receive", "recv"), ("both_send", "send")):
+        assert said[name] == f"Timed out waiting 1000ms for {what} operation to complete"
+
+
+@pytest.mark.parametrize(
+    ("program", "ranks", "words", "said"),
+    [
+        ("train.py", 3, ("--replicas", "2"), "3 ranks cannot be 2 replicas"),
+        ("train.py", 2, ("--layers", "1"), "1 layers cannot be divided among 2 stages"),
+        ("train.py", 2, ("--micro-batches", "129"), "a batch of 128 has no 129 parts"),
+        ("train_library.py", 2, ("--micro-batches", "3"), "micro-batches of one size"),
+        ("speed.py", 1, (), "start it by mpirun or srun, with at least two"),
+        ("deadlock.py", 3, (), "deadlock.py wants two ranks"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(program, ranks, words, said, tmp_path):
+    with pytest.raises(AssertionError) as failed:
+        run(LESSON / program, ranks, *words, out=tmp_path, **MEET, MASTER_PORT="29571")
+    assert said in str(failed.value)
+    assert "Traceback" not in str(failed.value)

@@ -1,0 +1,97 @@
+"""Lesson 11's cut layers on real ranks, its memory and its pruning: what the record says."""
+
+import pytest
+from real_runs import ROOT, run
+
+from lessons.toolkit.checks.lesson_11.fitting import CASES, GB
+
+pytestmark = pytest.mark.ranks
+
+LESSON = ROOT / "solutions" / "11_pipeline"
+SMALL = ("--width", "37", "--batch-sizes", "96", "--steps", "3", "--depth", "4")
+
+
+def measured(found, name):
+    return [m for m in found.measures if m["name"] == name]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_cut_layers_are_the_whole_ones(ranks, tmp_path):
+    """37 numbers and 10 digits: no part is as large as the others."""
+    found = run(LESSON / "tensor_parallel.py", ranks, *SMALL, out=tmp_path)
+    assert found.outcome == "completed"
+    assert len(found.ranks) == ranks
+    [difference] = measured(found, "difference_to_serial")
+    assert difference["value"] < 1e-12
+    steps = {step["way"]: step for step in measured(found, "step_s")}
+    assert steps["data"]["difference"] < 1e-12
+    assert found.end["param_moved"] > 1e-3
+    [over] = measured(found, "held_over_part")
+    assert 1 <= over["value"] < 1.1
+    ring = 2 * (ranks - 1) / ranks * 8
+    sent = {"data": 37 * (785 + 2 * 38) + 10 * 38, "tensor": 96 * (37 + 37 + 10)}
+    for way, numbers in sent.items():
+        assert ring * numbers < steps[way]["bytes"] < 1.2 * ring * numbers
+    assert measured(found, "bytes_error")[0]["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words", "said"),
+    [
+        (1, (), "start it by mpirun or srun"),
+        (2, ("--width", "1"), "--width 1 cannot be cut into 2 parts"),
+        (2, ("--depth", "3"), "--depth is an even number"),
+    ],
+)
+def test_one_sentence_for_what_cannot_be_cut(ranks, words, said, tmp_path):
+    with pytest.raises(AssertionError) as failed:
+        run(LESSON / "tensor_parallel.py", ranks, *words, out=tmp_path)
+    assert said in str(failed.value)
+    assert "Traceback" not in str(failed.value)
+
+
+def test_the_arithmetic_is_what_is_held(tmp_path):
+    words = ("--width", "48", "--depth", "12", "--batch-size", "100")
+    found = run(LESSON / "memory.py", 1, *words, out=tmp_path)
+    [error] = measured(found, "memory_error")
+    assert error["value"] < 0.01
+    held = measured(found, "bytes_held")
+    assert len(held) == error["cases"] == 6
+    params = found.header["params"]
+    assert held[2]["value"] == pytest.approx(16 * params + 400 * (784 + 11 * 48 + 10), rel=0.01)
+    checkpoints = [one["activations_bytes"] for one in held if one["checkpoint_every"]]
+    assert max(checkpoints) < 0.9 * held[0]["activations_bytes"]
+
+
+def test_small_weights_matter_little(tmp_path):
+    words = ("--train-samples", "6400", "--epochs", "2")
+    found = run(LESSON / "prune.py", 1, *words, out=tmp_path)
+    accuracy = {one["share"]: one["value"] for one in measured(found, "pruned_accuracy")}
+    assert accuracy[0.5] > found.end["test_accuracy"] - 0.02
+    assert accuracy[0.95] < accuracy[0.5]
+    for zeros, wrong in zip(
+        measured(found, "zeros"), measured(found, "wrongly_removed"), strict=True
+    ):
+        assert zeros["value"] == pytest.approx(zeros["share"], abs=1e-4)
+        assert wrong["value"] == 0
+
+
+def amount(much):
+    return f"{much / GB:g} GB" if much >= 0.01 * GB else f"{much / 1e6:g} MB"
+
+
+def row(name, case):
+    """A case as the lesson's table has it."""
+    optimizer = f"{case.optimizer}, {case.precision}" if case.trains else "only used"
+    cells = [
+        f"**{name}**", f"{case.params:,.0f}", optimizer, amount(case.sample), f"{case.batch}",
+        f"{case.layers}, the largest {case.largest:,.0f}",
+        f"{case.devices} of {amount(case.device)}", amount(case.host),
+    ]  # fmt: skip
+    return f"# | {' | '.join(cells)} |"
+
+
+def test_the_lessons_table_has_the_cases_that_are_checked():
+    text = (LESSON / "lesson.py").read_text(encoding="utf-8")
+    for name, case in CASES.items():
+        assert row(name, case) in text, row(name, case)

@@ -1,0 +1,62 @@
+"""Pictures of a measured pipeline, from the record of a run."""
+
+import pytest
+from pictures import is_png, words
+
+from autograder.records import Run
+from lessons.toolkit import plots
+
+TIMES = {"FFBB": ([0, 10, 40, 60], [10, 20, 60, 80]), "FBFB": ([10, 20, 40, 50], [20, 40, 50, 70])}
+
+
+def run_of(measures):
+    header = {"stages": 2, "source": "speed"}
+    return Run(
+        format="record", outcome="completed", epochs=(), workers=2, header=header,
+        files=("/somewhere/speed.out",), measures=tuple(measures),
+    )  # fmt: skip
+
+
+def watched(kind):
+    for rank, (kinds, (starts, ends)) in enumerate(TIMES.items()):
+        point = {"of_rank": rank, "schedule": kind}
+        yield {
+            "name": "busy",
+            "value": 0.07,
+            "kinds": kinds,
+            "starts": starts,
+            "ends": ends,
+            **point,
+        }
+        yield {"name": "held", "value": 2 - rank, **point}
+    yield {"name": "bubble", "value": 0.125, "schedule": kind}
+
+
+def test_what_each_rank_did_is_drawn_as_it_was():
+    figure = plots.measured_stages(run_of([*watched("gpipe"), *watched("1f1b")]))
+    drawn = words(figure)
+    assert "gpipe: idle 12%; micro-batches held at most 2 / 1" in drawn
+    assert "1f1b: idle 12%; micro-batches held at most 2 / 1" in drawn
+    assert [len(axes.collections) for axes in figure.axes] == [8, 8]
+    assert is_png(figure)
+
+
+ROUNDS = [
+    {"name": "pipeline_round", "round": number, "alone_s": 0.2, "value": best,
+     "together_s": {"1": 0.21, "4": best, "16": 0.3}}
+    for number, best in ((1, 0.14), (2, 0.15), (3, 0.16))
+]  # fmt: skip
+
+
+def test_steps_by_micro_batches_with_every_round_and_the_least():
+    figure = plots.step_times(run_of(ROUNDS), predicted=0.7)
+    [axes] = figure.axes
+    drawn = words(figure)
+    assert "150 ms" in drawn
+    assert "one process: 200 ms" in drawn
+    lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+    assert lines["2 stages, median"] == pytest.approx([210, 150, 300])
+    assert lines["one process / stages, and bubble"] == pytest.approx([200, 125, 106.25])
+    assert lines["you said"] == pytest.approx([140])
+    assert sum(line.get_linestyle() == "None" for line in axes.lines) == 4  # rounds and your star
+    assert is_png(figure)

@@ -1,0 +1,82 @@
+"""Bytes that PyTorch holds, and how wrong an arithmetic of them is."""
+
+import math
+
+import pytest
+import torch
+from torch.utils.checkpoint import checkpoint_sequential
+
+from lessons.toolkit.probes.held import bytes_of, saved_for_backward, share_off
+from lessons.toolkit.probes.tensors import bytes_error, bytes_off, ring_bytes
+
+
+def test_tensors_that_share_memory_count_once():
+    tensor = torch.zeros(10, dtype=torch.float64)
+    assert bytes_of([tensor, tensor[2:5], tensor.view(2, 5)]) == 80
+    assert bytes_of([tensor, torch.zeros(3, dtype=torch.bfloat16)]) == 86
+    assert bytes_of([]) == 0
+
+
+def test_what_is_kept_for_the_backward_pass_is_counted_and_let_go():
+    layer = torch.nn.Linear(6, 4)
+    x = torch.randn(5, 6)
+    with saved_for_backward(layer.parameters()) as kept:
+        hidden = torch.relu(layer(x))
+        assert kept["now"] == 4 * (5 * 6 + 5 * 4)  # x and what relu gave; no weights
+        (hidden * 2).sum().backward()
+        assert kept["most"] == kept["now"] + 4 * (5 * 6 + 5 * 4)
+    del hidden
+    assert kept["now"] == 0
+
+
+def test_a_checkpoint_keeps_less():
+    model = torch.nn.Sequential(
+        *(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(6))
+    )
+    most = []
+    for parts in (1, 3):
+        x = torch.randn(5, 8, requires_grad=True)
+        with saved_for_backward(model.parameters()) as kept:
+            out = model(x) if parts == 1 else checkpoint_sequential(model, parts, x, True)
+            out.sum().backward()
+        most.append(kept["most"] / (4 * 5 * 8))
+    assert most == [7, 5]  # all; inputs of three parts, and two more inside the last one
+
+
+HELD = {"parameters": 400, "gradients": 400, "optimizer": 0, "activations": 200}
+
+
+@pytest.mark.parametrize(
+    ("change", "off"),
+    [
+        ({}, 0),
+        ({"parameters": 404}, 0.01),
+        ({"activations": 100}, 0.5),
+        ({"optimizer": 5}, 0.5),  # of a hundredth of all, for nothing is held
+        ({"gradients": math.nan}, math.inf),
+        ({"gradients": "much"}, math.inf),
+        ({"gradients": None}, math.inf),
+    ],
+)
+def test_the_worst_part_counts(change, off):
+    assert share_off(HELD | change, HELD) == pytest.approx(off)
+    assert share_off(None, HELD) == math.inf
+    assert share_off({"parameters": 400}, HELD) == math.inf
+
+
+def test_bytes_of_a_ring_by_hand():
+    sizes = [6, 4, 5, 4, 3]
+    params = 7 * 4 + 5 * 5 + 6 * 4 + 5 * 3
+    assert ring_bytes("data", sizes, 9, 2, 8) == params * 8
+    # forward 5 and 3 for each image, backward 5: the images need no gradient
+    assert ring_bytes("tensor", sizes, 9, 2, 8) == 9 * 13 * 8
+    assert ring_bytes("tensor", sizes, 9, 4, 4) == 1.5 * 9 * 13 * 4
+    assert bytes_off(9 * 13 * 8 * 1.5, "tensor", sizes, 9, 2, 8) == pytest.approx(0.5)
+
+
+def test_a_formula_is_tried_on_networks_that_it_cannot_know(capsys):
+    assert bytes_error(ring_bytes) == 0
+    assert bytes_error(lambda *case: 2 * ring_bytes(*case)) == pytest.approx(1)
+    assert bytes_error(lambda *case: 4795501) > 0.01
+    assert math.isnan(bytes_error(lambda *case: None))
+    assert "bytes_a_step" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Bytes on this process's connections, as the kernel counts them."""
+
+import os
+import socket
+
+import pytest
+
+from lessons.toolkit.ranks.wire import bytes_received, of_connection
+
+
+@pytest.fixture
+def pair():
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as one,
+        server.accept()[0] as other,
+    ):
+        yield one, other
+
+
+def take(connection, size):
+    while size:
+        size -= len(connection.recv(min(size, 1 << 16)))
+
+
+def test_what_comes_in_is_counted_to_the_byte(pair):
+    one, other = pair
+    before = bytes_received()
+    if before is None:
+        pytest.skip("this kernel does not tell bytes of connections")
+    for size in (1, 1000, 300_000):
+        other.sendall(b"x" * 10)  # what goes out on one comes in on the other: both are ours
+        one.settimeout(10)
+        take(one, 10)
+        sent = 0
+        while sent < size:
+            piece = min(size - sent, 1 << 14)
+            one.sendall(b"x" * piece)
+            take(other, piece)
+            sent += piece
+    assert bytes_received() - before == 30 + 1 + 1000 + 300_000
+
+
+def test_other_files_are_no_connections_and_nothing_stays_open(tmp_path):
+    with (tmp_path / "file").open("w") as file:
+        assert of_connection(file.fileno()) is None
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        bytes_received()
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert of_connection(10_000) is None

@@ -1,0 +1,105 @@
+"""What is measured of a network in stages: right answers give 0, wrong ones do not."""
+
+import numpy as np
+import pytest
+from solution_programs import program
+
+from lessons.toolkit.stages import against_serial, plans, rounds
+
+plan = program("11_pipeline", "plan")
+
+
+class Told:
+    """A record that keeps what is measured."""
+
+    def __init__(self):
+        self.measures = []
+
+    def measure(self, name, value, unit, **point):
+        self.measures.append({"name": name, "value": value, **point})
+
+    def values(self, name, **at):
+        return [m["value"] for m in self.measures if m["name"] == name and at.items() <= m.items()]
+
+
+def test_the_solution_has_no_excess():
+    record = Told()
+    plans.measure_plan(record, plan)
+    assert record.values("split_excess") == [0.0]
+    assert record.values("schedule_excess") == [0.0, 0.0]
+    assert record.values("schedule_held", schedule="gpipe") == [8.0]
+    assert record.values("schedule_held", schedule="1f1b") == [4.0]
+    assert record.values("grid_wrong") == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("split", "least"),
+    [
+        (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], 0.2),
+        (lambda costs, p: [0, len(costs)], plans.MOST),
+        (lambda costs, p: [0] * p + [len(costs)], plans.MOST),
+        (lambda costs, p: None, plans.MOST),
+        (lambda costs, p: 1 / 0, plans.MOST),
+    ],
+)
+def test_a_heavier_stage_than_need_be(split, least):
+    assert plans.number(plans.split_excess, split) >= least
+
+
+def one_by_one(stages, m, kind):
+    return [[(p, k) for k in range(m) for p in "FB"] for _ in range(stages)]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "least"),
+    [
+        (one_by_one, 0.5),
+        (lambda p, m, kind: one_by_one(p, m, kind)[1:], plans.MOST),
+        (lambda p, m, kind: [[("B", k) for k in range(m)] for _ in range(p)], plans.MOST),
+        (lambda p, m, kind: [o[::-1] for o in one_by_one(p, m, kind)], plans.MOST),
+        (lambda p, m, kind: None, plans.MOST),
+    ],
+)
+def test_a_schedule_that_waits_more_than_it_has_to(schedule, least):
+    assert plans.number(plans.schedule_excess, schedule, "1f1b") >= least
+
+
+def test_ranks_that_are_told_another_place():
+    assert plans.grid_wrong(lambda r, p, n: (r // n, r % n, [r])) > 5
+    assert plans.number(plans.grid_wrong, lambda r, p, n: None) == plans.MOST
+
+
+def test_parameters_away_from_those_of_one_process():
+    start, right = against_serial.serial_steps(23)
+    assert against_serial.away(right, start, right) == 0.0
+    assert against_serial.away(start, start, right) == pytest.approx(1.0)
+    assert against_serial.away(right[:-1], start, right) == against_serial.MOST
+    for lost in ([*right[:-1], right[-1] * np.nan], [right[0] * np.inf, *right[1:]]):
+        assert against_serial.away(lost, start, right) == against_serial.MOST
+
+
+# A machine's seconds -> speedup, share, and the gain over what is wanted.
+MACHINES = [
+    ("two free cores", {"alone": 2.0, "silent": 2.1, 1: 2.1, 4: 1.5}, (1.333, 0.7, 1.186)),
+    ("no overlap", {"alone": 2.0, "silent": 2.1, 1: 2.1, 4: 2.3}, (0.952, 0.5, 0.773)),
+    ("cores that others use", {"alone": 2.0, "silent": 4.0, 1: 2.1, 4: 2.1}, (0.952, 0.952, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "seconds", "ratios"), MACHINES)
+def test_rounds_are_measured_by_what_the_machine_gives(name, seconds, ratios):
+    record, typical = Told(), {m: seconds[m] for m in (1, 4)}
+    rounds.say(record, [(n, seconds, 0.1) for n in (1, 2, 3)], typical, steps=1, ranks=2)
+    names = ("pipeline_speedup", "pipeline_share", "gain_over_wanted")
+    for what, right in zip(names, ratios, strict=True):
+        assert record.values(what, fewest=1) == pytest.approx([right] * 3, abs=1e-3)
+    assert record.values("rounds_made") == [3]
+    [best] = record.values("best_micro_batches")
+    assert best == min(typical, key=typical.get)
+
+
+def test_the_small_networks_layers_are_the_same_wherever_they_lie():
+    whole = list(against_serial.small_layers(range(8)).parameters())
+    parts = (range(3), range(3, 8))
+    apart = [one for part in parts for one in against_serial.small_layers(part).parameters()]
+    assert all(bool((one == other).all()) for one, other in zip(whole, apart, strict=True))
