@@ -17,6 +17,7 @@ from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
+from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
@@ -35,12 +36,14 @@ __all__ = [
     "images",
     "input_overlap",
     "input_rates",
+    "laws_beyond",
     "losses",
     "median_of_measure",
     "node_grid",
     "replica_scaling",
     "sample_map",
     "shares_of",
+    "scaling_study",
     "speed_rounds",
     "speedup",
     "steps_and_seconds",
