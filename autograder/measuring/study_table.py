@@ -9,8 +9,7 @@ from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 
 HEAD = ("ranks", "runs", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
-# Digits after the point of each column after the first two; seconds have four that count.
-SIGNIFICANT = 4
+SIGNIFICANT = 4  # digits of seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,8 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     """The table of each kind of scaling that studies in one launch measured."""
-    points = [run for run in study_points.expanded(runs) if study_points.is_point(run)]
+    done = [run for run in runs if run.outcome == "completed"]
+    points = [run for run in study_points.expanded(done) if study_points.is_point(run)]
     for kind in ("strong", "epoch", "weak"):
         of_kind = [run for run in points if run.header.get("scaling") == kind]
         if of_kind:
