@@ -77,7 +77,7 @@ def not_negative(rows: Array) -> Array:
     for many in range(1, count + 1):
         for chosen in itertools.combinations(range(count), many):
             some = np.linalg.lstsq(rows[:, chosen], np.ones(len(rows)), rcond=None)[0]
-            if (some < 0).any():
+            if (some < 0).any() or (rows[:, chosen] @ some <= 0).any():
                 continue
             k = np.zeros(count)
             k[list(chosen)] = some
