@@ -81,7 +81,9 @@ def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: flo
     found = f"{key}: {said.low:g} to {said.high:g}"
     if not said.sealed:
         found += ", which the course's function did not write so"
-        hint = "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
+        hint = (
+            "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
+        )
         return Part(key, FAILED, 0, expected, found, (answer.where,), hint)
     wide = said.width > widest * (1 + 1e-9)
     if wide:

@@ -1,4 +1,4 @@
-"""A student's report against the student's own records: tables within their rounding, parts there."""
+"""A student's report against the student's own records: tables as printed there, and its parts."""
 
 import re
 from collections.abc import Iterator, Sequence

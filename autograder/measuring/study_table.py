@@ -1,4 +1,4 @@
-"""The table of a scaling study: what the report shows, `cluster scale` prints and grading expects."""
+"""The table of a scaling study, as reports show it, `cluster scale` prints and grading expects."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
     foretold_x = 2400 to 2900; 2026-03-02T10:11:05Z; 3f9a1c2b90aa
 
-The last word is a seal over the others: it shows a careless change, made by hand after the truth was
-known. It stops no forger, who can run this very function.
+The last word is a seal over the others: it shows a careless change, made by hand after the truth
+was known. It stops no forger, who can run this very function.
 """
 
 import hashlib

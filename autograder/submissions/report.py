@@ -1,10 +1,10 @@
 """report.md: what a student writes about a study: parts under headings, and tables.
 
-    ## Table
-    ### strong
-    | ranks | rounds | seconds |
-    |---|---|---|
-    | 1 | 8 | 0.455 |
+## Table
+### strong
+| ranks | rounds | seconds |
+|---|---|---|
+| 1 | 8 | 0.455 |
 """
 
 import re

@@ -5,10 +5,10 @@
     foretelling.reveal("k80_resnet152")            # the truth; from now on your interval stays
 
 The truths are published, so they are no secret; they are only packed, so that nobody who reads or
-searches this folder meets them before having written something down. What the grader compares with
-is kept by the instructor. An interval gets its date and a seal when it is written. Once its truth
-has been shown it stays: in answers.txt, and in a file of your home folder, so that a new copy of the
-lesson begins with what you said at first. Who wants to cheat here can, and learns nothing.
+searches this folder meets them before having written something down. What the grader compares
+with is kept by the instructor. An interval gets its date and a seal when it is written. Once its
+truth has been shown it stays: in answers.txt, and in a file of your home folder, so that a new copy
+of the lesson begins with what you said at first. Who wants to cheat here can, and learns nothing.
 """
 
 import base64
@@ -62,7 +62,7 @@ TABLES = {
         (1, 2, 4), (154, 295, 584), 8, 1.5,
     ),
     "a100_minutes": Table(
-        "ResNet-50 to 75.9 %, A100 of Dell XE8545", "MLPerf training v2.0, mean without best and worst",
+        "ResNet-50 to 75.9 %, A100 of Dell XE8545", "MLPerf training v2.0",
         "minutes", (4, 8, 16, 32, 64), (62.21, 33.45, 17.10, 9.79, 5.53), 128, 1.6, True,
     ),
     "megascale": Table(

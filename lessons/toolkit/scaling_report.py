@@ -2,8 +2,8 @@
 
     scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
 
-report.md has the table of each kind of scaling, which the grader compares with the same records, and
-study.png the picture. Words of a learner stand as they are.
+report.md has the table of each kind of scaling, which the grader compares with the same records,
+and study.png the picture. Words of a learner stand as they are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,9 @@ def write(
 
 def table(kind: str, rows: Sequence[Row]) -> str:
     lines = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
-    return f"### {kind}\n\n{KEPT[kind]}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"### {kind}\n\n{KEPT[kind]}\n\n" + "\n".join(
+        f"| {' | '.join(line)} |" for line in lines
+    )
 
 
 def law_list(laws: Mapping[str, object]) -> str:

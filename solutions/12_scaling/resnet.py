@@ -1,36 +1,37 @@
 """A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters."""
 
 from torch import nn
-from torch.nn import functional
 
 
 class Block(nn.Module):
-    """Two convolutions and a way past them."""
+    """Two convolutions, and beside them what came in, with as many channels."""
 
-    def __init__(self, before, channels, stride):
+    def __init__(self, before, channels):
         super().__init__()
+        stride = channels // before
         self.path = nn.Sequential(
-            convolution(before, channels, 3, stride),
-            nn.BatchNorm2d(channels),
+            *normalised(convolution(before, channels, stride=stride)),
             nn.ReLU(),
-            convolution(channels, channels),
-            nn.BatchNorm2d(channels),
+            *normalised(convolution(channels, channels)),
         )
-        self.past = convolution(before, channels, 1, stride) if stride > 1 else nn.Identity()
+        self.beside = convolution(before, channels, 1, stride) if stride > 1 else nn.Identity()
 
     def forward(self, x):
-        return functional.relu(self.past(x) + self.path(x))
+        return nn.functional.relu(self.path(x) + self.beside(x))
 
 
 def resnet():
     """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
-    layers = [convolution(3, 16), nn.BatchNorm2d(16), nn.ReLU()]
-    before = 16
-    for channels in (16, 16, 16, 32, 32, 32, 64, 64, 64):
-        layers.append(Block(before, channels, channels // before))
-        before = channels
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+    widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
+    blocks = [Block(before, after) for before, after in zip(widths, widths[1:], strict=False)]
+    first = [*normalised(convolution(3, 16)), nn.ReLU()]
+    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
+    return nn.Sequential(*first, *blocks, *last)
 
 
 def convolution(before, channels, size=3, stride=1):
     return nn.Conv2d(before, channels, size, stride, padding=size // 2, bias=False)
+
+
+def normalised(layer):
+    return layer, nn.BatchNorm2d(layer.out_channels)

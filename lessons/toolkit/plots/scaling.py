@@ -7,7 +7,18 @@ from autograder.measuring import interval, rounds, study_points, study_table
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
 
-COLUMNS = ("kind", "ranks", "rounds", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
+COLUMNS = (
+    "kind",
+    "ranks",
+    "rounds",
+    "seconds",
+    "from",
+    "to",
+    "speedup",
+    "low",
+    "high",
+    "efficiency",
+)
 BESIDE = 0.035  # how far the kinds stand apart, as a power of two
 
 
@@ -65,7 +76,9 @@ def draw_kind(
     sizes = [row.ranks * aside for row in rows]
     left.plot(sizes, [row.speedup.value for row in rows], "-", color=colour, marker=marker,
               ms=7, label=kind)  # fmt: skip
-    right.plot(sizes, [row.efficiency.value for row in rows], "-", color=colour, marker=marker, ms=7)
+    right.plot(
+        sizes, [row.efficiency.value for row in rows], "-", color=colour, marker=marker, ms=7
+    )
 
 
 Law = Callable[[float], float]
@@ -92,7 +105,9 @@ def laws_beyond(
         for place, (law, values) in enumerate(lines.items()):
             axes.plot(steps, values, "-", color=COLOURS[1 + place], lw=1.3, label=law)
         beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
-        ends = [(min(v[i] for v in lines.values()), max(v[i] for v in lines.values())) for i in beyond]
+        ends = [
+            (min(v[i] for v in lines.values()), max(v[i] for v in lines.values())) for i in beyond
+        ]
         axes.fill_between([steps[i] for i in beyond], *zip(*ends, strict=True), color="#D9E8F5")
         axes.plot(sizes, speedups, "o", color=COLOURS[0], label="measured")
         axes.axvline(last, color=GREY, lw=0.8, ls=":")

@@ -3,13 +3,13 @@
     scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
 
 A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
-sleep; every other round goes backwards. So whatever else the machine does hits all sizes alike. The
-record gets a line for each size of each round (docs/run-record.md): the seconds of the slowest rank,
-and what the steps really read, counted from the indices that the pass gives back.
+sleep; every other round goes backwards. So whatever else the machine does hits all sizes alike.
+The record gets a line for each size of each round (docs/run-record.md): the seconds of the slowest
+rank, and what the steps really read, counted from the indices that the pass gives back.
 
-With `silent`, a round has one phase more: a pass of one rank alone, made by all ranks at a time with
-nothing exchanged. It is told in the line `round` of a speed job (rounds.py), with what one rank alone
-and all together took in the same round.
+With `silent`, a round has one phase more: a pass of one rank alone, made by all ranks at a time
+with nothing exchanged. It is told in the line `round` of a speed job (rounds.py), with what one
+rank alone and all together took in the same round.
 """
 
 import time
@@ -105,6 +105,8 @@ def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, S
 
 def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
     """How many different samples the ranks of a pass read together, and how many in all."""
-    steps = [step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank]
+    steps = [
+        step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank
+    ]
     found = what_was_read(steps) or {"distinct": 0, "total": 0}
     return {"samples": found["distinct"], "read": found["total"]}
