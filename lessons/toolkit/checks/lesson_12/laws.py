@@ -102,25 +102,29 @@ def amdahl_mistakes(gains: Sequence[float]) -> dict[float, str]:
     }
 
 
+def usl_of(alpha: float, beta: float) -> Callable[[int], float]:
+    return lambda p: p / (1 + alpha * (p - 1) + beta * p * (p - 1))
+
+
 @exercise("12.4")
 def check_12_4(usl: Function, at: Function) -> str:
     """α and β come back, β is never below 0, and a range has the lowest and the highest law."""
     for alpha, beta in ((0.02, 0.0005), (0.0, 0.002), (0.05, 0.0)):
-        gains = made(lambda p, a=alpha, b=beta: p / (1 + a * (p - 1) + b * p * (p - 1)))
+        gains = made(usl_of(alpha, beta))
         found = pair(usl(list(SIZES), gains), "usl(…)", ("alpha", "beta"))
         for value, right, name in zip(found, (alpha, beta), ("alpha", "beta"), strict=True):
             if abs(value - right) > 2e-5:
                 advice = "Least squares of p/S − 1 = α(p−1) + βp(p−1): two columns, lstsq."
                 raise CheckFailed(f"{name} = {right}", f"{value:.4g}", advice)
-    falls = made(lambda p: p / (1 + 0.05 * (p - 1) - 0.001 * p * (p - 1)))
+    falls = made(usl_of(0.05, -0.001))
     alpha, beta = pair(usl(list(SIZES), falls), "usl(…)", ("alpha", "beta"))
-    right = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, falls, strict=True)])
+    alone = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, falls, strict=True)])
     if beta < 0:
         advice = "Where the free fit has β < 0, take β = 0 and fit α alone, which is Amdahl's law."
         raise CheckFailed("beta is never below 0", f"{beta:.4g}", advice)
-    if abs(alpha - right[0]) > 1e-3 * right[0] or beta != 0:
+    if abs(alpha - alone[0]) > 1e-3 * alone[0] or beta != 0:
         advice = "β = 0 needs another α: fit it anew, with one column; it is amdahl_f(…)."
-        raise CheckFailed(f"alpha = {right[0]:.4g}, beta = 0", f"{alpha:.4g}, {beta:.4g}", advice)
+        raise CheckFailed(f"alpha = {alone[0]:.4g}, beta = 0", f"{alpha:.4g}, {beta:.4g}", advice)
     gains = made(lambda p: 1 / (0.03 + 0.97 / p))
     points = [(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)]
     for p in (64, 1024):
