@@ -1,4 +1,4 @@
-"""What `cluster scale` says of a study that one launch measured: a table for each kind of scaling."""
+"""What `cluster scale` says of a study that one launch measured: a table for each kind."""
 
 from collections.abc import Sequence
 

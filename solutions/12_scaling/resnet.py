@@ -1,5 +1,7 @@
 """A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters."""
 
+import itertools
+
 from torch import nn
 
 
@@ -23,7 +25,7 @@ class Block(nn.Module):
 def resnet():
     """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
     widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
-    blocks = [Block(before, after) for before, after in zip(widths, widths[1:], strict=False)]
+    blocks = [Block(before, after) for before, after in itertools.pairwise(widths)]
     first = [*normalised(convolution(3, 16)), nn.ReLU()]
     last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
     return nn.Sequential(*first, *blocks, *last)

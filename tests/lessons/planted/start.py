@@ -1,6 +1,7 @@
 """Runs the jobs of a table for real, each in a folder of its own."""
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,8 @@ def how(lesson: Lesson, name: str) -> tuple[int, str, int, str, str]:
 def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
     starts = [prepare(lesson, name, folder) for name in names]
     job = lesson.jobs[names[0]]
-    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **job.environ)
+    meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
+    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **{**meet, **job.environ})
     launcher = [*MPIRUN, str(job.ranks)] if job.ranks else []
     if job.start == "together":
         together(starts, launcher, environ)

@@ -11,7 +11,10 @@ import runpy
 import sys
 from pathlib import Path
 
-for folder, words in json.loads(os.environ["ONE_BY_ONE"]):
+port = int(os.environ.get("MASTER_PORT", "0"))  # where ranks of torch.distributed meet
+for number, (folder, words) in enumerate(json.loads(os.environ["ONE_BY_ONE"])):
+    if port:  # the last program's may not be free yet
+        os.environ["MASTER_PORT"] = str(port + number)
     sys.stdout.flush()
     os.chdir(folder)
     out = os.open("job.out", os.O_RDWR | os.O_CREAT | os.O_APPEND)
