@@ -25,11 +25,16 @@ def expanded(runs: Sequence[Run]) -> list[Run]:
         if not events:
             found.append(run)
         for event in events:
-            key = (run.launch, event.get(ROUND), event.get("ranks"), event.get("value"))
+            said = (event.get(name) for name in (ROUND, "ranks", "value"))
+            key = (*launch_of(run), *map(str, said))
             if key not in seen:
                 seen.add(key)
                 found.append(as_run(run, event))
     return found
+
+
+def launch_of(run: Run) -> tuple[str, str]:
+    return run.launch, str(run.header.get("scaling"))
 
 
 def as_run(run: Run, event: Mapping[str, Any]) -> Run:
@@ -70,8 +75,8 @@ def pass_time(run: Run) -> Measure:
 
 def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
     """The points of each round of each launch, by ranks."""
-    found: dict[tuple[str, int], dict[int, Run]] = {}
+    found: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if is_point(run):
-            found.setdefault((run.launch, run.header[ROUND]), {})[run.workers or 0] = run
+            found.setdefault((*launch_of(run), run.header[ROUND]), {})[run.workers or 0] = run
     yield from found.values()
