@@ -1,6 +1,6 @@
 """Measure strong, epoch and weak scaling in one launch, with the program of train.py.
 
-mpirun -np 2 python study.py --rounds 8 --batch-size 64 --train-samples 256
+mpirun -np 2 python study.py --rounds 6 --batch-size 64 --train-samples 256
 """
 
 import argparse
@@ -28,7 +28,7 @@ def command_line():
     )
     kinds = [*train.KINDS, "all"]
     parser.add_argument("--scaling", default="all", choices=kinds, help="what stays as it is")
-    parser.add_argument("--rounds", type=int, default=8, help="a pass on each number of ranks")
+    parser.add_argument("--rounds", type=int, default=6, help="a pass on each number of ranks")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=64, help="images a step of one rank alone"
     )

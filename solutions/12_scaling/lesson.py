@@ -331,10 +331,10 @@ for name in intervals:
     foretelling.reveal(name)
 
 # %% [markdown]
-# **What you should see.** ResNet-152 on 64 K80 lost an eighth of the last doubling, more than any law
-# had seen coming; MegaScale did slightly *better* than ideal from its last size; the other three lie
-# within the laws' range. USL with its three free numbers would have said 2.8 for a training whose
-# true speedup is 32.9. Forecasting far beyond the data is the part to be modest about.
+# **What you should see.** Where you were right, ask by how much of luck: these are steps of one
+# doubling or less, and the laws of this page still miss some. From three points of another published
+# table the USL with all its numbers free said 2.8 where 32.9 is true. Forecasting far beyond the data
+# is the part to be modest about.
 #
 # ## Time to accuracy
 #
@@ -383,10 +383,11 @@ for name, run in trained.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** Strong scaling repeats the curve of one rank to the last digit that is
-# printed: the same images are in each batch, only elsewhere. Epoch scaling makes half as many updates
-# and lags behind in every epoch; its epochs are shorter. Which of the two wins, in seconds, your
-# numbers say, and at this size the answer may well be "not distinguishable".
+# **What you should see.** Strong scaling repeats the curve of one rank but for a last digit: the same
+# images are in each batch, only elsewhere, and sums of floats depend on their order. Epoch scaling
+# makes half as many updates, and lags behind in the first epoch: in one run .788 for .821. Later it
+# caught up, on these few easy images. Which of the two wins, in seconds, your numbers say, and at this
+# size the answer may well be "not distinguishable".
 #
 # ## What a result costs
 #

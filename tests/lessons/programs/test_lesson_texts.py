@@ -127,6 +127,25 @@ MENTIONS = {
         "Account for changed convergence",
         "largest useful batch",
     ],
+    "12": [
+        "*not distinguishable*",
+        "α–β model",
+        "Cray XC40",
+        "XC50",
+        "Cori",
+        "Piz Daint",
+        "Aries",
+        "Mathuriya et al. 2017",
+        "CTE-POWER",
+        "BioHPC",
+        "V100S",
+        "time to accuracy",
+        "ConsumedEnergy",
+        "cluster foretell",
+        "Hoefler, R. Belli",
+        "arXiv:0808.1431",
+        "1802.09941",
+    ],
 }
 
 

@@ -55,6 +55,7 @@ PROGRAMS = [
 ]
 ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
 HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
+HEAVY += ["torch.distributed", "torch.nn", "torch.nn.parallel", "torch.utils", "torch.utils.data"]
 HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
 
 
