@@ -257,7 +257,8 @@ low, high = fits["small_low_1024"], fits["small_high_1024"]
 print(f"you said {predict_1024:g} for 1,024 GPUs; the laws say {low:.0f} to {high:.0f}")
 curves = {}
 for name, (sizes, S) in sets.items():
-    curves[name] = {law: fit.law for law, fit in laws.textbook(sizes, S).items()}
+    fitted = laws.textbook(sizes, S)  # as yours
+    curves[name] = {law: fitted[law].law for law in ("Amdahl", "Gustafson", "USL")}
 plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]

@@ -46,7 +46,7 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
     for place, (kind, found) in enumerate(kinds.items()):
         of_kind = [run for run in points if run.header.get("scaling") == kind]
         draw_kind(left, right, place, kind, found, of_kind)
-    for axes, what in ((left, f"work done in a time, {counts[0]} = 1"), (right, "efficiency")):
+    for axes, what in ((left, work_of(counts[0])), (right, "efficiency")):
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
         axes.set(xlabel="ranks", ylabel=what, xticks=counts)
@@ -81,6 +81,10 @@ def draw_kind(
     )
 
 
+def work_of(few: int) -> str:
+    return f"work done in a time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
+
+
 Law = Callable[[float], float]
 
 
@@ -103,7 +107,8 @@ def laws_beyond(
         axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
         lines = {law: [f(p) for p in steps] for law, f in laws[name].items()}
         for place, (law, values) in enumerate(lines.items()):
-            axes.plot(steps, values, "-", color=COLOURS[1 + place], lw=1.3, label=law)
+            style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are one
+            axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
         beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
         ends = [
             (min(v[i] for v in lines.values()), max(v[i] for v in lines.values())) for i in beyond
