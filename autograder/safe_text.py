@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+NUMBERS = frozenset((int, float, bool))
 LONGEST = 20_000  # characters of a text in a grade: a bound for floods, not a form
 
 
@@ -45,6 +46,8 @@ def printable_record(value: Any) -> Any:
     changed = {}
     for name in _members(kind):
         before = getattr(value, name)
+        if before is None or before.__class__ in NUMBERS:  # most members: worth a step of its own
+            continue
         after = printable_record(before)
         if after is not before and after != before:
             changed[name] = after

@@ -64,7 +64,7 @@ def summaries(
                 marks=marked[id(run)],
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
-                rounds=measured_or_none(rounds_of, run),
+                rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )
@@ -72,10 +72,10 @@ def summaries(
 
 
 def rounds_of(run: Run) -> Rounds:
-    of_rounds = (rounds.speedup, rounds.ceiling, rounds.share)
-    points = [found for found in (point(metric, run) for metric in of_rounds) if found]
+    metrics = (rounds.speedup, rounds.ceiling, rounds.share)
+    points = [found for found in (point(metric, run) for metric in metrics) if found]
     seconds = [one.seconds for one in rounds.rounds(run)[:MOST_ROUNDS]]
-    if len(points) < len(of_rounds):
+    if len(points) < len(metrics):
         raise NotMeasured("not the rounds of several ranks")
     return Rounds(tuple(seconds), *points)
 

@@ -21,6 +21,8 @@ def seconds_in(event: Mapping[str, Any]) -> tuple[float, ...]:
 
 def rounds_add_up(run: Run) -> Iterator[Finding]:
     events = [event for event in run.measures if event.get("name") == rounds.NAME]
+    if not events:
+        return
     where = [place for event in events if isinstance(place := event.get("where"), Where)]
     # An output that was handed in twice has each round twice; that is found by its lines.
     numbered = {str(event.get("round")): seconds_in(event) for event in events}
@@ -47,6 +49,8 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
     """By all of the interval, so that no noise gets a finding."""
+    if not rounds.of_rounds(run):
+        return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))
     if gain is None or share is None:
         return

@@ -21,3 +21,6 @@ class HandIn:
     references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
     report: Report | None = None
     other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
+    # Which runs go by a name of the rubric is asked by every condition: found once.
+    by_name: dict[str, list[Run]] = field(default_factory=dict, init=False, compare=False)
+    that_counts: dict[str, Run] = field(default_factory=dict, init=False, compare=False)

@@ -31,6 +31,13 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     return sorted(found, key=by_time)
 
 
+def named(hand_in: HandIn, name: str) -> list[Run]:
+    """The student's runs that go by this name in the rubric, oldest first."""
+    if name not in hand_in.by_name:
+        hand_in.by_name[name] = matching(hand_in.runs, hand_in.rubric, name)
+    return hand_in.by_name[name]
+
+
 def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[str]]:
     """What the rubric calls each of these runs; one may go by several names."""
     names: dict[int, list[str]] = {}
@@ -54,7 +61,13 @@ def says(run: Run, key: str, value: object) -> bool:
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
     """Of the finished runs that were asked for, the latest. NotMeasured says why there is none."""
-    candidates = matching(hand_in.runs, hand_in.rubric, name)
+    if name not in hand_in.that_counts:
+        hand_in.that_counts[name] = latest_as_asked(hand_in, name)
+    return hand_in.that_counts[name]
+
+
+def latest_as_asked(hand_in: HandIn, name: str) -> Run:
+    candidates = named(hand_in, name)
     if not candidates:
         hint = "submit the job and hand in its output"
         raise NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
@@ -114,9 +127,7 @@ def size_shortfall(hand_in: HandIn, run: Run) -> tuple[float, float] | None:
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:
     """The finished runs that go by this name, oldest first."""
-    return [
-        run for run in matching(hand_in.runs, hand_in.rubric, name) if run.outcome == "completed"
-    ]
+    return [run for run in named(hand_in, name) if run.outcome == "completed"]
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
@@ -124,7 +135,7 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None
-    known = by_value(largest, matching(hand_in.runs, hand_in.rubric, name))
+    known = by_value(largest, named(hand_in, name))
     most = max((size for size, run in known if run.outcome == "completed"), default=math.inf)
     larger = [run for size, run in known if run.outcome != "completed" and size > most]
     return larger[-1] if larger else None

@@ -53,6 +53,10 @@ def rounds(run: Run) -> list[Round]:
     return list(found.values())
 
 
+def of_rounds(run: Run) -> bool:
+    return any(event.get("name") == NAME for event in run.measures)
+
+
 def copied(reason: str, one: Round) -> NotMeasured:
     return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
 

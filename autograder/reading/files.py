@@ -15,17 +15,23 @@ from autograder.submissions import output_names
 from autograder.submissions.regular_files import open_regular, why
 
 
-def read_files(paths: Iterable[Path | str], formats: Sequence[Reader] = ()) -> list[Run]:
-    """The runs in the outputs of one submission. Nothing in a file makes this raise."""
+def read_files(
+    paths: Iterable[Path | str] | Mapping[Path, str], formats: Sequence[Reader] = ()
+) -> list[Run]:
+    """The runs in the outputs of one submission. Nothing in a file makes this raise. A mapping
+    says under which name each file is told of, where it does not lie under its own."""
+    names = paths if isinstance(paths, Mapping) else {Path(path): str(Path(path)) for path in paths}
     closed: list[Run] = []
     streams: dict[str, BinaryIO] = {}
+    called: dict[str, str] = {}
     try:
-        for path in map(Path, paths):
+        for path, name in names.items():
+            called[str(path)] = name
             try:
                 streams[str(path)] = open_regular(path)
             except OSError as error:
-                closed.append(not_read(str(path), f"the file cannot be read: {why(error)}"))
-        return read_streams(streams, formats) + closed
+                closed.append(not_read(name, f"the file cannot be read: {why(error)}"))
+        return read_streams(streams, formats, called) + closed
     finally:
         for stream in streams.values():
             stream.close()
@@ -44,14 +50,19 @@ def unread(name: str, reason: str) -> Problem:
     return Problem(Where(name, 0), "", reason, unread=True)
 
 
-def read_streams(streams: Mapping[str, BinaryIO], formats: Sequence[Reader] = ()) -> list[Run]:
+def read_streams(
+    streams: Mapping[str, BinaryIO],
+    formats: Sequence[Reader] = (),
+    called: Mapping[str, str] | None = None,
+) -> list[Run]:
     launches = record.Launches()
     scanned: dict[str, ScannedFile] = {}
-    for name, stream in streams.items():
+    for path, stream in streams.items():
+        name = called[path] if called else path
         try:
-            scanned[name] = scan(name, stream, launches, formats)
+            scanned[path] = scan(name, stream, launches, formats)
         except OSError as error:
-            scanned[name] = broken = ScannedFile(name)
+            scanned[path] = broken = ScannedFile(name)
             broken.problems.append(unread(name, f"cannot be read to its end: {why(error)}"))
     runs = []
     for names in output_names.by_job(scanned):

@@ -7,12 +7,10 @@ names the files as they were handed in.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
 
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
-from autograder.reading.line_facts import EPOCH_NUMBERS
-from autograder.records import Epoch, Number, Run, Where
+from autograder.records import Run
 from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding
@@ -20,10 +18,9 @@ from autograder.verdict import Finding
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
     """The runs of a lesson, in the usual formats and in those that it brings of its own."""
-    names = {str(path): name for path, name in folder.outputs.items()}
-    runs = [with_students_names(run, names) for run in read_files(folder.outputs, formats)]
+    runs = read_files(folder.outputs, formats)
     beside: dict[PurePath, list[str]] = {}
-    for name in names.values():
+    for name in folder.outputs.values():
         beside.setdefault(PurePath(name).with_suffix(""), []).append(name)
     return [replace(run, files=with_error_files(run.files, beside)) for run in runs]
 
@@ -59,46 +56,6 @@ def one_folder_a_lesson(folders: Sequence[Folder]) -> list[Folder]:
     home.handed_in = home.handed_in or loose.handed_in
     home.findings += loose.findings
     return rest
-
-
-def with_students_names(run: Run, names: Mapping[str, str]) -> Run:
-    """The run with its files named as the student knows them."""
-
-    def place(where: Where) -> Where:
-        return Where(names.get(where.file, where.file), where.line)
-
-    def number(value: Number | None) -> Number | None:
-        return value and replace(value, where=value.where and place(value.where))
-
-    def epoch(value: Epoch) -> Epoch:
-        numbers = {name: number(getattr(value, name)) for name in EPOCH_NUMBERS}
-        return replace(value, where=value.where and place(value.where), **numbers)  # type: ignore[arg-type]
-
-    def measure(value: dict[str, Any]) -> dict[str, Any]:
-        where = value.get("where")
-        return value | {"where": place(where)} if isinstance(where, Where) else value
-
-    said = run.beside
-    beside = replace(
-        said,
-        epochs=tuple(map(epoch, said.epochs)),
-        test_accuracy=number(said.test_accuracy),
-        test_loss=number(said.test_loss),
-        errors=tuple(replace(error, where=place(error.where)) for error in said.errors),
-    )
-    return replace(
-        run,
-        beside=beside,
-        measures=tuple(map(measure, run.measures)),
-        files=tuple(names.get(file, file) for file in run.files),
-        epochs=tuple(map(epoch, run.epochs)),
-        ranks=tuple(replace(rank, where=rank.where and place(rank.where)) for rank in run.ranks),
-        problems=tuple(replace(problem, where=place(problem.where)) for problem in run.problems),
-        test_accuracy=number(run.test_accuracy),
-        test_loss=number(run.test_loss),
-        throughput=number(run.throughput),
-        total_seconds=number(run.total_seconds),
-    )
 
 
 def with_error_files(

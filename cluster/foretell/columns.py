@@ -13,6 +13,7 @@ WORKERS = {
 }
 SIZES = {"n", "p", "size", "world size", "world", "sizes"}
 FILLING = {"number", "of", "num", "no", "n", "count", "total", "the", "nb", "#", "used"}
+MODEL = re.compile(r"(?:nvidia|amd|intel|(?:[abhklptv]|gb|gh|mi)\d{2,3}[a-z]?s?)")
 EACH = re.compile(r"(?:/|\bper|\ban?)[\s_]*(gpu|device|worker|rank|process|core|cpu|tpu|chip)s?\b")
 A_NODE = re.compile(r"(?:/|\bper|\ba)[\s_]*node\b")
 A_SECOND = re.compile(
@@ -52,7 +53,10 @@ def words(name: str) -> str:
 def role(name: str) -> str | Value | None:
     """workers, nodes, per node, local batch, global batch, scaling; a Value; or nothing known."""
     text = words(name)
-    bare = " ".join(word for word in text.split() if word not in FILLING) or text
+    parts = [word for word in text.split() if word not in FILLING]
+    bare = " ".join(word for word in parts if not MODEL.fullmatch(word)) or (
+        "gpus" if parts else text
+    )
     if A_NODE.search(text) and set(A_NODE.sub(" ", text).split()) & WORKERS:
         return "per node"
     if "batch" in text and not A_SECOND.search(text) and "time" not in text:
@@ -60,7 +64,7 @@ def role(name: str) -> str | Value | None:
         return "local batch" if local else "global batch"
     if text in ("scaling", "kind of scaling", "mode", "scaling mode"):
         return "scaling"
-    if bare in WORKERS or text in SIZES or bare in SIZES:
+    if set(bare.removeprefix("n").split()) <= WORKERS or bare in WORKERS or {bare, text} & SIZES:
         return "workers"
     if bare in ("node", "nodes"):
         return "nodes"
@@ -69,8 +73,8 @@ def role(name: str) -> str | Value | None:
 
 def measured(name: str, text: str) -> Value | None:
     share = text.replace("%", "").strip()
-    if share in DERIVED:
-        return Value(name, DERIVED[share], derived=True)
+    if share in DERIVED or share.endswith(" efficiency"):
+        return Value(name, DERIVED.get(share, "each"), derived=True)
     each = bool(EACH.search(text))
     if A_SECOND.search(text) or any(word in text for word in RATES):
         return Value(name, "each" if each else "rate")

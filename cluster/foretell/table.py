@@ -41,11 +41,20 @@ class Asked:
 
 
 def read(file: Path, asked: Asked) -> Table:
-    names, found = rows.read(file)
+    return understood(file, *rows.read(file), asked)
+
+
+def of_values(values: Mapping[int, Sequence[float]], what: str, asked: Asked) -> Table:
+    """The same of {size: values}; `what` they are, as a column would be called: "images/s"."""
+    pairs = [(size, value) for size, some in values.items() for value in some]
+    found = [Row(i, {"workers": str(n), what: repr(float(v))}) for i, (n, v) in enumerate(pairs)]
+    return understood(Path(what), ["workers", what], found, asked)
+
+
+def understood(file: Path, names: list[str], found: list[Row], asked: Asked) -> Table:
     found = chosen(names, found, asked.only)
     roles = {name: columns.role(name) for name in names}
     value = value_column(names, roles, asked.value)
-    one_thing(names, found, roles, value)
     kept = [row for row in found if not numbers.absent(row.cells[value.name])]
     remarks = []
     if len(kept) < len(found):
@@ -54,6 +63,7 @@ def read(file: Path, asked: Asked) -> Table:
     if not kept:
         raise TableError(f"{file}: the column {value.name} has no value")
     sizes, of, node = counted(file, names, roles, kept)
+    one_thing(names, kept, roles, sizes)
     values = [parsed(file, row, value.name, value) for row in kept]
     value = whose(value, sizes, values, asked.each)
     node = asked.node or node
@@ -111,12 +121,15 @@ def value_column(names: Sequence[str], roles: Mapping, wanted: str | None) -> Va
     return first_hand[0]
 
 
-def one_thing(names: Sequence[str], found: list[Row], roles: Mapping, value: Value) -> None:
-    """Two models in one table are two studies."""
+def one_thing(names: Sequence[str], kept: list[Row], roles: Mapping, sizes: Sequence[int]) -> None:
+    """Two models, or two kinds of GPU, in one table are two studies. A word that differs on every
+    size, like that of a model which grows with it, is none."""
     for name in names:
-        there = list(dict.fromkeys(row.cells[name] for row in found))
+        there = list(dict.fromkeys(row.cells[name] for row in kept))
         text = any(not starts_as_number(cell) and not numbers.absent(cell) for cell in there)
-        if roles[name] is None and text and len(there) > 1:
+        pairs = {(size, row.cells[name]) for size, row in zip(sizes, kept, strict=True)}
+        differ = len(pairs) > len(set(sizes)) or len(pairs) > len(there)
+        if roles[name] is None and text and differ and len(there) > 1:
             raise TableError(
                 f"the column {name} has {len(there)} values, and a study has one: choose with "
                 f"--only '{name}={there[0]}'"

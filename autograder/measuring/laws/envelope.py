@@ -1,10 +1,9 @@
 """What all laws say together of a size beyond a study: an interval, never less.
 
-Every fit of every law counts by how well it hits the points, and the middle 96 % of what they say
-is kept; the best fits of the laws that describe the points are always in it. To that comes what no
-law knows: beyond the data a doubling may lose less or more, and a first step over the network
-costs. `benchmarks/foretell.py` measures how often the truth lies in it; the numbers here are from
-there.
+Every fit of every law counts by how well it hits the points, and 95 % of what they say is kept; the
+best fits of the laws that describe the points are always in it. To that comes what no law knows:
+beyond the data a doubling may lose less or more, and a first step over the network costs.
+`benchmarks/grading/foretell.py` measures how often the truth lies in it; numbers are from there.
 """
 
 import math
@@ -20,10 +19,12 @@ from autograder.measuring.laws.study import Study
 
 FEWEST_SIZES = 3
 FARTHEST, ALWAYS = 32, 8  # times the largest size: at most, and whatever the sizes span
-LESS, MORE = 0.35, 0.25  # of the further loss foretold, that may not come or come on top
+LESS, MORE = 0.35, 0.10  # of the further loss foretold, that may not come or come on top
 PER_DOUBLING = 0.03  # of everything, growing as the root of the doublings
 NETWORK = 0.35  # a first step beyond a node: work may cost exp(0.35) = 1.4 times as much
-MAYBE_NETWORK, USUAL_NODE = 0.10, 8  # where nobody said how many workers a node has
+AGAIN = 0.03  # what was superlinear once may become more so
+USUAL_NODE = 8  # where nobody said how many workers a node has
+MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # within that and beyond it
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,8 @@ def widened(
     high += fitting.NORMAL_TAIL * noise + unknown
     ideal = min(study.costs)
     if study.superlinear():
-        ideal -= 2 * noise + unknown
+        ideal -= 2 * (noise + unknown) + AGAIN
+        low -= AGAIN
     return max(low, ideal), max(high, ideal)
 
 
@@ -136,4 +138,6 @@ def beyond_the_node(study: Study, size: int, node: int | None) -> float:
     last = study.sizes[-1]
     if node is not None:
         return NETWORK if last <= node < size else 0.0
-    return MAYBE_NETWORK if last <= USUAL_NODE else 0.0
+    if last > USUAL_NODE:
+        return 0.0
+    return MAYBE_NETWORK if size > USUAL_NODE else MAYBE_NODE

@@ -17,7 +17,7 @@ from autograder.measuring.laws.forms import FORMS, Array, Form, stepped
 from autograder.measuring.laws.study import Study
 
 USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0  # of a published point; counts like so many points
-TAIL = 0.02  # of what a law leaves open, on each side
+LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # of what laws leave open, below the low end and above the high
 NORMAL_TAIL = 1.645
 WORSE = 6.0  # a law whose squared distances sum up to so much more than the best's describes less
 
@@ -143,11 +143,11 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:
-    """The values that leave TAIL of the likelihood on each side."""
+    """The values that leave LOW_TAIL below and HIGH_TAIL above, of the likelihood."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(np.exp(scores - scores.max())[order])
     below /= below[-1]
-    low, high = np.searchsorted(below, [TAIL, 1 - TAIL])
+    low, high = np.searchsorted(below, [LOW_TAIL, 1 - HIGH_TAIL])
     return float(values[order[low]]), float(values[order[min(high, values.size - 1)]])
 
 

@@ -1,6 +1,7 @@
 """Several ranks: each one's share of a list, collectives without MPI, what ranks really do."""
 
 from lessons.toolkit.ranks.distribution import DataDistributionError, DataDistributor
+from lessons.toolkit.ranks.gpus import enough_gpus
 from lessons.toolkit.ranks.images import compare_images
 from lessons.toolkit.ranks.looking import looking
 from lessons.toolkit.ranks.probes import probe_steps, ranks_heard
@@ -12,6 +13,7 @@ __all__ = [
     "Hang",
     "SameArray",
     "compare_images",
+    "enough_gpus",
     "looking",
     "probe_steps",
     "ranks_heard",

@@ -17,14 +17,14 @@ SOLUTIONS = ROOT / "solutions"
 # A program, the one that it was made from, and how many lines may be another: that is the lesson.
 CHAIN = [
     ("02_serial/train_horovod.py", "02_serial/train.py", 75),
-    ("02_serial/train_torch_horovod.py", "02_serial/train_torch.py", 85),
+    ("02_serial/train_torch_horovod.py", "02_serial/train_torch.py", 90),
     ("03_baseline/train.py", "02_serial/train.py", 75),
     ("04_feeding/train.py", "03_baseline/train.py", 55),
     ("05_mirrored/train.py", "03_baseline/train.py", 85),
     ("06_allreduce/network.py 06_allreduce/train.py", "01_learning/train.py", 195),
     ("07_horovod/train.py", "02_serial/train.py", 110),
     ("07_horovod/train_torch.py", "02_serial/train_torch.py", 85),
-    ("08_data/train.py", "07_horovod/train.py", 85),
+    ("08_data/train.py", "07_horovod/train.py", 95),
     ("09_learning_rate/train.py", "06_allreduce/train.py", 175),
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 135),
     ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 85),

@@ -1,6 +1,6 @@
 """Grade trivial submissions with this autograder, nbgrader and Otter: submissions a minute.
 
-python benchmarks/beside_graders.py --submissions 30
+python benchmarks/grading/beside_graders.py --submissions 30
 
 Each of the others goes into a virtual environment of its own (about 1 GB together), in a temporary
 folder unless --environments names one to keep. nbgrader and Otter execute a notebook with one
@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.autograder.make_record import make_record, write_lines  # noqa: E402

@@ -1,6 +1,6 @@
 """How long the set-up takes and how much memory it needs, in fresh clones of the last commit.
 
-    python benchmarks/setup_time.py [--only warm]
+    python benchmarks/machine/setup_time.py [--only warm]
 
 cold: nothing cached, neither packages nor Horovod. warm: Horovod's wheel in the cache.
 again: nothing to do. Needs 5 GB of disk and, for `cold`, about five minutes.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def measure(clone: Path, cache: Path) -> tuple[float, float]:

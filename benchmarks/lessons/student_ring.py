@@ -1,4 +1,6 @@
-"""Lesson 06's ring, written in NumPy, beside MPI's own allreduce: python benchmarks/student_ring.py
+"""Lesson 06's ring, written in NumPy, beside MPI's own allreduce.
+
+python benchmarks/lessons/student_ring.py
 
 Target: at least half of the library's bandwidth for 10 million floats on 2 ranks. The time of
 the slowest rank counts; both by turns in the same program. Bandwidth: bytes of the array a second.
@@ -13,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-LESSON = Path(__file__).parents[1] / "solutions" / "06_allreduce"
+LESSON = Path(__file__).parents[2] / "solutions" / "06_allreduce"
 TARGET = 0.5
 
 

@@ -1,6 +1,6 @@
 """How much the result of a speed job varies on this machine, and whether noise costs points.
 
-python benchmarks/speed_spread.py [--runs 20] [--ranks 2] [-- ARGUMENTS OF speed.py]
+python benchmarks/lessons/speed_spread.py [--runs 20] [--ranks 2] [-- ARGUMENTS OF speed.py]
 
 Runs lesson 07's speed job again and again, as the site `laptop` does it (a core for each rank), and
 grades each output by the rubric. All of these runs are honest; the target is that none of them
@@ -24,7 +24,7 @@ from autograder.reading.files import read_files
 from autograder.records import Run
 from autograder.settings import rubric
 
-LESSON = Path(__file__).parents[1] / "solutions" / "07_horovod"
+LESSON = Path(__file__).parents[2] / "solutions" / "07_horovod"
 
 
 def run_once(folder: Path, ranks: int, words: list[str]) -> Run:

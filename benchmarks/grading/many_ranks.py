@@ -1,6 +1,6 @@
 """How long the record of a run on many ranks is, and what reading it takes: CPU and memory.
 
-python benchmarks/many_ranks.py
+python benchmarks/grading/many_ranks.py
 
 The lines are made here, as docs/run-record.md says; no such run is started. Each output is read by
 a process of its own (`autograder read`), for its peak memory; the first row is mostly its start.
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.autograder.make_record import make_record, write_lines  # noqa: E402

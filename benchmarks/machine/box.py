@@ -1,6 +1,6 @@
 """How long the box takes: install, up, a first job, up again, up after a crash, down. Needs root.
 
-python benchmarks/box.py [--repeat 3] [--wipe]
+python benchmarks/machine/box.py [--repeat 3] [--wipe]
 
 --wipe deletes the box's records and accounts before, so that the first `up` makes the database too.
 """
@@ -14,7 +14,7 @@ import subprocess
 import time
 from pathlib import Path
 
-BOX = Path(__file__).parents[1] / "cluster/box/box"
+BOX = Path(__file__).parents[2] / "cluster/box/box"
 STATE = Path("/var/lib/dl-course-box")
 EIGHT_RANKS = "srun --nodes=2 --ntasks-per-node=4 hostname"
 INSTALL, FIRST_JOB = 60, 10  # seconds that were asked for, at most

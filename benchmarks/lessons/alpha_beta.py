@@ -1,4 +1,6 @@
-"""Lesson 06's α–β model on a size that its fit has not seen: python benchmarks/alpha_beta.py
+"""Lesson 06's α–β model on a size that its fit has not seen.
+
+python benchmarks/lessons/alpha_beta.py
 
 Target: within 30 % of what was measured, for 4 MB on 2 ranks. The alternative beside it: half-way
 between the two neighbouring sizes on the log–log line, which knows nothing of rings.
@@ -17,7 +19,7 @@ import numpy as np
 
 from autograder.reading.files import read_files
 
-PROGRAM = Path(__file__).parents[1] / "solutions" / "06_allreduce" / "exchange.py"
+PROGRAM = Path(__file__).parents[2] / "solutions" / "06_allreduce" / "exchange.py"
 UNSEEN, TARGET = 4_000_000, 0.3
 
 

@@ -1,6 +1,6 @@
 """What a job asks of a file system: names looked up, files opened, images a second.
 
-python benchmarks/many_files.py [--samples 6400] [--folder /scratch/you]
+python benchmarks/lessons/many_files.py [--samples 6400] [--folder /scratch/you]
 
 1. Starting Python: calls with a file's name in them, counted by strace (left out without it). On a
    shared file system each is a question to its metadata server, and each rank asks anew.

@@ -1,6 +1,6 @@
 """Grade a generated class: seconds, memory, growth with the number of students, nothing changed.
 
-python benchmarks/grade_class.py --students 1000
+python benchmarks/grading/grade_class.py --students 1000
 """
 
 import argparse
@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from tests.autograder.make_record import RIGHT_ANSWERS, make_record, write_lines  # noqa: E402

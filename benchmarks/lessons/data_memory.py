@@ -1,6 +1,6 @@
 """Peak memory of a real process that trains on CIFAR-10 at 128 by 128, for each way to feed it.
 
-python benchmarks/data_memory.py --steps 10 --batch 16
+python benchmarks/lessons/data_memory.py --steps 10 --batch 16
 
 All 50,000 images are loaded. The way that this avoids is one float copy of all resized images:
 50,000 x 128 x 128 x 3 x 4 bytes = 9.8 GB, which is computed here and not tried.

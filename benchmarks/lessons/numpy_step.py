@@ -1,4 +1,6 @@
-"""Lesson 01's training step beside its five matrix products alone: python benchmarks/numpy_step.py
+"""Lesson 01's training step beside its five matrix products alone.
+
+python benchmarks/lessons/numpy_step.py
 
 Target: at most 1.3 times their time. CPU seconds of one thread, by turns, on batches drawn from
 12,800 images of MNIST, loaded as the program loads them; the step is from before the batch is taken
@@ -22,7 +24,7 @@ import numpy as np  # noqa: E402
 
 from lessons.toolkit import data  # noqa: E402
 
-LESSON = Path(__file__).parents[1] / "solutions" / "01_learning"
+LESSON = Path(__file__).parents[2] / "solutions" / "01_learning"
 SAMPLES, TARGET = 12_800, 1.3
 
 

@@ -1,6 +1,6 @@
 """Samples a second from packs over one file a sample, with lesson 04's own files and packs.
 
-    python benchmarks/packs.py
+    python benchmarks/lessons/packs.py
 
 Promise: reading the real CIFAR-10 from packs gives at least 10 times the samples a second of one
 file a sample. Median of paired runs on one core; the order of files and of packs is new in each.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-SOLUTION = Path(__file__).parents[1] / "solutions" / "04_feeding"
+SOLUTION = Path(__file__).parents[2] / "solutions" / "04_feeding"
 TARGET = 10.0
 
 

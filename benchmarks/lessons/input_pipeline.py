@@ -1,6 +1,6 @@
 """The 128 by 128 input pipeline beside the network that it feeds, each alone, on one core.
 
-    python benchmarks/input_pipeline.py
+    python benchmarks/lessons/input_pipeline.py
 
 Promise: lesson 04's pipeline (packs of the real CIFAR-10, decode, shuffle, resize, prefetch)
 delivers at least 5 times the images a second that ResNet50V2 consumes in training. Median of paired
@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-SOLUTION = Path(__file__).parents[1] / "solutions" / "04_feeding"
+SOLUTION = Path(__file__).parents[2] / "solutions" / "04_feeding"
 TARGET = 5.0
 
 

@@ -1,4 +1,4 @@
-"""Lesson 09's sweep in smoke, beside one of its trainings: python benchmarks/lr_sweep.py
+"""Lesson 09's sweep in smoke, beside one of its trainings: python benchmarks/lessons/lr_sweep.py
 
 Target: at most 20 s on one core. Seconds are the machine's; the ratio to the time of one training
 alone, program start included, is the course's: below the number of trainings, for the program and
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograder.reading.files import read_files
 
-PROGRAM = Path(__file__).parents[1] / "solutions" / "09_learning_rate" / "train.py"
+PROGRAM = Path(__file__).parents[2] / "solutions" / "09_learning_rate" / "train.py"
 SWEEP = ["--workers", "1", "4", "8", "16", "64"]
 WARM = ["--workers", "16", "64", "--rules", "linear", "--warmup", "1", "--decay", "cosine"]
 ONE = ["--workers", "1", "--rules", "same", "--seeds", "1"]

@@ -1,6 +1,6 @@
 """What two Horovod ranks gain on lesson 07's ResNet, beside what this machine could give at most.
 
-python benchmarks/horovod_speedup.py [--rounds 5] [--steps 30]
+python benchmarks/lessons/horovod_speedup.py [--rounds 5] [--steps 30]
 
 Two cores share memory, caches and clock, so two processes that never speak to each other do not do
 twice the work of one either: their rate is the machine's own ceiling. Each round measures one
@@ -18,7 +18,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-LESSON = Path(__file__).parents[1] / "solutions" / "07_horovod"
+LESSON = Path(__file__).parents[2] / "solutions" / "07_horovod"
 BATCH = 64
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
 GLOO = ["horovodrun", "--gloo", "-H", "localhost:2", "-np"]

@@ -1,4 +1,4 @@
-"""What the run record costs a training program: python benchmarks/record_cost.py
+"""What the run record costs a training program: python benchmarks/lessons/record_cost.py
 
 Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (with validation
 three) and reads two clocks; nothing is done at a batch.

@@ -1,6 +1,6 @@
 """The numbers of lessons 01, 06 and 09 under "What you should see", over several seeds.
 
-    python benchmarks/what_you_see.py 01 06 09 --seeds 5
+    python benchmarks/lessons/what_you_see.py 01 06 09 --seeds 5
 
 No speed: accuracies and spreads, from to, of the solutions' own programs on one core (06: on two
 ranks). What the lessons print was measured so.
@@ -20,7 +20,7 @@ import numpy as np
 from autograder.reading.files import read_files
 from autograder.records import Run
 
-SOLUTIONS = Path(__file__).parents[1] / "solutions"
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
 FEW = ["--train-samples", "12800"]
 
 

@@ -1,6 +1,6 @@
 """What the run record costs each lesson's program: the same program with and without it.
 
-python benchmarks/train_overhead.py [--pairs 5] [--only 07]
+python benchmarks/lessons/train_overhead.py [--pairs 5] [--only 07]
 
 The program runs as it is, and beside it once more with a Record that does nothing and a Keras
 callback that is empty: both at the same time on the same core, which the kernel gives to them by
@@ -24,7 +24,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-SOLUTIONS = Path(__file__).parents[1] / "solutions"
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
 MNIST = "--train-samples 12800 --epochs 6"
 CIFAR = "--train-samples 512 --test-samples 64 --size 32 --model cnn --batch-size 32 --epochs 6"
 # program -> its arguments; those with Horovod run as one rank

@@ -1,6 +1,6 @@
 """What `lessons run` costs beside bare nbclient: the same notebook, fresh processes, paired runs.
 
-python benchmarks/runner_overhead.py [--pairs 9]
+python benchmarks/machine/runner_overhead.py [--pairs 9]
 
 Bare nbclient is a script of four lines that reads the notebook, executes it and writes it. The
 runner reads and checks the lesson, copies its folder, injects parameters, executes, and writes

@@ -1,7 +1,7 @@
 """Reading outputs beside MLPerf's own parser: MB a second, and peak memory on a big file.
 
-python benchmarks/read_speed.py                # 20 MB, and 2 GB of memory test on the disk's /tmp
-python benchmarks/read_speed.py --big 0        # without the big files
+python benchmarks/grading/read_speed.py            # 20 MB, and 2 GB of memory test on the disk
+python benchmarks/grading/read_speed.py --big 0    # without the big files
 
 CPU seconds, the least of some repeats, of both readers in turn in this process. MLPerf's parser is
 mlperf_logging's parse_file. The big files are read by a process of their own, for its peak memory.
@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autograder.reading.files import read_files  # noqa: E402

@@ -1,0 +1,50 @@
+"""Each rank of a node finds a GPU of its own, or the program ends with one sentence."""
+
+import pytest
+from real_runs import ROOT
+
+from lessons.toolkit.ranks import enough_gpus
+
+
+def started(local_rank, rank=5):
+    return {
+        "SLURM_PROCID": str(rank),
+        "SLURM_LOCALID": str(local_rank),
+        "SLURM_STEP_NUM_TASKS": "8",
+        "SLURM_STEP_ID": "0",
+    }
+
+
+@pytest.mark.parametrize(
+    ("in_sight", "environ"),
+    [(0, started(3)), (4, started(3)), (1, started(0)), (1, {}), (8, started(7))],
+    ids=["no GPU at all", "the last one", "the only one", "not launched", "eight"],
+)
+def test_a_rank_with_a_gpu_or_none_at_all_goes_on(in_sight, environ):
+    enough_gpus(in_sight, environ)
+
+
+@pytest.mark.parametrize(
+    ("in_sight", "local_rank", "seen"), [(1, 1, "sees 1 GPU there"), (2, 3, "sees 2 GPUs there")]
+)
+def test_a_rank_without_a_gpu_of_its_own_ends_with_one_sentence(in_sight, local_rank, seen):
+    with pytest.raises(SystemExit) as ended:
+        enough_gpus(in_sight, started(local_rank))
+    said = str(ended.value.code)
+    assert seen in said
+    assert f"Rank 5 is number {local_rank} on " in said
+    assert "\n" not in said
+
+
+def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():
+    programs = {
+        file: file.read_text(encoding="utf-8") for file in ROOT.glob("solutions/[0-9]*/*.py")
+    }
+    takers = [
+        file
+        for file, text in programs.items()
+        if "set_visible_devices(" in text or 'device("cuda", ' in text
+    ]
+    takers = [file for file in takers if file.name not in ("lesson.py",)]
+    assert len(takers) >= 8
+    assert [file.name for file in takers if "enough_gpus(" not in programs[file]] == []
