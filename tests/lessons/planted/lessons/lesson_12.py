@@ -57,7 +57,9 @@ LESSON = Lesson(
         "none": Mistake("training, epoch", {}),
         "three rounds": Mistake("three rounds", {"study": "0 sizes"}, "12_study_1.out"),
         "too little work": Mistake("too little work", {"study": "64 samples"}, "12_study_1.out"),
-        "a batch of four": Mistake("a batch of four", {"study": "study batch"}, "12_study_1.out"),
+        "a batch of four": Mistake(
+            "a batch of four", {"study": "batch, size smallest"}, "12_study_1.out"
+        ),
         "a rate of 0": Mistake("a rate of 0", {"study": "moved"}, "12_study_2.out"),
         "not wrapped": Mistake(
             "not wrapped", {"study": "spread", "speed": "spread of parameters"}, "12_study_3.out"
