@@ -132,7 +132,8 @@ def main():
     x_test = torch.tensor(mnist.x_test)
     y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
-    model = distribute(build_model(args.model).to(device), device)
+    network = build_model(args.model).to(device)
+    model = distribute(network, device)
     lr = args.lr * local_batch * size / args.batch_size  # grows with the batch of all ranks
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     loss_function = nn.CrossEntropyLoss()
@@ -169,7 +170,7 @@ def main():
                 epoch.read(numbers)
             epoch.log(loss=loss_sum.item() / len(sampler), accuracy=correct.item() / len(sampler))
         record.trained(model.parameters(), gather)
-        loss, accuracy = evaluate(model.module, loss_function, x_test.to(device), y_test.to(device))
+        loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
         record.evaluated(accuracy, loss=loss, samples=len(x_test), epoch=number)
         if rank == 0:
             print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")

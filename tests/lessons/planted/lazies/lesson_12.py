@@ -8,21 +8,27 @@ TABLE: LazyTable = {
     "train.py 12.1": {
         "pass": Lazy("pass", {"accuracy": "the run of `grown` did not finish"}, start="fails"),
         "as it came, strong": Lazy(
-            "return [(batch, samples) for size in sizes]", ONE_SIZE, base="strong"
+            "return [(batch, samples) for size in sizes]", ONE_SIZE, base="right study, strong"
         ),
         "as it came, weak": Lazy(
             "return [(batch, samples) for size in sizes]",
             ONE_SIZE | {"speed": "1 sizes"},
-            base="weak",
+            base="right study, weak",
         ),
         "always strong": Lazy(
-            "return [(batch // size, samples) for size in sizes]", ONE_SIZE, base="epoch"
+            "return [(batch // size, samples) for size in sizes]",
+            ONE_SIZE,
+            base="right study, epoch",
         ),
         "always weak": Lazy(
-            "return [(batch, samples * size) for size in sizes]", ONE_SIZE, base="strong"
+            "return [(batch, samples * size) for size in sizes]",
+            ONE_SIZE,
+            base="right study, strong",
         ),
         "hardly any work": Lazy(
-            "return [(4 // size, 8) for size in sizes]", {"study": "8 samples"}, base="strong"
+            "return [(4 // size, 8) for size in sizes]",
+            {"study": "8 samples"},
+            base="right study, strong",
         ),
         "a smaller batch on more ranks": Lazy(
             "return [(batch // size, samples) for size in sizes]",

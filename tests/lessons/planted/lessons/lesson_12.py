@@ -21,10 +21,10 @@ def training(kind: str, *changes: tuple[str, str, str], words: tuple[str, ...] =
 LESSON = Lesson(
     folder="12_scaling",
     jobs={
-        **{kind: study(kind) for kind in ("strong", "epoch", "weak")},
+        **{f"right study, {kind}": study(kind) for kind in ("strong", "epoch", "weak")},
         "one rank": Job((), WORDS, ranks=1),
-        "training, strong": training("strong"),
-        "training, epoch": training("epoch"),
+        "right, strong": training("strong"),
+        "right, epoch": training("epoch"),
         "three rounds": study("strong", words=("--rounds", "3", *FEW[2:])),
         "too little work": study("strong", words=(*FEW[:4], "--train-samples", "64")),
         "a batch of four": study("strong", words=("--rounds", "6", "--batch-size", "4", *FEW[4:])),
@@ -46,15 +46,15 @@ LESSON = Lesson(
         "nothing learnt": training("epoch", ("train.py", "lr=lr)\n    loss", "lr=0.0)\n    loss")),
     },
     handed_in={
-        "12_study_1.out": "strong",
-        "12_study_2.out": "epoch",
-        "12_study_3.out": "weak",
+        "12_study_1.out": "right study, strong",
+        "12_study_2.out": "right study, epoch",
+        "12_study_3.out": "right study, weak",
         "12_ddp_4.out": "one rank",
-        "12_ddp_5.out": "training, strong",
-        "12_ddp_6.out": "training, epoch",
+        "12_ddp_5.out": "right, strong",
+        "12_ddp_6.out": "right, epoch",
     },
     mistakes={
-        "none": Mistake("training, epoch", {}),
+        "none": Mistake("right, epoch", {}),
         "three rounds": Mistake("three rounds", {"study": "0 sizes"}, "12_study_1.out"),
         "too little work": Mistake("too little work", {"study": "64 samples"}, "12_study_1.out"),
         "a batch of four": Mistake(
