@@ -19,6 +19,7 @@ from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.one_lesson import answers_of, join_places
 from autograder.submissions.programs import read_programs
+from autograder.submissions.report import report_of
 from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
@@ -89,12 +90,14 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
     answers, about_answers = answers_of(folder.answers)
-    findings = [*folder.findings, *about_answers]
+    report, about_report = report_of(folder.reports)
+    findings = [*folder.findings, *about_answers, *about_report]
     hand_in = HandIn(
         rubric=rubric,
         runs=runs,
         answers=answers,
         answers_file=next(iter(folder.answers.values()), None),
+        report=report,
         profile=settings.profile,
         expected=settings.expected.get(lesson, {}),
         references=settings.references.get(lesson, {}),

@@ -7,6 +7,7 @@ from autograder.measuring.interval import Measure
 from autograder.records import Run
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.submissions.answers import WrittenAnswer
+from autograder.submissions.report import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class HandIn:
     profile: Profile
     expected: dict = field(default_factory=dict)
     references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
+    report: Report | None = None
     other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
     # Which runs go by a name of the rubric is asked by every condition: found once.
     by_name: dict[str, list[Run]] = field(default_factory=dict, init=False, compare=False)

@@ -10,6 +10,7 @@ from autograder.judging.beside_checks import findings
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge_answers import judge_answer
+from autograder.judging.judge_report import judge_report
 from autograder.judging.runs_that_count import matching, run_that_counts
 from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
@@ -52,6 +53,8 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.answers:
         return _of_answers(check, tuple(judge_answer(hand_in, key) for key in check.answers))
+    if check.report:
+        return _of_answers(check, judge_report(hand_in, check.report))
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
     # What is relative to a reference that nobody measured on this site is left out, unless
     # nothing else would be left.
@@ -80,7 +83,7 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """The share of the answers that count."""
+    """The share of the answers, or of the parts of a report, that count."""
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED
     if credit > 0 or any(p.status == NOT_MEASURED for p in parts):

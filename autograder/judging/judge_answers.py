@@ -10,6 +10,7 @@ from autograder.measuring.metrics import Value, metric_named
 from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
+from autograder.submissions import foretold
 from autograder.submissions.answers import WrittenAnswer, as_number, as_word
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import shown
@@ -22,6 +23,8 @@ def of_another_kind(question: Question, text: str) -> str:
     """What is asked, when the text is no answer of its kind; empty when it is one."""
     if question.kind == "number" and as_number(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
+    if question.kind == "interval" and foretold.read("", text) is None:
+        return "two numbers above 0, the smaller one first, like 2400 to 2900"
     choices = [as_word(choice) for choice in question.choices]
     if question.kind == "word" and choices and as_word(text) not in choices:
         return "one word: " + " or ".join(question.choices)
@@ -57,6 +60,8 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         found += "; the expected answer is kept elsewhere"
         return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, (answer.where,))
     truth = hand_in.expected[key]
+    if question.kind == "interval":
+        return _of_interval(key, question, answer, float(truth))
     if question.kind == "number":
         right = _near(question, answer, float(truth))
         expected = f"{key}: a number within {question.tolerance} of the right one"
@@ -64,6 +69,28 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
     found += "" if right else ", which is not it"
+    return _judged(key, question, right, expected, found, (answer.where,))
+
+
+def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
+    """Honest if it holds the truth, useful if it is no wider than asked."""
+    said = foretold.read(key, answer.text)
+    assert said is not None  # else it is of another kind
+    widest = question.widest or 1.0
+    expected = f"{key}: holds the truth, and its high end is at most {widest:g} times its low end"
+    found = f"{key}: {said.low:g} to {said.high:g}"
+    if not said.sealed:
+        found += ", which the course's function did not write so"
+        hint = (
+            "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
+        )
+        return Part(key, FAILED, 0, expected, found, (answer.where,), hint)
+    wide = said.width > widest * (1 + 1e-9)
+    if wide:
+        found += f", the high end is {said.width:.3g} times the low end"
+    if not said.low <= truth <= said.high:
+        found += f", and the truth is {'below' if truth < said.low else 'above'} it"
+    right = not wide and said.low <= truth <= said.high
     return _judged(key, question, right, expected, found, (answer.where,))
 
 

@@ -106,10 +106,12 @@ def different_work(one: Run, other: Run, scaling: str | None = None) -> list[str
     """Why the seconds of two runs cannot be divided, if so. Strong scaling also fixes the batch."""
     found = unlike(one, other, WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (one, other))
-    if here and there and scaling != "weak":
+    few, many = (workers(run) if scaling == "weak" else 1 for run in (one, other))
+    if here and there and few and many:
         a, b = int(here.value), int(there.value)
-        if a != b:
-            found.append(f"one reads {a} different samples an epoch, the other {b}")
+        if a * many != b * few:
+            text = f"one reads {a} different samples an epoch, the other {b}"
+            found.append(text + (f", on {few} and {many} workers" if scaling == "weak" else ""))
     data = [r.header.get("dataset") for r in (one, other)]
     names = [d.get("name") for d in data if isinstance(d, dict)]
     if len(names) == 2 and names[0] != names[1]:

@@ -15,6 +15,7 @@ from autograder.measuring import (
     record_facts,
     rounds,
     sample_shares,
+    study_work,
     sweep,
 )
 from autograder.measuring import scaling_laws as laws
@@ -275,6 +276,16 @@ METRICS: dict[str, Metric] = {
         study.repeats, "runs on the size that has fewest, or on one size", "runs", size=2
     ),
     "study_largest": _study(study.largest_size, "the largest number of workers", "workers"),
+    "study_samples": _study(
+        study_work.samples, "different samples that an epoch reads, on a size", "samples", size=2
+    ),
+    "study_batch": _study(study_work.batch, "samples of a step, over all ranks, on a size", size=2),
+    "study_moved": _study(
+        study_work.moved, "how far a pass of a study's round moved the parameters, at least"
+    ),
+    "study_spread": _study(
+        study_work.spread, "largest difference of parameters over ranks after a pass of a round"
+    ),
     "study_epoch_s": _study(
         study.at_size(study.epoch_times), "`epoch_s`, the median of the repeats", "s", size=2
     ),

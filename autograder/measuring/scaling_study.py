@@ -3,13 +3,14 @@
 Each of its metrics is a function of all of them and of `at`: `{size: 4}`, `{size: largest}`,
 `{repeats: 3}`, `{workers: 1024}`. A size is a number of workers; its value is the median of its
 runs' values, and its range is theirs. Only what did the same work as the runs on the fewest
-workers, on the same hardware, is compared with them.
+workers, on the same hardware, is compared with them. Where one launch measured all sizes in rounds,
+a round's sizes are compared with each other: what slows the machine down hits them alike.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import epochs, interval, measure, scaling_laws
+from autograder.measuring import epochs, interval, measure, scaling_laws, study_points
 from autograder.measuring.interval import (
     Measure,
     NotMeasured,
@@ -46,6 +47,7 @@ def efficiency(base: Run, run: Run) -> Measure:
 def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
     """Runs by workers, smallest first, without those of other work or hardware than the first."""
     sized: dict[int, list[Run]] = {}
+    runs = study_points.expanded(runs)
     for run in runs:
         if (count := measure.workers(run)) is not None:
             sized.setdefault(count, []).append(run)
@@ -93,7 +95,7 @@ def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
 
 
 def epoch_times(runs: Sequence[Run]) -> Points:
-    return times(runs, measure.epoch_time)
+    return times(runs, study_points.pass_time)
 
 
 def total_times(runs: Sequence[Run]) -> Points:
@@ -101,7 +103,9 @@ def total_times(runs: Sequence[Run]) -> Points:
 
 
 def total_seconds(run: Run) -> Measure:
-    """A time that can be divided by, whatever its rounding."""
+    """A time that can be divided by, whatever its rounding; a point has none but its pass'."""
+    if study_points.is_point(run):
+        return study_points.pass_time(run)
     value = epochs.total_seconds(run)
     if value.low <= 0:
         raise NotMeasured(f"the run says it took {value.value:g} s", where=value.where)
@@ -123,11 +127,27 @@ def speedups(runs: Sequence[Run]) -> Points:
     points = epoch_times(runs)
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
+    pairs = gains_in_rounds(runs, few)
     found = []
     for count, fast in points:
-        gain = interval.ratio(slow, fast) if count != few else exact(1, where=slow.where)
+        gain = pairs.get(count) or interval.ratio(slow, fast)
+        gain = gain if count != few else exact(1, where=slow.where)
         found.append((count, interval.scaled(gain, count / few) if weak else gain))
     return found
+
+
+def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
+    """Of points: the base's time over that of a size, from the pairs of each round."""
+    gains: dict[int, list[Measure]] = {}
+    used = [run for same in by_size(runs).values() for run in same]
+    for one in study_points.by_round(used):
+        for count, run in one.items() if few in one else ():
+            slow, fast = (study_points.pass_time(which) for which in (one[few], run))
+            gains.setdefault(count, []).append(interval.ratio(slow, fast))
+    return {
+        count: interval.middle(values, f"median of {len(values)} rounds")
+        for count, values in gains.items()
+    }
 
 
 def from_one(runs: Sequence[Run]) -> Points:

@@ -51,6 +51,7 @@ def one_folder_a_lesson(folders: Sequence[Folder]) -> list[Folder]:
         return list(folders)
     home.outputs |= loose.outputs
     home.answers |= loose.answers
+    home.reports |= loose.reports
     home.programs |= loose.programs
     home.handed_in = home.handed_in or loose.handed_in
     home.findings += loose.findings

@@ -98,6 +98,8 @@ def _names_in(check: RubricCheck, rubric: Rubric) -> Iterator[Mistake]:
         names += [threshold.of for threshold in thresholds if threshold]
         for name in unknown_runs(rubric, *names):
             yield ("require", number), f"there is no run {name!r} under runs"
+    for name in unknown_runs(rubric, *(check.report.tables if check.report else ())):
+        yield ("report",), f"there is no run {name!r} under runs"
     for answer in check.answers:
         if answer not in rubric.answers:
             yield ("answers",), f"there is no {answer!r} under answers"

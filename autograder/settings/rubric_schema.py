@@ -186,14 +186,33 @@ class Condition(Strict):
         return getattr(self, self.operator)
 
 
+class ReportAsked(Strict):
+    """What has to stand in report.md: tables of these runs, as the records say, and parts."""
+
+    tables: list[str] = []
+    parts: list[str] = []
+    words: dict[str, int] = {}  # by part: so many different words at least
+    hints: dict[str, str] = {}  # by part: what it should say
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if not self.tables and not self.parts:
+            raise ValueError("a report is asked for tables or for parts")
+        odd = sorted({*self.words, *self.hints} - set(self.parts))
+        if odd:
+            raise ValueError(f"there is no part {odd[0]!r} under parts")
+        return self
+
+
 class RubricCheck(Strict):
-    """One line of the grade: conditions on runs, or a share of right answers."""
+    """One line of the grade: conditions on runs, a share of right answers, or of a report."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
     points: float = Field(ge=0)
     require: list[Condition] = []
     answers: list[str] = []
+    report: ReportAsked | None = None
     hidden: bool = False  # counts, but students are not told about it
     only: Profile | None = None
     if_present: bool = False  # left out when none of its runs was handed in
@@ -201,8 +220,8 @@ class RubricCheck(Strict):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if bool(self.require) == bool(self.answers):
-            raise ValueError("give either require (conditions) or answers (ids)")
+        if sum(map(bool, (self.require, self.answers, self.report))) != 1:
+            raise ValueError("give one of require (conditions), answers (ids), report")
         return self
 
 
@@ -210,13 +229,14 @@ class Question(Strict):
     """One question of answers.txt."""
 
     ask: str
-    kind: Literal["prediction", "number", "word"]
+    kind: Literal["prediction", "number", "word", "interval"]
     unit: str = ""
     metric: str | None = None  # of the student's own run `of`
     of: str | None = None
     base: str | None = None
     at: dict[str, Scalar] = {}
     tolerance: str | float = 0.0
+    widest: float | None = None  # of an interval: its high end over its low end, at most
     choices: list[str] = []
     try_: str = Field("", alias="try")
 
@@ -227,6 +247,10 @@ class Question(Strict):
             raise ValueError("metric and of go together")
         if self.metric and self.kind != "number":
             raise ValueError("only a number can be compared with a metric")
+        if (self.kind == "interval") != (self.widest is not None):
+            raise ValueError("widest goes with an interval, and an interval needs it")
+        if self.widest is not None and self.widest <= 1:
+            raise ValueError("widest is a ratio above 1")
         tolerance(self.tolerance)
         return self
 

@@ -17,6 +17,7 @@ from autograder.submissions import archives
 from autograder.submissions.file_kinds import (
     ANSWERS,
     HANDED_IN,
+    REPORT,
     is_clutter,
     is_package,
     is_wanted,
@@ -39,6 +40,7 @@ class Folder:
     lesson: str | None
     outputs: dict[Path, str] = field(default_factory=dict)  # path -> name as shown
     answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
+    reports: dict[Path, str] = field(default_factory=dict)
     programs: dict[Path, str] = field(default_factory=dict)
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
     times: dict[PurePath, str | None] = field(default_factory=dict)  # by the files that say one
@@ -156,6 +158,8 @@ def take(
         collected.note(lesson or lesson_of(archives.stem(name.name)), archives.not_read(name))
     elif path.name.lower() == ANSWERS:
         collected.folder(lesson).answers[path] = shortened(name)
+    elif path.name.lower() == REPORT:
+        collected.folder(lesson).reports[path] = shortened(name)
     elif path.name.lower() == HANDED_IN:
         times = collected.folder(lesson).times
         times[name] = None  # also of a file that cannot be read: it is the one that would count

@@ -24,6 +24,7 @@ def join_places(folder: Folder) -> None:
     on it where there are several."""
     count_copies_once(folder.outputs)
     count_copies_once(folder.answers)
+    count_copies_once(folder.reports)
     places = places_of([*folder.outputs.values(), *folder.answers.values()])
     if len(places) > 1:
         folder.findings.append(
@@ -80,9 +81,10 @@ def places_of(names: Iterable[str]) -> list[str]:
 
 def shorten_names(folder: Folder) -> None:
     """`you.zip/02_serial/a.out` is `a.out`, when all of a lesson's files lie in one place."""
-    parents = [PurePath(n).parent for n in (*folder.outputs.values(), *folder.answers.values())]
+    of_all = (folder.outputs, folder.answers, folder.reports)
+    parents = [PurePath(name).parent for files in of_all for name in files.values()]
     common = os.path.commonpath(parents) if parents else ""
-    for files in (folder.outputs, folder.answers):
+    for files in of_all:
         for path, name in files.items():
             files[path] = str(PurePath(name).relative_to(common))
     for path, name in folder.programs.items():

@@ -14,7 +14,7 @@ from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
-from cluster.jobs import scale_picture, scale_rounds
+from cluster.jobs import scale_picture, scale_rounds, scale_study
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
 from cluster.schedulers.contract import JobStatus
@@ -26,19 +26,28 @@ from cluster.sites.site_files import Site
 @click.command(
     "scale", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False}
 )
-@click.option("--ranks", required=True, help="Numbers of ranks, such as 1,2,4,8.")
+@click.option("--ranks", help="Numbers of ranks, such as 1,2,4,8; without, FILES are read.")
 @click.option("--repeat", default=1, show_default=True, help="Jobs for each number of ranks.")
 @click.option("--chain/--at-once", default=None, help="One job after the other, or all at once.")
 @click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS]")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="JOB.SBATCH [ARGUMENTS] | FILES")
 def scale_command(
-    ranks: str, repeat: int, chain: bool | None, site_name: str | None, words: tuple[str, ...]
+    ranks: str | None,
+    repeat: int,
+    chain: bool | None,
+    site_name: str | None,
+    words: tuple[str, ...],
 ) -> None:
     """Submit a job once for each number of ranks, wait, and print times, speedup and efficiency.
 
     On the laptop one job runs after the other, so that they do not slow each other down. Of speed
-    jobs, which compare their ranks with one by themselves, speedup, ceiling and share.
+    jobs, which compare their ranks with one by themselves, speedup, ceiling and share; of a study
+    in one launch a table for each kind of scaling. Without --ranks the same of outputs that are
+    there already: cluster scale 12_study_8.out
     """
+    if ranks is None:
+        click.echo(report(read_files(outputs_named(words))))
+        return
     try:
         other_site, _, options, path, arguments = sort_words(list(words))
         site = site_files.current(site_name or other_site)
@@ -52,14 +61,34 @@ def scale_command(
     if not outputs:
         raise click.ClickException("no job succeeded, so there is nothing to compare")
     runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
-    by_rounds = scale_rounds.table(runs)
-    click.echo(by_rounds or table(runs))
+    click.echo(report(runs))
     times, _, weak = comparable(runs)
-    if times and not by_rounds:
+    if times and not measured_by_themselves(runs):
         draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
     click.echo(
         f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True
     )
+
+
+def measured_by_themselves(runs: list[Run]) -> str:
+    """What jobs say that compare sizes within one launch; empty of others."""
+    return "\n\n".join(filter(None, (scale_study.table(runs), scale_rounds.table(runs))))
+
+
+def report(runs: list[Run]) -> str:
+    return measured_by_themselves(runs) or table(runs)
+
+
+def outputs_named(words: tuple[str, ...]) -> list[Path]:
+    files = [Path(word) for word in words]
+    if not files:
+        raise click.UsageError("give --ranks and a job file, or outputs of jobs that have run")
+    for file in files:
+        if file.suffix == ".sbatch" or str(file).startswith("-"):
+            raise click.UsageError("--ranks is missing: numbers of ranks, such as 1,2,4")
+        if not file.is_file():
+            raise click.UsageError(f"{file} is not there")
+    return files
 
 
 def numbers(text: str) -> list[int]:

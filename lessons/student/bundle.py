@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from autograder.submissions.file_kinds import ANSWERS, is_wanted
+from autograder.submissions.file_kinds import ANSWERS, REPORT, is_wanted
 from lessons.folders import LESSON_NAME
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
 NOT_ENTERED = {"checkpoints", "data", "build", "__pycache__"}
+PICTURE = "study.png"  # of the report
 KINDS = {".ipynb": "notebook", ".py": "programs", ".sbatch": "job files", ".sh": "job files"}
 
 
@@ -60,6 +61,8 @@ def kind_of(path: Path) -> str | None:
     """The grader's own rule says what an output is."""
     if path.name == ANSWERS:
         return "answers"
+    if path.name in (REPORT, PICTURE):
+        return "report"
     if path.suffix in KINDS:
         return KINDS[path.suffix]
     return "outputs" if is_wanted(path.name) else None

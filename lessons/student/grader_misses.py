@@ -57,7 +57,9 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 yield f"no completed run of `{name}` ({facts}){job}"
         yield from not_as_asked(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
-    yield from missing_answers(bundle, asked.answers if asked else {})
+    yield from missing_answers(bundle, in_every_profile(asked) if asked else {})
+    if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
+        yield "no report.md: one of the notebook's last cells writes it"
     for path in bundle.everything():
         yield from gaps_in(bundle.folder, path)
     if "notebook" not in bundle.files:
@@ -73,6 +75,15 @@ def needed_runs(asked: Rubric) -> set[str]:
         for condition in check.require
         for name in condition.of
     }
+
+
+def in_every_profile(asked: Rubric) -> dict[str, Question]:
+    """The questions that count whichever profile is graded."""
+    named = [
+        {key for check in asked.checks if check.only in (None, profile) for key in check.answers}
+        for profile in ("smoke", "full")
+    ]
+    return {key: asked.answers[key] for key in asked.answers if all(key in one for one in named)}
 
 
 def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:

@@ -41,6 +41,8 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
     for kind in ("notebook", "programs", "job files", "outputs", "answers"):
         names = ", ".join(map(str, bundle.files.get(kind, []))) or "none"
         click.echo(f"  {kind + ':':11}{names}")
+    if report := bundle.files.get("report"):
+        click.echo(f"  report:    {', '.join(map(str, report))}")
     if bundle.left_out:
         click.echo(f"  left out:  {', '.join(bundle.left_out)}")
     if extra:

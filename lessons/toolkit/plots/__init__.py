@@ -20,6 +20,7 @@ from lessons.toolkit.plots.one_device import beside_published, throughput_by_bat
 from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
+from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
@@ -43,12 +44,14 @@ __all__ = [
     "images",
     "input_overlap",
     "input_rates",
+    "laws_beyond",
     "losses",
     "measured_stages",
     "median_of_measure",
     "node_grid",
     "replica_scaling",
     "sample_map",
+    "scaling_study",
     "shares_of",
     "speed_rounds",
     "speedup",

@@ -23,6 +23,8 @@ def runs(times=TIMES, repeats=3, **facts):
         for number in range(repeats):
             one = round(seconds * (1 + 0.01 * number), 6)
             usual = {"source": "keras-horovod", "scaling": "epoch", "total": 10 + 8 * one}
+            if facts.get("scaling") == "weak":  # every worker has as many samples
+                usual["samples"] = 60000 * size
             lines = make_record(
                 lesson="12",
                 run=f"{size:02d}{number:02d}beef",
@@ -122,6 +124,9 @@ def test_weak_scaling_counts_the_work():
     same = runs({1: 8.0, 2: 8.0, 4: 10.0}, scaling="weak")
     assert value("study_efficiency", same, size=2) == pytest.approx(1)
     assert value("study_efficiency", same, size=4) == pytest.approx(0.8)
+    assert value("study_sizes", same) == 3
+    less = runs({1: 8.0, 2: 8.0, 4: 10.0}, scaling="weak", samples=60000)
+    assert value("study_sizes", less) == 1
 
 
 RUBRIC = """

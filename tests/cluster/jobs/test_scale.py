@@ -3,11 +3,13 @@
 import pytest
 from click import UsageError
 
+from autograder.measuring import study_table
 from autograder.records import Epoch, Number, Run
 from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.scale import comparable, numbers, planned, table
 from cluster.sites.site_files import Site
 from tests.autograder.make_record import some_rounds
+from tests.autograder.make_study import lines_of, study
 
 # Times that halve exactly, so that the table is known beforehand.
 PROGRAM = """
@@ -132,3 +134,30 @@ def test_a_study_on_the_laptop(shell):
     shell.write("bad.sbatch", "exit 1")
     refused = shell.cluster("scale", "--ranks", "1", "bad.sbatch", ok=False)
     assert "no job succeeded" in refused.stderr
+
+
+def test_a_study_in_one_launch_gets_the_table_of_its_report(shell, tmp_path):
+    """Outputs that are there already: without --ranks they are read."""
+    kinds = ("strong", "epoch", "weak")
+    rounds = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
+    for number, kind in enumerate(kinds):
+        text = "\n".join(lines_of(kind, rounds, run=f"{number}f0c2a91"))
+        (tmp_path / f"12_study_{number}.out").write_text(text)
+    files = sorted(str(file) for file in tmp_path.glob("*.out"))
+    done = shell.cluster("scale", *files)
+    tables = done.stdout.split("\n\n")
+    assert [told.split()[0] for told in tables] == list(kinds)
+    for told, kind in zip(tables, kinds, strict=True):
+        rows = study_table.rows(study(kind, rounds))
+        printed = [line.split() for line in told.strip().splitlines()[1:]]
+        assert printed == [list(study_table.HEAD), *(row.cells for row in rows)]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [([], "give --ranks and a job file"), (["job.sbatch"], "--ranks is missing"),
+     (["gone.out"], "gone.out is not there")],
+)  # fmt: skip
+def test_scale_without_ranks_says_what_it_wants(shell, words, said):
+    refused = shell.cluster("scale", *words, ok=False)
+    assert said in refused.stderr

@@ -161,6 +161,25 @@ MENTIONS = {
         "2104.04473",
         "2401.10241",
     ],
+    "12": [
+        "*not distinguishable*",
+        "α–β model",
+        "Cray XC40",
+        "XC50",
+        "Cori",
+        "Piz Daint",
+        "Aries",
+        "Mathuriya et al. 2017",
+        "CTE-POWER",
+        "BioHPC",
+        "V100S",
+        "time to accuracy",
+        "ConsumedEnergy",
+        "cluster foretell",
+        "Hoefler, R. Belli",
+        "arXiv:0808.1431",
+        "1802.09941",
+    ],
 }
 
 

@@ -67,6 +67,7 @@ HEAVY += [f"torch.{name}" for name in ("distributed", "nn", "nn.parallel", "util
 HEAVY += ["lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"]
 HEAVY += ["torch.distributed", "torch.nn.functional", "torch.utils.checkpoint"]
 HEAVY += ["torch.distributed.pipelining"]
+HEAVY += ["torch.distributed", "torch.nn", "torch.nn.parallel", "torch.utils", "torch.utils.data"]
 HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
 
 

@@ -1,0 +1,107 @@
+"""A student's report against the student's own records: tables as printed there, and its parts."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.runs_that_count import finished
+from autograder.measuring import study_table
+from autograder.measuring.interval import NotMeasured
+from autograder.measuring.study_table import HEAD, Row
+from autograder.records import Where
+from autograder.safe_text import shortened
+from autograder.settings.rubric_schema import ReportAsked
+from autograder.submissions.answers import as_number
+from autograder.submissions.report import Report, Table
+from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
+
+COARSEST = 0.03  # of a value: "1" is no report of 0.6, whatever its rounding
+NO_REPORT = "no report.md was handed in"
+WRITE_IT = "run the notebook's cell that writes report.md after your last job, and hand it in"
+WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
+    """A part for each table and each heading that is asked for."""
+    tables = tuple(of_table(hand_in, name) for name in asked.tables)
+    return (*tables, *(of_part(hand_in.report, title, asked) for title in asked.parts))
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def of_table(hand_in: HandIn, name: str) -> Part:
+    title = f"the report's table {name}"
+    expected = f"{title} says what the records say"
+    if hand_in.report is None:
+        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
+    try:
+        rows = study_table.rows(finished(hand_in, name))
+    except NotMeasured as missing:
+        found = f"{title}: {missing.reason}"
+        return Part(title, NOT_MEASURED, 0, expected, found, missing.where, missing.try_)
+    table = hand_in.report.tables.get(name)
+    if table is None:
+        found = f"no table under a heading `### {name}`"
+        return Part(title, FAILED, 0, expected, found, (Where(hand_in.report.name, 0),), WRITE_IT)
+    wrong = list(differences(table, rows))
+    if wrong:
+        found = f"{title}: " + "; ".join(text for text, _ in wrong[:3])
+        places = tuple(dict.fromkeys(where for _, where in wrong))[:4]
+        return Part(title, FAILED, 0, expected, shortened(found, 300), places, WRITE_IT)
+    return Part(title, PASSED, 1, expected, f"{title}: {len(rows)} sizes, as the records say")
+
+
+def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]]:
+    """What a table says otherwise than the records, each with its place."""
+    columns = [column for column in HEAD if column in table.head]
+    if columns != list(HEAD):
+        lacking = ", ".join(column for column in HEAD if column not in table.head)
+        yield f"its first line lacks {lacking or 'the order of the columns'}", table.where
+        return
+    said = {}
+    for cells, where in table.rows:
+        found = dict(zip(table.head, cells, strict=False))
+        said[as_number(found.get("ranks", ""))] = (found, where)
+    for row in rows:
+        found, where = said.pop(float(row.ranks), ({}, table.where))
+        if not found:
+            yield f"it has no line for {row.ranks} ranks", where
+            continue
+        for column, value in row.values.items():
+            text = found.get(column, "")
+            if not agrees(text, value):
+                what = f"{column} on {row.ranks} is {shortened(text, 20) or 'missing'}"
+                yield f"{what}, the records say {value:.4g}", where
+    for _, where in said.values():
+        yield "it has a line of a size that the records do not have", where
+
+
+def agrees(text: str, value: float) -> bool:
+    """A printed number is the value, rounded."""
+    number = as_number(text)
+    if number is None:
+        return False
+    digits = text.strip().removesuffix("%").strip().partition("e")[0].partition(".")[2]
+    half = 0.5 * 10.0 ** -len(digits) if "e" not in text.lower() else COARSEST * abs(value)
+    return abs(number - value) <= min(half, COARSEST * abs(value)) * (1 + 1e-6) + 1e-12
+
+
+# --- what is written -------------------------------------------------------------------------
+
+
+def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
+    name = f"the report's part “{title}”"
+    fewest = asked.words.get(title, 1)
+    expected = f"{name} with at least {fewest} words" if fewest > 1 else f"{name} is there"
+    if report is None:
+        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
+    text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
+    words = {word.casefold() for word in WORD.findall(text)}
+    if title.casefold() not in report.parts:
+        return Part(name, FAILED, 0, expected, f"no heading `## {title}`", (where,), WRITE_IT)
+    if len(words) < fewest:
+        found = f"{name} has {len(words)} different words"
+        hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
+        return Part(name, FAILED, 0, expected, found, (where,), hint)
+    return Part(name, PASSED, 1, expected, f"{name} is there", (where,))

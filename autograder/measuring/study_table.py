@@ -1,0 +1,63 @@
+"""The table of a scaling study, as reports show it, `cluster scale` prints and grading expects."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.measuring import scaling_study as study
+from autograder.measuring import study_points
+from autograder.measuring.interval import Measure, NotMeasured
+from autograder.records import Run
+
+HEAD = ("ranks", "runs", "seconds", "from", "to", "speedup", "low", "high", "efficiency")
+SIGNIFICANT = 4  # digits of seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size: how many runs, seconds of an epoch, and what that is against the fewest ranks."""
+
+    ranks: int
+    runs: int
+    seconds: Measure
+    speedup: Measure
+    efficiency: Measure
+
+    @property
+    def values(self) -> dict[str, float]:
+        """By column of HEAD."""
+        seconds, gain = self.seconds, self.speedup
+        numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
+        return dict(
+            zip(HEAD, (self.ranks, self.runs, *numbers, self.efficiency.value), strict=True)
+        )
+
+    @property
+    def cells(self) -> list[str]:
+        values = self.values
+        seconds = [f"{values[name]:.{SIGNIFICANT}g}" for name in ("seconds", "from", "to")]
+        gains = [f"{values[name]:.2f}" for name in ("speedup", "low", "high", "efficiency")]
+        return [str(self.ranks), str(self.runs), *seconds, *gains]
+
+
+def rows(runs: Sequence[Run]) -> list[Row]:
+    """A row for each size whose runs did the same work; NotMeasured where there is none."""
+    sized = study.by_size(runs)
+    times, gains = dict(study.epoch_times(runs)), dict(study.speedups(runs))
+    shares = dict(study.efficiencies(runs))
+    return [
+        Row(count, len(same), times[count], gains[count], shares[count])
+        for count, same in sized.items()
+    ]
+
+
+def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
+    """The table of each kind of scaling that studies in one launch measured."""
+    done = [run for run in runs if run.outcome == "completed"]
+    points = [run for run in study_points.expanded(done) if study_points.is_point(run)]
+    for kind in ("strong", "epoch", "weak"):
+        of_kind = [run for run in points if run.header.get("scaling") == kind]
+        if of_kind:
+            try:
+                yield kind, rows(of_kind)
+            except NotMeasured:
+                yield kind, []

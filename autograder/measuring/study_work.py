@@ -1,0 +1,54 @@
+"""What the runs of a scaling study really did on each size: samples, batches, parameters."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.measuring import measure, scaling_study, study_points
+from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.records import Run
+
+
+def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
+    """The least of the runs of the size that `at` names; of the largest, if it names none."""
+
+    def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
+        sized = scaling_study.by_size(runs)
+        same = sized[scaling_study.size_of(list(sized), at)]
+        return min((of(run) for run in same), key=lambda found: found.value)
+
+    return value
+
+
+def _batch(run: Run) -> Measure:
+    batch = run.header.get("global_batch")
+    if not is_number(batch) or batch <= 0:
+        raise NotMeasured("the output does not say how many samples a step has")
+    return exact(batch, "", scaling_study.lines([run]))
+
+
+samples = _on_a_size(measure.unique_samples)
+batch = _on_a_size(_batch)
+
+
+def _of_points(name: str, choose: Callable) -> Callable:
+    """The largest or smallest of what each point of a study in one launch says."""
+
+    def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
+        points = [run for run in study_points.expanded(runs) if study_points.is_point(run)]
+        if not points:
+            raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
+        for run in points:
+            said = run.header.get(name)
+            if not is_number(said) or said < 0:
+                reason = f"round {run.header['round']} says no `{name}` that is a number"
+                raise NotMeasured(reason, "look whether the training diverged")
+        worst = choose(points, key=lambda run: run.header[name])
+        where = (worst.epochs[0].where,) if worst.epochs[0].where else ()
+        basis = f"round {worst.header['round']} on {worst.workers} ranks"
+        return exact(worst.header[name], "", where, basis)
+
+    return value
+
+
+moved = _of_points("moved", min)
+spread = _of_points("spread", max)

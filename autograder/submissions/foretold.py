@@ -1,0 +1,50 @@
+"""An interval that was written down before the truth was shown, as it stands in answers.txt.
+
+    foretold_x = 2400 to 2900; 2026-03-02T10:11:05Z; 3f9a1c2b90aa
+
+The last word is a seal over the others: it shows a careless change, made by hand after the truth
+was known. It stops no forger, who can run this very function.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from autograder.submissions.answers import as_number
+
+FORM = re.compile(r"(\S{1,30}) to (\S{1,30}); (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ); ([0-9a-f]{12})\Z")
+ANY = re.compile(r"(\S{1,30}) to (\S{1,30})")
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    low: float
+    high: float
+    when: str
+    sealed: bool  # as the course's function wrote it
+
+    @property
+    def width(self) -> float:
+        """The high end over the low one."""
+        return self.high / self.low
+
+
+def written(key: str, low: float, high: float, when: str) -> str:
+    ends = f"{low:.6g} to {high:.6g}"
+    return f"{ends}; {when}; {seal(key, ends, when)}"
+
+
+def seal(key: str, ends: str, when: str) -> str:
+    return hashlib.blake2b(f"{key}\0{ends}\0{when}".encode()).hexdigest()[:12]
+
+
+def read(key: str, text: str) -> Foretold | None:
+    """None where there are no two numbers above 0, the smaller one first."""
+    whole = FORM.match(text)
+    found = whole or ANY.match(text)
+    low, high = (as_number(end) for end in found.groups()[:2]) if found else (None, None)
+    if found is None or low is None or high is None or not 0 < low <= high:
+        return None
+    when = whole[3] if whole else ""
+    sealed = whole is not None and whole[4] == seal(key, f"{whole[1]} to {whole[2]}", when)
+    return Foretold(low, high, when, sealed)

@@ -1,0 +1,87 @@
+"""report.md: what a student writes about a study: parts under headings, and tables.
+
+## Table
+### strong
+| ranks | rounds | seconds |
+|---|---|---|
+| 1 | 8 | 0.455 |
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.records import Where
+from autograder.safe_text import shortened
+from autograder.submissions.regular_files import open_regular, unreadable, why
+from autograder.verdict import Finding
+
+MAX_BYTES = 1_000_000
+HEADING = re.compile(r"(#{2,3})\s+(.{1,80}?)\s*#*\s*\Z")
+RULE = re.compile(r"\|[\s:|-]+\|?\Z")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Table:
+    where: Where
+    head: tuple[str, ...] = ()
+    rows: list[tuple[tuple[str, ...], Where]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Report:
+    """Parts by their headings (##), tables by those above them (###), as the student wrote them."""
+
+    name: str
+    parts: dict[str, tuple[str, Where]] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+
+
+def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
+    """The report of a lesson: of several files the one that lies nearest to the lesson's top."""
+    if not files:
+        return None, []
+    path, name = min(files.items(), key=lambda one: (one[1].count("/"), one[1]))
+    findings = []
+    if len(files) > 1:
+        title, expected = "Several reports were handed in", "one report.md"
+        found = f"{len(files)}, of which {shortened(name, 80)} counts"
+        findings = [Finding("collect", title, expected, found, (Where(name, 0),), look=True)]
+    try:
+        with open_regular(path) as file:
+            data = file.read(MAX_BYTES)
+    except OSError as error:
+        return None, [*findings, unreadable(name, why(error))]
+    return parse_report(data.decode("utf-8-sig", "replace"), name), findings
+
+
+def parse_report(text: str, name: str) -> Report:
+    report = Report(name)
+    part, table = "", ""
+    text = COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
+        line, where = raw.strip(), Where(name, number)
+        if heading := HEADING.match(line):
+            title = heading[2].casefold()
+            part, table = (title, "") if heading[1] == "##" else (part, title)
+            if not table:
+                report.parts.setdefault(part, ("", where))
+            continue
+        if line.startswith("|") and table:
+            add_row(report.tables.setdefault(table, Table(where)), line, where)
+        elif part:
+            said, first = report.parts[part]
+            report.parts[part] = (f"{said}\n{line}".strip(), first)
+    return report
+
+
+def add_row(table: Table, line: str, where: Where) -> None:
+    if RULE.match(line):
+        return
+    cells = tuple(cell.strip() for cell in line.strip("|").split("|"))
+    if not table.head:
+        table.head = cells
+    elif len(table.rows) < 1000:
+        table.rows.append((cells, where))

@@ -1,0 +1,18 @@
+"""What `cluster scale` says of a study that one launch measured: a table for each kind."""
+
+from collections.abc import Sequence
+
+from autograder.measuring import study_table
+from autograder.records import Run
+
+
+def table(runs: Sequence[Run]) -> str:
+    """The numbers of the study's report; empty if no run has points."""
+    return "\n\n".join(
+        "\n".join([f"{kind} scaling", line(study_table.HEAD), *(line(row.cells) for row in rows)])
+        for kind, rows in study_table.by_kind(runs)
+    )
+
+
+def line(cells: Sequence[str]) -> str:
+    return " ".join(f"{cell:>10}" for cell in cells)

@@ -1,0 +1,134 @@
+"""Measure strong, epoch and weak scaling in one launch, with the program of train.py.
+
+mpirun -np 2 python study.py --rounds 6 --batch-size 64 --train-samples 256
+"""
+
+import argparse
+import datetime
+import sys
+
+import torch
+import torch.distributed as dist
+from mpi4py import MPI
+from torch import nn
+from torch.utils.data import DistributedSampler
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record, scaling_rounds
+
+import resnet
+import train
+from ranks import who_am_i
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    kinds = [*train.KINDS, "all"]
+    parser.add_argument("--scaling", default="all", choices=kinds, help="what stays as it is")
+    parser.add_argument("--rounds", type=int, default=6, help="a pass on each number of ranks")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=64, help="images a step of one rank alone"
+    )
+    parser.add_argument("--train-samples", type=int, default=256, help="images of one rank alone")
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank alone")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds to wait for a rank")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def numbers_of_ranks(size):
+    """1, 2, 4 … and all."""
+    return [2**n for n in range(size.bit_length()) if 2**n < size] + [size]
+
+
+def make_trainer(device, group, ranks):
+    """A network for so many ranks, and a function that trains it for one pass."""
+    network = resnet.resnet().to(device)
+    model = train.distribute(network, device, group) if ranks > 1 else network
+    optimizer = torch.optim.Adam(model.parameters(), lr=0)
+    loss_function = nn.CrossEntropyLoss()
+
+    def one_pass(x, y, batches, lr):
+        optimizer.param_groups[0]["lr"] = lr
+        for batch in batches:
+            train.train_step(model, optimizer, loss_function, x[batch], y[batch])
+        return batches
+
+    return network, one_pass
+
+
+def trainable(network):
+    return [parameter.detach().cpu().numpy() for parameter in network.parameters()]
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    if min(args.rounds, args.batch_size, args.train_samples) < 1:
+        parser.error("--rounds, --batch-size and --train-samples are at least 1")
+    args.model = "resnet20"
+
+    rank, size, local_rank = who_am_i()
+    comm = MPI.COMM_WORLD
+    if size < 2 or comm.size != size:
+        text = "study.py compares numbers of ranks: start it by mpirun or srun, with at least two."
+        sys.exit(text if rank == 0 else 1)
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
+    torch.manual_seed(args.seed)
+    sizes = numbers_of_ranks(size)
+    groups = {p: dist.new_group(range(p)) for p in sizes}
+    # One network for each number of ranks; the one for one rank is also that of silent copies.
+    trainers = {p: make_trainer(device, groups[p], p) for p in sizes if rank < p or p == 1}
+    params = {p: lambda net=net: trainable(net) for p, (net, _) in trainers.items()}
+
+    for kind in train.KINDS if args.scaling == "all" else [args.scaling]:
+        plans = train.plan(kind, sizes, args.batch_size, args.train_samples)
+        planned = dict(zip(sizes, plans, strict=True))
+        if min(local_batch for local_batch, _ in plans) < 1:
+            sys.exit(f"A batch of {args.batch_size} images cannot be divided among {size} ranks.")
+        cifar = data.load("cifar10", max(samples for _, samples in plans), 1)
+        x = torch.tensor(cifar.x_train).permute(0, 3, 1, 2).contiguous().to(device)
+        y = torch.tensor(cifar.y_train, dtype=torch.long).to(device)
+
+        def pass_on(p, copies, number, planned=planned, x=x, y=y):
+            """A pass of this rank as one of p; or, as a silent copy, as if it were alone."""
+            local_batch, samples = planned[p]
+            sampler = DistributedSampler(range(samples), p, 0 if copies else rank, seed=args.seed)
+            batches = train.order_of(sampler, number).split(local_batch)
+            _, one_pass = trainers[p]
+            return one_pass(x, y, batches, args.lr * local_batch * p / args.batch_size)
+
+        record = Record(
+            "12",
+            args,
+            source="study",
+            scaling=kind,
+            framework="torch",
+            params=sum(p.numel() for p in resnet.resnet().parameters()),
+            optimizer="adam",
+            dataset=cifar.facts,
+            rank=rank,
+            size=size,
+            local_rank=local_rank,
+            local_batch=planned[size][0],
+        )
+        record.begin(trainable(trainers[size][0]))
+        scaling_rounds.measure(
+            record,
+            comm,
+            passes={p: lambda number, p=p: pass_on(p, False, number) for p in sizes},
+            params={p: params.get(p, params[1]) for p in sizes},
+            local_batches={p: planned[p][0] for p in sizes},
+            silent=(lambda number: pass_on(1, True, number)) if kind == "weak" else None,
+            rounds=args.rounds,
+        )
+        spread = scaling_rounds.spread(comm, trainable(trainers[size][0]))
+        record.end(params=trainable(trainers[size][0]), param_spread=spread)
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Intervals for tables whose largest size was not yet seen (12.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lessons.toolkit import foretelling
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair
+
+FIT_AGAIN = "Fit the sizes that you have, and look how far the laws are apart."
+
+
+@exercise("12.5")
+def check_12_5(intervals: Mapping[str, Any]) -> str:
+    """An interval for each table, no wider than asked, and where a doubling can possibly end."""
+    for name, table in foretelling.TABLES.items():
+        if name not in intervals:
+            raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")
+        low, high = pair(intervals[name], f"intervals[{name!r}]")
+        if not 0 < low <= high:
+            advice = "Low comes first, and both are above 0."
+            raise CheckFailed("0 < low ≤ high", f"{low:g}, {high:g}", advice)
+        if high / low > table.widest * (1 + 1e-9):
+            found = f"{name}: {low:g} to {high:g}, {high / low:.2f} times"
+            advice = f"An interval that says nothing is always right. {FIT_AGAIN}"
+            raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)
+        last, grown = table.values[-1], table.asked / table.sizes[-1]
+        ideal = last / grown if table.is_time else last * grown
+        if (high < 0.8 * ideal and table.is_time) or (low > 1.25 * ideal and not table.is_time):
+            found = f"{name}: {low:g} to {high:g} {table.what}"
+            advice = f"From {table.sizes[-1]:,} to {table.asked:,} the work of a time can at most "
+            advice += f"grow {grown:g} times: {ideal:.4g} {table.what}. {FIT_AGAIN}"
+            raise CheckFailed("no more than ideal scaling from the last size on", found, advice)
+    return "Five intervals, none wider than asked. Whether they hold the truth shows below."

@@ -1,0 +1,138 @@
+"""Karp–Flatt, the ring, fits of laws, and what they leave open beyond the data (12.2 to 12.4)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograder.measuring import scaling_laws
+from autograder.measuring.interval import exact
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, pair
+
+Function = Callable[..., Any]
+
+SIZES = (1, 2, 4, 8, 16)
+
+
+def made(law: Callable[[int], float]) -> list[float]:
+    return [law(p) for p in SIZES]
+
+
+@exercise("12.2")
+def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
+    """Amdahl's law with f = 0.1 gives e = 0.1 on every size; a ring on 1 rank takes no time."""
+    for p in (2, 4, 64):
+        gain = 1 / (0.1 + 0.9 / p)
+        compare(
+            number(karp_flatt(gain, p), f"karp_flatt({gain:.4g}, {p})"),
+            0.1,
+            f"karp_flatt({gain:.4g}, {p})",
+            {
+                1 / gain - 1 / p: "Divide by what is possible at most: 1 − 1/p.",
+                (gain - p) / (1 - p): "That is Gustafson's fraction: begin with 1/S − 1/p.",
+                1 - gain / p: "That is what efficiency lacks: (1/S − 1/p) / (1 − 1/p).",
+                0.9: "That is the parallel part: 1/S comes first, then 1/p.",
+                -0.1: "1/S − 1/p, in this order.",
+            },
+            "(1/S − 1/p) / (1 − 1/p).",
+        )
+    alpha, rate, size = 5e-6, 2e10, 1e8
+    for p in (1, 2, 64):
+        right = 2 * (p - 1) * alpha + 2 * (p - 1) / p * size / rate
+        compare(
+            number(ring_s(p, size, alpha, rate), f"ring_s({p}, …)"),
+            right,
+            f"ring_s({p}, 1e8, 5e-6, 2e10)",
+            {
+                2 * (p - 1) * (alpha + size / rate): "Each message is a chunk of n/p bytes.",
+                (p - 1) * alpha + (p - 1) / p * size / rate: "Two rounds: reduce, then gather.",
+                2 * (p - 1) / p * size / rate: "The latency of 2(p−1) messages is missing.",
+                2 * p * (alpha + size / rate): "That is one parameter server, of lesson 06.",
+            },
+            "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06.",
+        )
+    return "A serial part of 0.1 is 0.1 on 2, 4 and 64 ranks; the ring grows with its messages."
+
+
+@exercise("12.3")
+def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Function) -> str:
+    """Points of a law give its parameter back; with noise, least squares."""
+    f, s = 0.03, 0.2
+    exactly = made(lambda p: 1 / (f + (1 - f) / p))
+    one_fit(amdahl_f, "amdahl_f", exactly, f, amdahl_mistakes(exactly))
+    noisy = [gain * (1 + 0.04 * (-1) ** i) if i else 1.0 for i, gain in enumerate(exactly)]
+    right = scaling_laws.amdahl([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)]).value
+    one_fit(amdahl_f, "amdahl_f", noisy, right, amdahl_mistakes(noisy))
+    exactly = made(lambda p: p - s * (p - 1))
+    one_fit(gustafson_s, "gustafson_s", exactly, s, {1 - s: "S = p − s(p−1): s is what is lost."})
+    noisy = [gain * (1 - 0.04 * (-1) ** i) if i else 1.0 for i, gain in enumerate(exactly)]
+    right = scaling_laws.gustafson([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)]).value
+    one_fit(gustafson_s, "gustafson_s", noisy, right, {})
+    a, b = 30.0, 500.0
+    seconds = made(lambda p: a + b / p)
+    found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
+    if abs(found[0] - b) < 1 and abs(found[1] - a) < 1:
+        raise CheckFailed("a = 30 s, b = 500 s", "exchanged", "Return a, what stays, first.")
+    compare(found[0], a, "a of T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
+    compare(found[1], b, "b of T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
+    return "f = 0.03, s = 0.2, a = 30 s and b = 500 s come back from points of their laws."
+
+
+def one_fit(
+    function: Function, name: str, gains: Sequence[float], right: float, mistakes: dict[float, str]
+) -> None:
+    found = number(function(list(SIZES), list(gains)), f"{name}(…)")
+    told = ", ".join(f"{gain:.3g}" for gain in gains)
+    compare(
+        found,
+        right,
+        f"{name} of S = {told} on {', '.join(map(str, SIZES))}",
+        mistakes,
+        "Least squares of a line through 0: sum(x·y) / sum(x·x), x = p − 1, over all sizes.",
+    )
+
+
+def amdahl_mistakes(gains: Sequence[float]) -> dict[float, str]:
+    last, beyond = (
+        (gains[-1], SIZES[-1]),
+        [(p, g) for p, g in zip(SIZES, gains, strict=True) if p > 1],
+    )
+    ones = [(1 / g - 1 / p) / (1 - 1 / p) for p, g in beyond]
+    return {
+        (1 / last[0] - 1 / last[1]) / (1 - 1 / last[1]): "That is the largest size alone.",
+        sum(ones) / len(ones): "That is the mean of Karp–Flatt's e: here every size has weight x².",
+    }
+
+
+def usl_of(alpha: float, beta: float) -> Callable[[int], float]:
+    return lambda p: p / (1 + alpha * (p - 1) + beta * p * (p - 1))
+
+
+@exercise("12.4")
+def check_12_4(usl: Function, at: Function) -> str:
+    """α and β come back, β is never below 0, and a range has the lowest and the highest law."""
+    for alpha, beta in ((0.02, 0.0005), (0.0, 0.002), (0.05, 0.0)):
+        gains = made(usl_of(alpha, beta))
+        found = pair(usl(list(SIZES), gains), "usl(…)", ("alpha", "beta"))
+        for value, right, name in zip(found, (alpha, beta), ("alpha", "beta"), strict=True):
+            if abs(value - right) > 2e-5:
+                advice = "Least squares of p/S − 1 = α(p−1) + βp(p−1): two columns, lstsq."
+                raise CheckFailed(f"{name} = {right}", f"{value:.4g}", advice)
+    falls = made(usl_of(0.05, -0.001))
+    alpha, beta = pair(usl(list(SIZES), falls), "usl(…)", ("alpha", "beta"))
+    alone = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, falls, strict=True)])
+    if beta < 0:
+        advice = "Where the free fit has β < 0, take β = 0 and fit α alone, which is Amdahl's law."
+        raise CheckFailed("beta is never below 0", f"{beta:.4g}", advice)
+    if abs(alpha - alone[0]) > 1e-3 * alone[0] or beta != 0:
+        advice = "β = 0 needs another α: fit it anew, with one column; it is amdahl_f(…)."
+        raise CheckFailed(f"alpha = {alone[0]:.4g}, beta = 0", f"{alpha:.4g}, {beta:.4g}", advice)
+    gains = made(lambda p: 1 / (0.03 + 0.97 / p))
+    points = [(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)]
+    for p in (64, 1024):
+        ends = tuple(of(points, p).value for of in (scaling_laws.lowest, scaling_laws.highest))
+        low, high = pair(at(list(SIZES), gains, p), f"at(…, {p})")
+        mistakes = {ends[1]: "Low comes first."}
+        compare(
+            low, ends[0], f"low end of at(…, {p})", mistakes, "The smallest of the laws' answers."
+        )
+        compare(high, ends[1], f"high end of at(…, {p})", {}, "The largest of the laws' answers.")
+    return "β stays at 0 where a free fit would go below it; a size beyond the data gets a range."

@@ -1,0 +1,71 @@
+"""What each kind of scaling leaves as it is (12.1)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, shown
+
+SIZES = [1, 2, 4, 8]
+BATCH, SAMPLES = 96, 4800
+RIGHT: dict[str, Callable[[int], tuple[int, int]]] = {
+    "strong": lambda p: (BATCH // p, SAMPLES),
+    "epoch": lambda p: (BATCH, SAMPLES),
+    "weak": lambda p: (BATCH, SAMPLES * p),
+}
+STAYS = {
+    "strong": "the batch of all ranks and the images of an epoch",
+    "epoch": "the batch of each rank and the images of an epoch",
+    "weak": "the batch and the images of each rank",
+}
+
+
+@exercise("12.1")
+def check_12_1(program: Any) -> str:
+    """For 96 images a step and 4,800 an epoch of one rank, what 1, 2, 4 and 8 ranks take."""
+    for mode, right in RIGHT.items():
+        found = program.plan(mode, list(SIZES), BATCH, SAMPLES)
+        pairs = pairs_of(found, mode)
+        for size, pair in zip(SIZES, pairs, strict=True):
+            if pair != right(size):
+                raise wrong(mode, size, pair, right(size))
+        if any(isinstance(value, float) for pair in found for value in pair):
+            advice = "A batch of 48.0 images splits no list: divide with `//`."
+            raise CheckFailed("whole numbers", shown(found), advice)
+    alone = program.plan("strong", [4], BATCH, SAMPLES)
+    if pairs_of(alone, "strong", [4]) != [RIGHT["strong"](4)]:
+        advice = "The number of ranks is what `sizes` holds, not the place in the list."
+        raise CheckFailed(f"plan('strong', [4], …) = [{RIGHT['strong'](4)}]", shown(alone), advice)
+    return "Strong: 96, 48, 24, 12 images a rank; epoch: 96 each; weak: 4,800 images for each rank."
+
+
+def pairs_of(found: Any, mode: str, sizes: list[int] = SIZES) -> list[tuple[float, float]]:
+    if found is None:
+        expected = f"plan({mode!r}, …) is a list"
+        raise CheckFailed(expected, "None", "Is there a `return` in front of it?")
+    advice = "One pair for each size: [(local batch, images of all ranks), …]."
+    try:
+        pairs = [tuple(pair) for pair in found]
+    except TypeError:
+        raise CheckFailed(f"plan({mode!r}, …) is a list of pairs", shown(found), advice) from None
+    if len(pairs) != len(sizes) or any(len(pair) != 2 for pair in pairs):
+        raise CheckFailed(f"plan({mode!r}, …) has {len(sizes)} pairs", shown(found), advice)
+    names = f"local batch of {mode}", f"images of {mode}"
+    return [(number(a, names[0]), number(b, names[1])) for a, b in pairs]
+
+
+def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int]) -> CheckFailed:
+    advice = f"{mode}: {STAYS[mode]} stay as they are, whatever the number of ranks."
+    batch, samples = pair
+    kinds = [name for name, other in RIGHT.items() if name != mode and other(size) == pair]
+    if kinds and size > 1:
+        advice = f"That is {kinds[0]} scaling. {advice}"
+    elif pair == (right[1], right[0]):
+        advice = "The pair is in the other order: first the local batch, then the images."
+    elif mode == "strong" and batch == BATCH * size:
+        advice = f"Divide: the ranks share one batch. {advice}"
+    elif mode == "epoch" and samples * size == SAMPLES:
+        advice = f"The images are those of all ranks together. {advice}"
+    elif mode == "weak" and samples == SAMPLES:
+        advice = f"Every rank brings {SAMPLES:,} images: together size times as many. {advice}"
+    expected = f"plan({mode!r}, …) on {size} ranks = {right}"
+    return CheckFailed(expected, shown(tuple(int(v) if v == int(v) else v for v in pair)), advice)

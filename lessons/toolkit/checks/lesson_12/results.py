@@ -1,0 +1,121 @@
+"""Time to accuracy, what a result costs, and the report (12.6 to 12.8)."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograder.settings import rubric
+from autograder.submissions.report import Report, report_of
+from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
+
+Function = Callable[..., Any]
+
+SECONDS = [3.0, 2.0, 2.0, 2.5, 2.0]
+CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
+    ([0.5, 0.7, 0.82, 0.84, 0.85], 7.0, {3: "In seconds: add up the epochs until then.",
+                                         5.0: "The epoch that reaches the target counts, too.",
+                                         6.0: "Epochs differ: add up their own seconds.",
+                                         11.5: "Until it is reached, not to the end."}),
+    ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next one is below 0.8. It has "
+                                               "to hold at the next evaluation."}),
+    ([0.5, 0.6, 0.7, 0.75, 0.78], None, {}),
+    ([0.5, 0.6, 0.7, 0.75, 0.81], None, {}),
+]  # fmt: skip
+
+
+@exercise("12.6")
+def check_12_6(time_to: Function) -> str:
+    """Seconds until the target is reached and holds at the next evaluation; None if never."""
+    for accuracies, right, mistakes in CURVES:
+        found = time_to(0.8, list(accuracies), list(SECONDS))
+        what = f"time_to(0.8, {accuracies}, …)"
+        if right is None:
+            if found is not None:
+                advice = "Return None: nobody knows when it would have been reached, or would hold."
+                raise CheckFailed(f"{what} is None", shown(found), advice)
+            continue
+        if found is None:
+            advice = "It is reached in one epoch and holds in the next: is there a `return`?"
+            raise CheckFailed(f"{what} = {right:g} s", "None", advice)
+        compare(number(found, what), right, what, mistakes, "Sum of seconds up to that epoch.")
+    return "7 s where it holds, 9.5 s where the first time was luck, None where it is not sure."
+
+
+LINE = "1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M"
+OTHERS = {
+    LINE: (8 * 630 / 3600, 5.04e6 / 3.6e6),
+    "77|1-02:00:00|billing=20,cpu=20,gres/gpu:h100=4,gres/gpu=4,mem=1T,node=1|": (104.0, None),
+    "78|00:00:36|cpu=16,mem=32G,node=1|7200": (0.0, 0.002),
+}
+
+
+@exercise("12.7")
+def check_12_7(cost: Function) -> str:
+    """GPU-hours and kWh of a line of sacct; None where the site records no energy."""
+    for line, (hours, energy) in OTHERS.items():
+        what = f"cost({line!r})"
+        found = cost(line)
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            raise CheckFailed(f"{what}: two values", shown(found), "return gpu_hours, kwh")
+        elapsed = hours / 8 if hours else 0.0
+        compare(
+            number(found[0], f"GPU-hours of {what}"),
+            hours,
+            f"GPU-hours of {line}",
+            {
+                elapsed: "Times the GPUs: the whole allocation is paid for, idle ones, too.",
+                3600 * hours: "In hours: divide the seconds by 3,600.",
+                hours - 96: "1-02:00:00 is a day and two hours.",
+                2 * hours: "gres/gpu:h100=4 and gres/gpu=4 are the same four.",
+                2 * elapsed: "Times the GPUs, not the nodes.",
+            },
+            "gres/gpu × elapsed seconds / 3600; without gres/gpu it is 0.",
+        )
+        if energy is None:
+            if found[1] is not None:
+                advice = "No energy is recorded, which is not 0 kWh: return None."
+                raise CheckFailed("kWh is None", shown(found[1]), advice)
+            continue
+        compare(
+            number(found[1], f"kWh of {what}"),
+            energy,
+            f"kWh of {line}",
+            {
+                energy * 3.6e6: "1 kWh is 3.6 million joules.",
+                energy / 1e6: "5.04M are 5.04 million.",
+            },
+            "Joules / 3.6e6; K and M at the end are thousands and millions.",
+        )
+    return "1.4 GPU-hours and 1.4 kWh; a day and two hours on 4 GPUs are 104 GPU-hours."
+
+
+@exercise("12.8")
+def check_12_8(file: str) -> str:
+    """The report has all its parts, and in three of them sentences of your own."""
+    path = Path(file)
+    if not path.exists():
+        raise CheckFailed(f"{file} is there", "it is not", "Run the cell above.")
+    report, _ = report_of({path: file})
+    asked = rubric.load_rubric(rubric.FOLDER / "12.yaml")
+    for check in asked.checks:
+        if check.report and report:
+            for table in check.report.tables:
+                there(table in report.tables, f"a table under ### {table}", file)
+            for part in check.report.parts:
+                fewest, hint = check.report.words.get(part, 1), check.report.hints.get(part, "")
+                written(report, part, fewest, hint)
+    return "All parts are there. The grader compares the tables with your records."
+
+
+def there(found: bool, what: str, file: str) -> None:
+    if not found:
+        advice = "Did job_study.sbatch run with all kinds of scaling? Then run the cell again."
+        raise CheckFailed(what, f"none in {file}", advice)
+
+
+def written(report: Report, part: str, fewest: int, hint: str) -> None:
+    text, _ = report.parts.get(part.casefold(), ("", None))
+    words = len(set(text.casefold().split()))
+    if words < fewest:
+        found = f"{words} different words"
+        raise CheckFailed(f"“{part}” has at least {fewest} words", found, f"Say {hint}.")

@@ -1,0 +1,159 @@
+"""Foretell the largest size of a published table, before you see it.
+
+    foretelling.table("k80_resnet152")             # the sizes that you may fit, and what is asked
+    foretelling.write("k80_resnet152", 900, 1200)  # your interval, into answers.txt
+    foretelling.reveal("k80_resnet152")            # the truth; from now on your interval stays
+
+The truths are published, so they are no secret; they are only packed, so that nobody who reads or
+searches this folder meets them before having written something down. What the grader compares
+with is kept by the instructor. An interval gets its date and a seal when it is written. Once its
+truth has been shown it stays: in answers.txt, and in a file of your home folder, so that a new copy
+of the lesson begins with what you said at first. Who wants to cheat here can, and learns nothing.
+"""
+
+import base64
+import contextlib
+import io
+import json
+import zlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograder.submissions import foretold
+from autograder.submissions.answers import read_answers
+from lessons.toolkit import answers
+
+ANSWERS = "answers.txt"
+SHOWN = Path(".dl-course") / "foretold.json"  # in the home folder: what stays
+PREFIX = "foretold_"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What may be fitted: sizes and values; `asked` is the size whose value is to be foretold."""
+
+    title: str
+    source: str
+    what: str  # of the values: "images/s", "minutes"
+    sizes: tuple[int, ...]
+    values: tuple[float, ...]
+    asked: int
+    widest: float  # an interval's high end over its low end, at most
+    is_time: bool = False
+
+    @property
+    def speedups(self) -> list[float]:
+        """Over the smallest size."""
+        first = self.values[0]
+        return [first / value if self.is_time else value / first for value in self.values]
+
+
+TENSORFLOW = "TensorFlow's benchmarks of May 2017, docs_src/performance/benchmarks.md"
+TABLES = {
+    "k80_resnet50": Table(
+        "ResNet-50, K80 on EC2", TENSORFLOW, "images/s",
+        (1, 8, 16, 32), (52.4, 378, 751, 1388), 64, 1.5,
+    ),
+    "k80_resnet152": Table(
+        "ResNet-152, K80 on EC2", TENSORFLOW, "images/s",
+        (1, 8, 16, 32), (19.4, 146, 291, 565), 64, 1.5,
+    ),
+    "p100_vgg16": Table(
+        "VGG16, P100 in one DGX-1", TENSORFLOW, "images/s",
+        (1, 2, 4), (154, 295, 584), 8, 1.5,
+    ),
+    "a100_minutes": Table(
+        "ResNet-50 to 75.9 %, A100 of Dell XE8545", "MLPerf training v2.0",
+        "minutes", (4, 8, 16, 32, 64), (62.21, 33.45, 17.10, 9.79, 5.53), 128, 1.6, True,
+    ),
+    "megascale": Table(
+        "175 B parameters, batch 6,144, MegaScale", "arXiv 2402.15627, table 2",
+        "seconds a step", (3072, 6144, 8192), (23.66, 12.21, 9.56), 12288, 1.5, True,
+    ),
+}  # fmt: skip
+PACKED = (
+    "c-l>nF;BxV5QYEBDGN&!C27-^ZiRsjF~EdSbxp3ZRmZM;7ovjr?_69|F+}q4?)zTecXry8`$+6bnljtI*X!jn&z="
+    "dRy8yy*bPl>O9-Q@kk$vR<@>Nso!TqMnvz-UBy%7W92x15vvfS=qLIxLDau`A+4WI|~7fnsT`n6%0W5*Z<Sk&<J^"
+    "2W(^uF7)%+4t2-MO8VQ9+jhn0K1_><L+2NJW<SHvSO@<;0Xq7^+}0=GehyC5G!R-)T=yuAeo5#U)6~Vc-0r3Lu+`"
+    "hC!k0IPt;KdaaLZ-HM4rTPO@};Kxs`94b&sI=twQAVxcSUz*!NeArhf@{cqb5x-0EA6x%P-;#=?`ZIVW`x*0JC53"
+    "QatUQ#ht{rm#8_mD~"
+)
+
+
+def table(name: str) -> Table:
+    if name not in TABLES:
+        raise KeyError(f"no table is called {name}; there are: {', '.join(TABLES)}")
+    return TABLES[name]
+
+
+def write(name: str, low: float, high: float) -> None:
+    """Note an interval, with the time. It can be changed until the truth is shown."""
+    table(name)
+    if not 0 < low <= high < 1e12:
+        raise ValueError(f"{name}: an interval has two ends above 0, the smaller one first")
+    key, folder = PREFIX + name, shown()
+    if key in folder:
+        first = foretold.read(key, folder[key])
+        if first and (f"{first.low:g}", f"{first.high:g}") != (f"{low:.6g}", f"{high:.6g}"):
+            print(f"{name}: you know the truth already. What you said before it stays:")
+        note(key, folder[key])
+        return
+    before = noted(key)
+    said = foretold.read(key, before) if before else None
+    when = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    text = foretold.written(key, float(low), float(high), when)
+    if said and said.sealed and text.partition(";")[0] == before.partition(";")[0]:
+        text = before  # the same interval: the day on which it was first written counts
+    note(key, text)
+
+
+def reveal(name: str) -> float:
+    """The truth, once an interval has been written; which then stays as it is."""
+    asked, key = table(name), PREFIX + name
+    said = foretold.read(key, noted(key))
+    if said is None:
+        raise ValueError(f"{name}: first write your interval down, foretelling.write(…)")
+    keep(key, noted(key))
+    truth, remark = json.loads(zlib.decompress(base64.b85decode(PACKED)))[name]
+    held, width = said.low <= truth <= said.high, said.high / said.low
+    print(f"{asked.title}: {truth:,g} {asked.what} on {asked.asked:,}.")
+    print(
+        f"   You said {said.low:,g} to {said.high:,g}, which "
+        + ("holds it" if held else f"is too {'high' if truth < said.low else 'low'}")
+        + (f", and is too wide: {width:.2f} times" if width > asked.widest else "")
+        + "."
+    )
+    print(f"   {remark}")
+    return float(truth)
+
+
+def note(key: str, text: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        answers.note(**{key: text})
+    print(f"{key} = {text.partition(';')[0]}, in answers.txt")
+
+
+def noted(key: str) -> str:
+    path = Path(ANSWERS)
+    found = read_answers(path, ANSWERS)[0].get(key) if path.exists() else None
+    return found.text if found else ""
+
+
+def shown() -> dict[str, str]:
+    """What was written before a truth was shown, by key; a home that cannot be read has none."""
+    try:
+        found = json.loads((Path.home() / SHOWN).read_text(encoding="utf-8"))
+        return {str(key): str(text) for key, text in found.items()}
+    except (OSError, ValueError, AttributeError, RuntimeError):
+        return {}
+
+
+def keep(key: str, text: str) -> None:
+    known = shown()
+    try:
+        path = Path.home() / SHOWN
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({key: text} | known, indent=1), encoding="utf-8")
+    except (OSError, RuntimeError):
+        print("Your home folder cannot be written, so this interval stays in answers.txt alone.")

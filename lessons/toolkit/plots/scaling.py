@@ -1,0 +1,124 @@
+"""Pictures of a scaling study: its rounds, and laws beyond the sizes that were measured."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from autograder.measuring import interval, rounds, study_points, study_table
+from autograder.records import Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
+
+COLUMNS = (
+    "kind",
+    "ranks",
+    "rounds",
+    "seconds",
+    "from",
+    "to",
+    "speedup",
+    "low",
+    "high",
+    "efficiency",
+)
+BESIDE = 0.035  # how far the kinds stand apart, as a power of two
+
+
+@picture
+def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
+    """Speedup and efficiency against ranks for each kind: every round a point, the ideal dashed,
+    the machine's own ceiling dotted; the numbers below."""
+    kinds = dict(study_table.by_kind(runs))
+    rows = [[kind, *row.cells] for kind, found in kinds.items() for row in found]
+    if not rows:
+        raise ValueError("There are no points of a study to draw: submit job_study.sbatch")
+    figure.set_size_inches(8.4, 4.2 + 0.28 * len(rows))
+    top, below = figure.subfigures(2, 1, height_ratios=[4, 0.6 + 0.28 * len(rows)])
+    left, right = top.subplots(1, 2)
+    counts = sorted({row.ranks for found in kinds.values() for row in found})
+    left.plot(counts, [n / counts[0] for n in counts], "--", color=GREY, label="ideal")
+    right.axhline(1, ls="--", color=GREY)
+    most = next((m for run in runs if (m := interval.measured_or_none(rounds.ceiling, run))), None)
+    if most:
+        last = counts[-1]
+        for axes, share in ((left, 1), (right, last)):
+            axes.plot(last, most.value / share, "_", ms=22, mew=2.5, color=GREY,
+                      label="silent copies" if share == 1 else None)  # fmt: skip
+    points = [run for run in study_points.expanded(runs) if study_points.is_point(run)]
+    for place, (kind, found) in enumerate(kinds.items()):
+        of_kind = [run for run in points if run.header.get("scaling") == kind]
+        draw_kind(left, right, place, kind, found, of_kind)
+    for axes, what in ((left, work_of(counts[0])), (right, "efficiency")):
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set(xlabel="ranks", ylabel=what, xticks=counts)
+        axes.set_ylim(bottom=0)
+        axes.minorticks_off()
+    top.legend(loc="outside upper left", ncols=5)
+    table(below.subplots(), COLUMNS, rows)
+
+
+def draw_kind(
+    left: Any,
+    right: Any,
+    place: int,
+    kind: str,
+    rows: Sequence[study_table.Row],
+    points: Sequence[Run],
+) -> None:
+    colour, marker = COLOURS[place], MARKERS[place]
+    aside = 2 ** (BESIDE * (place - 1))
+    few = min(row.ranks for row in rows)
+    for one in study_points.by_round(points):
+        for count, run in one.items() if few in one else ():
+            gain = study_points.pass_time(one[few]).value / study_points.pass_time(run).value
+            gain *= count / few if kind == "weak" else 1
+            for axes, share in ((left, 1), (right, count / few)):
+                axes.plot(count * aside, gain / share, marker, color=colour, ms=4, alpha=0.4)
+    sizes = [row.ranks * aside for row in rows]
+    left.plot(sizes, [row.speedup.value for row in rows], "-", color=colour, marker=marker,
+              ms=7, label=kind)  # fmt: skip
+    right.plot(
+        sizes, [row.efficiency.value for row in rows], "-", color=colour, marker=marker, ms=7
+    )
+
+
+def work_of(few: int) -> str:
+    return f"work done in a time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
+
+
+Law = Callable[[float], float]
+
+
+@picture
+def laws_beyond(
+    figure: Any,
+    tables: Mapping[str, tuple[Sequence[int], Sequence[float]]],
+    laws: Mapping[str, Mapping[str, Law]],
+    upto: int,
+) -> None:
+    """Measured speedups and fitted laws; beyond the last size what the laws leave open is shaded.
+
+    tables: name -> (sizes, speedups); laws: name of the table -> name of the law -> S(p).
+    """
+    figure.set_size_inches(8.4, 4.4)
+    panels = figure.subplots(1, len(tables), sharey=True, squeeze=False)[0]
+    for axes, (name, (sizes, speedups)) in zip(panels, tables.items(), strict=True):
+        first, last = min(sizes), max(sizes)
+        steps = [first * (upto / first) ** (i / 60) for i in range(61)]
+        axes.plot(steps, [p / first for p in steps], "--", color=GREY, label="ideal")
+        lines = {law: [f(p) for p in steps] for law, f in laws[name].items()}
+        for place, (law, values) in enumerate(lines.items()):
+            style = {"color": COLOURS[1 + place], "lw": 2.4 - 0.5 * place}  # where they are one
+            axes.plot(steps, values, ("-", "--", ":")[place % 3], label=law, **style)
+        beyond = [i for i, p in enumerate(steps) if p >= last * 0.999]
+        ends = [
+            (min(v[i] for v in lines.values()), max(v[i] for v in lines.values())) for i in beyond
+        ]
+        axes.fill_between([steps[i] for i in beyond], *zip(*ends, strict=True), color="#D9E8F5")
+        axes.plot(sizes, speedups, "o", color=COLOURS[0], label="measured")
+        axes.axvline(last, color=GREY, lw=0.8, ls=":")
+        axes.set(xscale="log", yscale="log", xlabel="GPUs", title=name)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
+        axes.set_ylim(0.7, upto / first)
+    panels[0].set_ylabel(f"speedup over {min(next(iter(tables.values()))[0])}")
+    panels[0].legend(loc="upper left")

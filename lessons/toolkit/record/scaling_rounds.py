@@ -1,0 +1,112 @@
+"""How long a pass over the data takes on 1, 2, 4 … of a launch's ranks, in rounds, side by side.
+
+    scaling_rounds.measure(record, MPI.COMM_WORLD, passes=…, params=…, local_batches=…)
+
+A round makes a pass on each number of ranks, one right after the other, while the remaining ranks
+sleep; every other round goes backwards. So whatever else the machine does hits all sizes alike.
+The record gets a line for each size of each round (docs/run-record.md): the seconds of the slowest
+rank, and what the steps really read, counted from the indices that the pass gives back.
+
+With `silent`, a round has one phase more: a pass of one rank alone, made by all ranks at a time
+with nothing exchanged. It is told in the line `round` of a speed job (rounds.py), with what one
+rank alone and all together took in the same round.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lessons.toolkit.record.epoch_clock import synchronise
+from lessons.toolkit.record.mllog import short
+from lessons.toolkit.record.reading import what_was_read
+from lessons.toolkit.record.record import Record
+from lessons.toolkit.record.rounds import least_change, spread, wait
+
+Pass = Callable[[int], Sequence[Any]]  # its number -> the indices of each step
+Arrays = Callable[[], Sequence[Any]]
+
+SILENT = 0  # the key of the phase in which all ranks are silent
+
+
+def measure(
+    record: Record,
+    comm: Any,
+    *,
+    passes: Mapping[int, Pass],
+    params: Mapping[int, Arrays],
+    local_batches: Mapping[int, int],
+    silent: Pass | None = None,
+    rounds: int = 8,
+) -> None:
+    """Warm up every phase, then measure the rounds. All ranks call it, with all sizes.
+
+    comm: a communicator of mpi4py, of all ranks; passes[p] is called on its first p ranks.
+    params[p] gives the trainable parameters of the network that p ranks train, as NumPy arrays.
+    """
+    sizes = sorted(passes)
+    groups = {p: comm.Split(0 if comm.Get_rank() < p else 1, comm.Get_rank()) for p in sizes}
+    phases = [*sizes, *([SILENT] if silent else [])]
+    doing = {**passes, **({SILENT: silent} if silent else {})}
+    for phase in phases:
+        timed(comm, phase, doing[phase], 0)
+    for number in range(1, rounds + 1):
+        seconds, points = {}, {}
+        for phase in phases if number % 2 else phases[::-1]:
+            before = [array.copy() for array in params[phase or 1]()]
+            seconds[phase], read = timed(comm, phase, doing[phase], number)
+            if phase == SILENT or comm.Get_rank() >= phase:
+                continue
+            after, group = params[phase](), groups[phase]
+            points[phase] = {
+                "round": number,
+                "ranks": phase,
+                "local_batch": local_batches[phase],
+                "steps": max(group.allgather(len(read))),
+                **what_all_read(group, read),
+                "moved": short(least_change(group, before, after)),
+                "spread": short(spread(group, after)),
+            }
+        if comm.Get_rank() == 0:
+            tell(record, number, seconds, points)
+
+
+def tell(record: Record, number: int, seconds: Mapping[int, float], points: Mapping) -> None:
+    for size in sorted(points):
+        record.measure("point", seconds[size], "s", **points[size])
+    if SILENT in seconds:
+        largest = points[max(points)]
+        record.measure(
+            "round",
+            seconds[max(points)],
+            "s",
+            round=number,
+            alone_s=seconds[1],
+            silent_s=seconds[SILENT],
+            steps=largest["steps"],
+            samples=largest["local_batch"],
+            moved=largest["moved"],
+            spread=largest["spread"],
+        )
+
+
+def timed(comm: Any, phase: int, make_pass: Pass, number: int) -> tuple[float, Sequence[Any]]:
+    """Seconds of the slowest rank, from a moment when all are ready; and what this rank read."""
+    read: Sequence[Any] = ()
+    wait(comm)
+    comm.Barrier()
+    began = time.perf_counter()
+    if phase == SILENT or comm.Get_rank() < phase:
+        read = make_pass(number)
+        synchronise()
+    seconds = time.perf_counter() - began
+    wait(comm)
+    return round(max(comm.allgather(seconds)), 6), read
+
+
+def what_all_read(group: Any, read: Sequence[Any]) -> dict[str, int]:
+    """How many different samples the ranks of a pass read together, and how many in all."""
+    steps = [
+        step for rank in group.allgather([list(map(int, step)) for step in read]) for step in rank
+    ]
+    found = what_was_read(steps) or {"distinct": 0, "total": 0}
+    return {"samples": found["distinct"], "read": found["total"]}

@@ -1,0 +1,96 @@
+"""The report of a scaling study, written from what jobs printed; a learner adds three parts.
+
+    scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
+
+report.md has the table of each kind of scaling, which the grader compares with the same records,
+and study.png the picture. Words of a learner stand as they are.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autograder.measuring import measure, rounds, study_points
+from autograder.measuring.interval import measured_or_none
+from autograder.measuring.study_table import HEAD, Row, by_kind
+from autograder.records import Run
+from lessons.toolkit import plots
+
+REPORT, PICTURE = "report.md", "study.png"
+KEPT = {  # what each kind leaves as it is, from one size to the next
+    "strong": "global batch and images of an epoch stay",
+    "epoch": "images of an epoch and each rank's batch stay; the global batch grows",
+    "weak": "each rank's batch and images stay; an epoch's images grow",
+}
+
+
+def write(
+    runs: Sequence[Run],
+    *,
+    laws: Mapping[str, object],
+    question: str = "",
+    recommendation: str = "",
+    unknown: str = "",
+    file: str = REPORT,
+) -> str:
+    """Write the report and its picture. runs: of the study; laws: what was fitted, by name."""
+    tables = dict(by_kind(runs))
+    if not tables:
+        raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
+    plots.scaling_study(runs).savefig(Path(file).with_name(PICTURE))
+    parts = {
+        "Question": question,
+        "Hardware": hardware(runs),
+        "Table": "\n\n".join(table(kind, rows) for kind, rows in tables.items()),
+        "Picture": f"![Speedup against ranks, every round a point]({PICTURE})",
+        "Law": law_list(laws),
+        "Recommendation": recommendation,
+        "What is not known": unknown,
+    }
+    text = "# A scaling study\n" + "".join(
+        f"\n## {title}\n\n{content.strip()}\n" for title, content in parts.items()
+    )
+    Path(file).write_text(text, encoding="utf-8")
+    print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
+    return text
+
+
+def table(kind: str, rows: Sequence[Row]) -> str:
+    lines = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
+    return f"### {kind}\n\n{KEPT[kind]}\n\n" + "\n".join(
+        f"| {' | '.join(line)} |" for line in lines
+    )
+
+
+def law_list(laws: Mapping[str, object]) -> str:
+    return "\n".join(f"- {name}: {value}" for name, value in laws.items())
+
+
+def hardware(runs: Sequence[Run]) -> str:
+    """What ran where, as the records say."""
+    run = next(run for run in runs if study_points.expanded([run]) != [run])
+    said, versions = run.header, run.header.get("versions") or {}
+    hosts = sorted({rank.host for rank in run.ranks if rank.host})
+    lines = {
+        "device": said.get("device"),
+        "ranks": f"{measure.workers(run)} on {len(hosts)} node{'s' if len(hosts) > 1 else ''}",
+        "threads of a rank": said.get("threads"),
+        "network": f"{said.get('model')}, {said.get('params'):,} parameters, "
+        f"{said.get('precision')}",
+        "versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items())),
+        "job": said.get("job_id") or "none",
+        "ceiling": ceiling(runs),
+    }
+    return "\n".join(f"- {name}: {value}" for name, value in lines.items())
+
+
+def ceiling(runs: Sequence[Run]) -> str:
+    """What silent copies do, and what is left of it."""
+    for run in runs:
+        most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
+        if most and share:
+            return (
+                f"{rounds.ranks_of(run)} ranks that exchange nothing do {most.value:.2f} times the "
+                f"work of one ({most.low:.2f} to {most.high:.2f}); with the exchange "
+                f"{share.value:.2f} of that is left ({share.low:.2f} to {share.high:.2f})"
+            )
+    return "not measured"

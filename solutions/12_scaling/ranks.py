@@ -1,0 +1,37 @@
+"""What every program of this lesson needs of its ranks, whoever started them."""
+
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+
+from cluster.launchers import launched
+
+
+def who_am_i():
+    """Rank, number of ranks, local rank, as torchrun, mpirun or srun tell them."""
+    me = launched()
+    rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
+    gpus = torch.cuda.device_count()
+    if 0 < gpus <= local_rank:
+        sys.exit(
+            f"Rank {rank} has no GPU: its local rank is {local_rank}, and this node shows {gpus}. "
+            "Start as many tasks a node as it has GPUs."
+        )
+    if size == 1:
+        os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+        os.environ.setdefault("MASTER_PORT", "0")  # any that is free
+    if not {"MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
+        sys.exit(
+            "The ranks do not know where to meet: MASTER_ADDR and MASTER_PORT are not set. The "
+            "lesson's job files set them, torchrun does too."
+        )
+    return rank, size, local_rank
+
+
+def gather(value):
+    """What each rank has, in a list, on all of them."""
+    values = [None] * dist.get_world_size()
+    dist.all_gather_object(values, value)
+    return values

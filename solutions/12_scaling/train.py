@@ -1,0 +1,188 @@
+"""Train a small network on MNIST with DistributedDataParallel, in one of three kinds of scaling.
+
+torchrun --nproc-per-node=2 train.py --scaling strong --epochs 3 --batch-size 64
+"""
+
+import argparse
+import datetime
+import sys
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DistributedSampler
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from ranks import gather, who_am_i
+
+KINDS = ["strong", "epoch", "weak"]
+
+
+def plan(mode, sizes, batch, samples):
+    """For each number of ranks in sizes a pair: images a step on each rank, and training images
+    of an epoch, of all ranks together. batch and samples are what one rank alone would take.
+    """
+    ### BEGIN SOLUTION Exercise 12.1: return a list of (local batch, images of all ranks)
+    if mode == "strong":
+        return [(batch // size, samples) for size in sizes]
+    if mode == "epoch":
+        return [(batch, samples) for size in sizes]
+    return [(batch, samples * size) for size in sizes]
+    ### END SOLUTION
+
+
+def build_model(name):
+    """mlp512: 784-512-10, 407,050 parameters. cnn: two convolutions, 1,199,882 parameters."""
+    if name == "cnn":
+        return nn.Sequential(
+            nn.Unflatten(1, (1, 28)),
+            nn.Conv2d(1, 32, 3),
+            nn.ReLU(),
+            nn.Conv2d(32, 64, 3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(9216, 128),
+            nn.ReLU(),
+            nn.Linear(128, 10),
+        )
+    # No softmax at the end: CrossEntropyLoss contains it.
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10))
+
+
+def start_ranks(rank, size, local_rank, timeout):
+    """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
+    if torch.cuda.is_available():
+        device, backend = torch.device("cuda", local_rank), "nccl"
+        torch.cuda.set_device(device)
+    else:
+        device, backend = torch.device("cpu"), "gloo"
+    dist.init_process_group(backend, rank=rank, world_size=size, timeout=timeout)
+    return device
+
+
+def distribute(model, device, group=None):
+    """The network, started as rank 0's; its gradients will be averaged over all ranks."""
+    gpus = [device] if device.type == "cuda" else None
+    return DistributedDataParallel(model, device_ids=gpus, process_group=group)
+
+
+def order_of(sampler, epoch):
+    """The images that this rank reads in an epoch, by number and in this order."""
+    sampler.set_epoch(epoch)
+    return torch.tensor(list(sampler))
+
+
+def train_step(model, optimizer, loss_function, x, y):
+    """One update from one batch; returns the loss and the network's outputs."""
+    optimizer.zero_grad()
+    outputs = model(x)
+    loss = loss_function(outputs, y)
+    loss.backward()
+    optimizer.step()
+    return loss, outputs
+
+
+@torch.no_grad()
+def evaluate(model, loss_function, x, y):
+    """Loss and accuracy with the parameters as they are now."""
+    model.eval()
+    outputs = torch.cat([model(part) for part in x.split(1000)])
+    model.train()
+    loss = loss_function(outputs, y).item()
+    accuracy = (outputs.argmax(1) == y).float().mean().item()
+    return loss, accuracy
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("--model", default="cnn", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--scaling", default="epoch", choices=KINDS, help="what stays as it is")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=64, help="images a step of one rank alone"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank alone")
+    parser.add_argument("--train-samples", type=int, default=60000, help="images of one rank alone")
+    parser.add_argument("--test-samples", type=int, default=10000, help="test images in use")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds to wait for a rank")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    rank, size, local_rank = who_am_i()
+    [(local_batch, samples)] = plan(args.scaling, [size], args.batch_size, args.train_samples)
+    if local_batch < 1:
+        sys.exit(f"A batch of {args.batch_size} images cannot be divided among {size} ranks.")
+    device = start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
+    torch.manual_seed(args.seed)
+    mnist = data.load("mnist", samples, args.test_samples)
+    x = torch.tensor(mnist.x_train)
+    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    x_test = torch.tensor(mnist.x_test)
+    y_test = torch.tensor(mnist.y_test, dtype=torch.long)
+
+    network = build_model(args.model).to(device)
+    model = distribute(network, device)
+    lr = args.lr * local_batch * size / args.batch_size  # grows with the batch of all ranks
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
+    loss_function = nn.CrossEntropyLoss()
+    sampler = DistributedSampler(x, size, rank, seed=args.seed)
+
+    record = Record(
+        "12",
+        args,
+        source="ddp",
+        params=sum(p.numel() for p in model.parameters()),
+        optimizer="adam",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        local_rank=local_rank,
+        local_batch=local_batch,
+        lr=lr,
+    )
+    record.begin(model.parameters())
+    for number in range(1, args.epochs + 1):
+        loss_sum = 0
+        correct = 0
+        batches = order_of(sampler, number).split(local_batch)
+        dist.barrier()  # rank 0 tested what the epoch before had made
+        with record.epoch(steps=len(batches)) as epoch:
+            for batch in batches:
+                xb = x[batch].to(device)
+                yb = y[batch].to(device)
+                loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
+                loss_sum += loss.detach() * len(batch)
+                correct += (outputs.argmax(1) == yb).sum()
+            epoch.pause()
+            for numbers in gather(torch.cat(batches).numpy()):  # of all ranks
+                epoch.read(numbers)
+            epoch.log(loss=loss_sum.item() / len(sampler), accuracy=correct.item() / len(sampler))
+        record.trained(model.parameters(), gather)
+        loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
+        record.evaluated(accuracy, loss=loss, samples=len(x_test), epoch=number)
+        if rank == 0:
+            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+    )
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,207 @@
+"""The rubric of lesson 12 on whole hand-ins, in both profiles: what is right earns all, and each
+thing that is not done loses its points."""
+
+import pytest
+
+from autograder.judging import judge
+from autograder.judging.hand_in import HandIn
+from autograder.measuring import study_table
+from autograder.measuring.metrics import METRICS
+from autograder.reading.files import read_bytes
+from autograder.records import Where
+from autograder.settings import rubric
+from autograder.submissions import foretold
+from autograder.submissions.answers import WrittenAnswer
+from autograder.submissions.report import parse_report
+from tests.autograder.make_record import make_record
+from tests.autograder.make_study import lines_of
+
+FILE = rubric.FOLDER / "12.yaml"
+RUBRIC = rubric.load_rubric(FILE)
+EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", RUBRIC)
+SIZES = {"smoke": (1, 2), "full": (1, 2, 4, 8)}
+SAMPLES = {"smoke": 2560, "full": 60000}
+WORDS = "We asked how many ranks this small network is worth on our machine, and why not any more."
+
+
+def seconds(kind, sizes):
+    """Six rounds, each a little slower than the one before."""
+    grown = [p if kind == "weak" else 1 for p in sizes]
+    return [
+        tuple(
+            round(n * 8.0 / p**0.95 * (1 + i / 100), 6) for n, p in zip(grown, sizes, strict=True)
+        )
+        for i in range(6)
+    ]
+
+
+def study_lines(kind, sizes, times=None, **more):
+    times = times or seconds(kind, sizes)
+    silent = [times[i][0] * (1.02 + i / 1000) for i in range(len(times))]
+    quiet = {"silent": silent} if kind == "weak" else {}
+    work = {
+        "strong": lambda p: (64 // p, 2048),
+        "epoch": lambda p: (64, 2048),
+        "weak": lambda p: (64, 2048 * p),
+    }
+    run = {"strong": "1", "epoch": "2", "weak": "3"}[kind] + "f0c2a91"
+    return lines_of(kind, times, sizes=sizes, run=run, **{"work": work[kind]} | quiet | more)
+
+
+def training(number, profile, size, kind, batch, **more):
+    facts = {
+        "lesson": "12", "source": "ddp", "model": "cnn", "params": 1199882, "size": size,
+        "scaling": kind, "batch": batch, "samples": SAMPLES[profile], "run": f"{number}a0c2a91",
+        "train_samples": SAMPLES[profile], "test_accuracy": 0.97, "started_by": ["mpirun"],
+    }  # fmt: skip
+    return make_record(**facts | more)
+
+
+def records(profile, **changed):
+    """Files of a hand-in; `changed`: other lines for one of them."""
+    sizes = SIZES[profile]
+    files = {kind: study_lines(kind, sizes) for kind in ("strong", "epoch", "weak")}
+    files |= {
+        "one": training(4, profile, 1, "serial", 64),
+        "same": training(5, profile, 2, "strong", 32),
+        "grown": training(6, profile, 2, "epoch", 64),
+    }
+    files |= changed
+    return read_bytes({f"{name}.out": "\n".join(text).encode() for name, text in files.items()})
+
+
+def report_of(runs):
+    tables = [
+        f"### {kind}\n| {' | '.join(study_table.HEAD)} |\n"
+        + "\n".join(f"| {' | '.join(row.cells)} |" for row in rows)
+        for kind, rows in study_table.by_kind(runs)
+    ]
+    titles = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
+    text = "".join(f"## {title}\n{WORDS}\n" for title in titles) + "## Table\n" + "\n".join(tables)
+    return parse_report(text, "report.md")
+
+
+def answers_of(runs):
+    given = {}
+    for key, question in RUBRIC.answers.items():
+        truth = EXPECTED.get(key, "0.9")
+        if question.kind == "interval":
+            truth = foretold.written(key, 0.9 * truth, 1.2 * truth, "2026-03-02T10:11:05Z")
+        elif question.metric:
+            asked = METRICS[question.metric]
+            name = {"epoch": "study", "one": "ddp"}[question.of]
+            of = [
+                run for run in runs
+                if run.header["source"] == name
+                and (run.header["scaling"] == "epoch" if name == "study" else run.workers == 1)
+            ]  # fmt: skip
+            try:
+                found = asked.function(of if asked.all_runs else of[-1], question.at)
+                truth = f"{found.value:.6g}"
+            except Exception:
+                truth = "1"
+        given[key] = WrittenAnswer(str(truth), Where("answers.txt", 1))
+    return given
+
+
+def judged(profile, runs=None, report=None, **changed_answers):
+    runs = runs or records(profile)
+    answers = answers_of(runs) | {
+        key: WrittenAnswer(text, Where("answers.txt", 1)) for key, text in changed_answers.items()
+    }
+    hand_in = HandIn(
+        RUBRIC, runs, answers, "answers.txt", profile, EXPECTED, report=report or report_of(runs)
+    )
+    return {check.id: check for check in judge.judge(hand_in).checks}
+
+
+@pytest.mark.parametrize("profile", ["smoke", "full"])
+def test_what_is_right_earns_all(profile):
+    checks = judged(profile)
+    lost = {name: check.found for name, check in checks.items() if check.score < check.points}
+    assert set(lost) <= {"answers"}, lost  # the records of tests evaluate no epoch
+    assert checks["answers"].score > 0.8
+    assert ("laws-full" in checks) == (profile == "full")
+
+
+def test_own_laws_are_fitted_to_the_own_study():
+    assert judged("full", own_f="0.9")["laws-full"].score == pytest.approx(13 / 14, abs=1e-3)
+
+
+STUDIES = {
+    "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
+    "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
+    "hardly any images": ("strong", {"work": lambda p: (64 // p, 128)}, "study", "128 samples"),
+    "a small batch": (
+        "strong",
+        {"work": lambda p: (16 // p, 2048)},
+        "study",
+        "batch, size smallest",
+    ),
+    "nothing moved": ("epoch", {"moved": 0.0}, "study", "moved of epoch: 0"),
+    "ranks apart": ("epoch", {"spread": 0.1}, "study", "spread of epoch: 0.1"),
+    "no spread": ("epoch", {"spread": "nan"}, "study", "spread"),
+    "by hand": ("epoch", {"started_by": []}, "study", "started by a launcher"),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_of_other_work_earns_nothing(name):
+    kind, more, check, words = STUDIES[name]
+    if name == "by hand":
+        lines = [line.replace('["mpirun"]', "[]") for line in study_lines(kind, (1, 2))]
+    else:
+        lines = study_lines(kind, (1, 2), **more)
+    found = judged("smoke", records("smoke", **{kind: lines}))[check]
+    assert found.score == 0
+    assert words in found.found
+    assert found.try_
+
+
+def test_three_rounds_are_too_few():
+    lines = study_lines("epoch", (1, 2), seconds("epoch", (1, 2))[:3])
+    assert judged("smoke", records("smoke", epoch=lines))["study"].score == 0
+
+
+def test_speed_is_the_share_of_what_silent_copies_do():
+    slow = [(8.0, 20.0 + i / 10) for i in range(6)]
+    found = judged("smoke", records("smoke", weak=study_lines("weak", (1, 2), slow)))["speed"]
+    assert 0 <= found.score < 0.3
+    assert "share of the ceiling" in found.expected
+
+
+TRAININGS = {
+    "strong, the local batch kept": ("same", (2, "strong", 64), {}, "global batch of same"),
+    "epoch, the batch divided": ("grown", (2, "epoch", 32), {}, "local batch of grown"),
+    "other accuracy": ("same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one"),
+    "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy of grown"),
+    "nothing moved": (
+        "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "param moved of one",
+    ),
+    "ranks apart": (
+        "grown", (2, "epoch", 64), {"end": {"param_spread": 0.1}}, "param spread of grown",
+    ),
+    "fewer images": ("same", (2, "strong", 32), {"samples": 1280}, "unique samples of same"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRAININGS)
+def test_a_training_that_is_not_the_one_asked_for(name):
+    which, (size, kind, batch), more, words = TRAININGS[name]
+    lines = training(7, "smoke", size, kind, batch, **more)
+    found = judged("smoke", records("smoke", **{which: lines}))["accuracy"]
+    assert found.score < 1
+    assert words in found.found
+
+
+def test_a_report_of_other_runs_loses_its_tables():
+    other = records("smoke", epoch=study_lines("epoch", (1, 2), [(8.0, 7.0 + i) for i in range(6)]))
+    checks = judged("smoke", report=report_of(other))
+    assert checks["table"].score == pytest.approx(2 / 3, abs=1e-3)
+    assert checks["report"].score == 1
+
+
+def test_a_wrong_interval_loses_its_share():
+    wrong = foretold.written("foretold_megascale", 7, 8, "2026-03-02T10:11:05Z")
+    checks = judged("smoke", foretold_megascale=wrong, foretold_a100_minutes="3 to 4")
+    assert checks["foretelling"].score == pytest.approx(3 / 5)

@@ -1,0 +1,71 @@
+"""report.md in what was handed in: found beside the outputs, in a package, and only one counts."""
+
+import zipfile
+
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.submissions.folders import opened
+from autograder.submissions.one_lesson import join_places
+from autograder.submissions.report import parse_report, report_of
+from autograder.submissions.students import Student
+from tests.autograder.make_study import lines_of
+
+TEXT = "# R\n## Question\n\nWhy is that so?\n"
+
+
+def found(*places):
+    with opened(Student("ada", tuple(places))) as folders:
+        [folder] = folders
+        join_places(folder)
+        return report_of(folder.reports)
+
+
+def test_it_is_taken_from_a_folder_and_from_a_package(tmp_path):
+    folder = tmp_path / "12_scaling"
+    folder.mkdir()
+    (folder / "report.md").write_text(TEXT)
+    (folder / "a.out").write_text("Epoch 1/3\n")
+    packed = tmp_path / "ada.zip"
+    with zipfile.ZipFile(packed, "w") as zipped:
+        for file in folder.iterdir():
+            zipped.write(file, f"12_scaling/{file.name}")
+    for place in (tmp_path / "12_scaling", packed):
+        report, findings = found(place)
+        assert (report.name, report.parts["question"][0]) == ("report.md", "Why is that so?")
+        assert findings == []
+
+
+def test_of_two_the_one_at_the_top_counts_and_it_is_said(tmp_path):
+    folder = tmp_path / "12_scaling"
+    (folder / "old").mkdir(parents=True)
+    (folder / "report.md").write_text(TEXT)
+    (folder / "old" / "report.md").write_text(TEXT.replace("Why", "How"))
+    report, [finding] = found(folder)
+    assert report.parts["question"][0].startswith("Why")
+    assert "2, of which report.md counts" in finding.found
+
+
+def test_it_is_no_output_of_a_job(tmp_path):
+    """A report alone is nothing that could be graded, and its tables are no training."""
+    folder = tmp_path / "class" / "ada" / "12_scaling"
+    folder.mkdir(parents=True)
+    (folder / "report.md").write_text(TEXT + "\n".join(lines_of("epoch", [(8.0, 5.0)] * 3)))
+    done = CliRunner().invoke(
+        main, ["grade", str(tmp_path / "class"), "--out", str(tmp_path / "g")]
+    )
+    assert "missing" in done.output
+
+
+def test_headings_tables_and_comments():
+    report = parse_report(
+        "## Law  ##\nf\n<!-- write\n## Question\nhere -->\n### strong\n| ranks | s |\n|---|:-:|\n"
+        "| 1 | 2.0 |\n\n| 2 | 1.0 |\n## Table\n| not | here |\n",
+        "r.md",
+    )
+    assert list(report.parts) == ["law", "table"]
+    assert report.parts["law"][0] == "f"
+    strong = report.tables["strong"]
+    assert strong.head == ("ranks", "s")
+    assert [cells for cells, _ in strong.rows] == [("1", "2.0"), ("2", "1.0")]
+    assert strong.rows[1][1].line == 11

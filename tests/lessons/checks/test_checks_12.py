@@ -1,0 +1,304 @@
+"""The public checks of lesson 12: right solutions pass, each usual mistake gets its advice."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from advice import assert_advice, failure
+
+from lessons.toolkit import foretelling
+from lessons.toolkit.checks import lesson_12 as check
+from lessons.toolkit.checks.shared.check import checks_of
+
+
+def test_every_check_has_a_number_and_says_what_it_wants():
+    checks = checks_of(check)
+    assert sorted(checks) == [f"12.{n}" for n in range(1, 9)]
+    for one in checks.values():
+        assert len(one.__doc__) > 40
+
+
+# --- 12.1 -----------------------------------------------------------------------------------
+
+
+def planned(strong=None, epoch=None, weak=None, of=lambda pairs: pairs):
+    """A program whose plan is right but for these kinds: functions of size, batch and samples."""
+    kinds = {
+        "strong": strong or (lambda p, b, n: (b // p, n)),
+        "epoch": epoch or (lambda p, b, n: (b, n)),
+        "weak": weak or (lambda p, b, n: (b, n * p)),
+    }
+    return SimpleNamespace(plan=lambda m, sizes, b, n: of([kinds[m](p, b, n) for p in sizes]))
+
+
+PLANS = {
+    "kept": (planned(strong=lambda p, b, n: (b, n)), "That is epoch scaling"),
+    "times": (planned(strong=lambda p, b, n: (b * p, n)), "Divide: the ranks share one batch"),
+    "both": (planned(strong=lambda p, b, n: (b // p, n // p)), "stay as they are"),
+    "floats": (planned(strong=lambda p, b, n: (b / p, n)), "divide with `//`"),
+    "divided": (planned(epoch=lambda p, b, n: (b // p, n)), "That is strong scaling"),
+    "share": (planned(epoch=lambda p, b, n: (b, n // p)), "those of all ranks together"),
+    "same": (planned(weak=lambda p, b, n: (b, n)), "That is epoch scaling"),
+    "exchanged": (planned(weak=lambda p, b, n: (n * p, b)), "in the other order"),
+    "nothing": (planned(of=lambda pairs: None), "return"),
+    "one": (planned(of=lambda pairs: pairs[0]), "One pair for each size"),
+    "first": (planned(of=lambda pairs: pairs[:1]), "One pair for each size"),
+    "words": (planned(of=lambda pairs: [("many", n) for _, n in pairs]), "one number"),
+}
+
+
+def test_right_plan(capsys):
+    check.check_12_1(planned())
+    assert "Exercise 12.1: right" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_wrong_plans(name):
+    program, words = PLANS[name]
+    assert_advice(failure(check.check_12_1, program), words)
+
+
+def test_sizes_are_not_places_in_the_list():
+    by_place = SimpleNamespace(
+        plan=lambda m, sizes, b, n: [planned().plan(m, [2**i], b, n)[0] for i in range(len(sizes))]
+    )
+    assert_advice(failure(check.check_12_1, by_place), "not the place in the list")
+
+
+# --- 12.2 to 12.4 ---------------------------------------------------------------------------
+
+
+def karp_flatt(gain, p):
+    return (1 / gain - 1 / p) / (1 - 1 / p)
+
+
+def ring_s(p, size, alpha, rate):
+    return 2 * (p - 1) * alpha + 2 * (p - 1) / p * size / rate
+
+
+LOST = [
+    (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by what is possible"),
+    (lambda gain, p: 1 - gain / p, ring_s, "what efficiency lacks"),
+    (lambda gain, p: (p - gain) / (p - 1), ring_s, "Gustafson's fraction"),
+    (lambda gain, p: None, ring_s, "return"),
+    (karp_flatt, lambda p, n, a, b: 2 * (p - 1) * (a + n / b), "a chunk of n/p bytes"),
+    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) / 2, "Two rounds"),
+    (karp_flatt, lambda p, n, a, b: ring_s(p, n, 0, b), "latency"),
+    (karp_flatt, lambda p, n, a, b: 2 * p * (a + n / b), "lesson 06"),
+]
+
+
+def test_right_loss_and_ring():
+    check.check_12_2(karp_flatt, ring_s)
+
+
+@pytest.mark.parametrize(("loss", "ring", "words"), LOST)
+def test_wrong_loss_or_ring(loss, ring, words):
+    assert_advice(failure(check.check_12_2, loss, ring), words)
+
+
+def slope(x, y):
+    return float(x @ y / (x @ x))
+
+
+def amdahl_f(sizes, gains):
+    p, gain = np.array(sizes), np.array(gains)
+    return slope(p - 1, p / gain - 1)
+
+
+def gustafson_s(sizes, gains):
+    p, gain = np.array(sizes), np.array(gains)
+    return slope(p - 1, p - gain)
+
+
+def fixed_and_divided(sizes, seconds):
+    b, a = np.polyfit(1 / np.array(sizes), seconds, 1)
+    return a, b
+
+
+def mean_of_karp_flatt(sizes, gains):
+    return float(np.mean([karp_flatt(g, p) for p, g in zip(sizes, gains, strict=True) if p > 1]))
+
+
+FITS = [
+    (lambda p, g: karp_flatt(g[-1], p[-1]), gustafson_s, fixed_and_divided, "largest size alone"),
+    (mean_of_karp_flatt, gustafson_s, fixed_and_divided, "weight"),
+    (lambda p, g: 0.03, gustafson_s, fixed_and_divided, "Least squares"),
+    (amdahl_f, lambda p, g: 1 - gustafson_s(p, g), fixed_and_divided, "s is what is lost"),
+    (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "Least squares"),
+    (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
+    (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in x = 1/p"),
+    (amdahl_f, gustafson_s, lambda p, t: 30.0, "two numbers"),
+]
+
+
+def test_right_fits():
+    check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
+
+
+@pytest.mark.parametrize(("amdahl", "gustafson", "fixed", "words"), FITS)
+def test_wrong_fits(amdahl, gustafson, fixed, words):
+    assert_advice(failure(check.check_12_3, amdahl, gustafson, fixed), words)
+
+
+def free_usl(sizes, gains):
+    p = np.array(sizes, float)
+    columns = np.stack([p - 1, p * (p - 1)], axis=1)
+    return np.linalg.lstsq(columns, p / np.array(gains) - 1, rcond=None)[0]
+
+
+def usl(sizes, gains):
+    alpha, beta = free_usl(sizes, gains)
+    return (alpha, beta) if beta >= 0 else (amdahl_f(sizes, gains), 0.0)
+
+
+def cut(sizes, gains):
+    alpha, beta = free_usl(sizes, gains)
+    return alpha, max(beta, 0)
+
+
+def at(sizes, gains, p):
+    f, s, (a, b) = amdahl_f(sizes, gains), gustafson_s(sizes, gains), usl(sizes, gains)
+    said = [p / (1 + f * (p - 1)), p - s * (p - 1), p / (1 + a * (p - 1) + b * p * (p - 1))]
+    return min(said), max(said)
+
+
+RANGES = [
+    (free_usl, at, "take β = 0"),
+    (cut, at, "another α"),
+    (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
+    (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),
+    (usl, lambda p, g, n: (n / (1 + amdahl_f(p, g) * (n - 1)),) * 2, "largest of the laws"),
+    (usl, lambda p, g, n: at(p, g, n)[0], "two numbers"),
+]
+
+
+def test_right_range():
+    check.check_12_4(usl, at)
+
+
+@pytest.mark.parametrize(("law", "ends", "words"), RANGES)
+def test_wrong_range(law, ends, words):
+    assert_advice(failure(check.check_12_4, law, ends), words)
+
+
+# --- 12.5 -----------------------------------------------------------------------------------
+
+
+def doubled(share=0.8):
+    """From `share` of ideal scaling to all of it."""
+    found = {}
+    for name, table in foretelling.TABLES.items():
+        grown = table.asked / table.sizes[-1]
+        ideal = table.values[-1] * (1 / grown if table.is_time else grown)
+        found[name] = (ideal, ideal / share) if table.is_time else (share * ideal, ideal)
+    return found
+
+
+def test_intervals_that_are_asked_for():
+    check.check_12_5(doubled())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"megascale": (1, 100)}, "says nothing is always right"),
+     ({"megascale": (7, 6)}, "Low comes first"),
+     ({"megascale": 6.3}, "two numbers"),
+     ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),
+     ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times")],
+)  # fmt: skip
+def test_intervals_that_cannot_be(change, words):
+    assert_advice(failure(check.check_12_5, doubled() | change), words)
+
+
+def test_an_interval_is_missing():
+    few = doubled()
+    del few["p100_vgg16"]
+    assert_advice(failure(check.check_12_5, few), "p100_vgg16")
+
+
+# --- 12.6 to 12.8 ---------------------------------------------------------------------------
+
+
+def time_to(target, accuracies, seconds, held=1, count=1):
+    for i in range(len(accuracies) - held):
+        if min(accuracies[i : i + 1 + held]) >= target:
+            return sum(seconds[: i + count])
+    return None
+
+
+TIMES = [
+    (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
+    (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
+    (lambda t, a, s: sum(s), "not to the end"),
+    (lambda t, a, s: time_to(t, a, [1] * 5), "In seconds"),
+    (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
+    (lambda t, a, s: None, "return"),
+]
+
+
+def test_right_time():
+    check.check_12_6(time_to)
+
+
+@pytest.mark.parametrize(("function", "words"), TIMES)
+def test_wrong_times(function, words):
+    assert_advice(failure(check.check_12_6, function), words)
+
+
+def cost(line, devices=True, days=True, scale=3.6e6, none=None):
+    _, elapsed, allocated, energy = line.split("|")
+    before, _, clock = elapsed.rpartition("-")
+    hours, minutes, seconds = map(int, clock.split(":"))
+    gpus = int(dict(part.split("=") for part in allocated.split(",")).get("gres/gpu", 0))
+    total = 24 * int(before or 0) * days + hours + minutes / 60 + seconds / 3600
+    factor = {"K": 1e3, "M": 1e6}.get(energy[-1:], 1)
+    kwh = float(energy.rstrip("KM")) * factor / scale if energy else none
+    return total * (gpus if devices or not gpus else 1), kwh
+
+
+COSTS = [
+    (lambda line: cost(line, devices=False), "Times the GPUs"),
+    (lambda line: cost(line, days=False), "a day and two hours"),
+    (lambda line: cost(line, scale=1), "3.6 million joules"),
+    (lambda line: cost(line, none=0.0), "which is not 0 kWh"),
+    (lambda line: cost(line)[0], "return gpu_hours, kwh"),
+]
+
+
+def test_right_cost():
+    check.check_12_7(cost)
+
+
+@pytest.mark.parametrize(("function", "words"), COSTS)
+def test_wrong_costs(function, words):
+    assert_advice(failure(check.check_12_7, function), words)
+
+
+WORDS = "these are some words of mine, which say what I found on this machine and why it matters"
+PARTS = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
+TABLES = "".join(f"### {kind}\n\n| ranks |\n|---|\n| 1 |\n" for kind in ("strong", "epoch", "weak"))
+REPORT = "".join(f"## {part}\n\n{WORDS}\n\n" for part in PARTS) + f"## Table\n\n{TABLES}"
+
+
+def test_a_report_with_all_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.md").write_text(REPORT)
+    check.check_12_8("report.md")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [(f"## Recommendation\n\n{WORDS}", "## Recommendation\n\n", "how many devices to ask for"),
+     (f"## Question\n\n{WORDS}", "## Question\n\nIs it?", "what you wanted to know"),
+     ("### weak", "weak", "### weak")],
+)  # fmt: skip
+def test_a_report_that_lacks_something(old, new, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.md").write_text(REPORT.replace(old, new))
+    assert_advice(failure(check.check_12_8, "report.md"), words)
+
+
+def test_there_is_no_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_advice(failure(check.check_12_8, "report.md"), "Run the cell above")

@@ -1,0 +1,43 @@
+"""Lesson 12's train.py in float64; rank 0 leaves the parameters of all ranks in a file.
+
+mpirun -np N python scaling_steps.py OUT.npz ARGUMENTS…
+"""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "solutions" / "12_scaling"))
+
+import ranks
+import train
+
+out, *words = sys.argv[1:]
+torch.set_default_dtype(torch.float64)
+load, told = train.data.load, train.Record.trained
+
+
+def in_float64(*asked):
+    found = load(*asked)
+    x, x_test = (images.astype(np.float64) for images in (found.x_train, found.x_test))
+    return SimpleNamespace(
+        x_train=x, x_test=x_test, y_train=found.y_train, y_test=found.y_test, facts=found.facts
+    )
+
+
+def trained(record, params, gather=None):
+    params = list(params)
+    flat = np.concatenate([param.detach().numpy().ravel() for param in params])
+    weights = np.stack(ranks.gather(flat))
+    if record.rank == 0:
+        assert weights.dtype == np.float64
+        np.savez(out, weights=weights, batch=record.global_batch, steps=record.clock.steps)
+    told(record, params, gather)
+
+
+train.data.load, train.Record.trained = in_float64, trained
+sys.argv = ["train.py", *words]
+train.main()

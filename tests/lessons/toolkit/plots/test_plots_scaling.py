@@ -1,0 +1,71 @@
+"""The pictures of a scaling study: every round a point, and laws beyond what was measured."""
+
+import pytest
+from pictures import is_png, words
+
+from lessons.toolkit import plots, scaling_report
+from tests.autograder.make_study import study
+
+ROUNDS = [(8.0, 5.0, 3.0), (16.0, 9.0, 6.0), (8.2, 4.9, 2.8)]
+SILENT = [8.5, 8.6, 8.4]
+
+
+def runs():
+    found = [run for kind in ("strong", "epoch") for run in study(kind, ROUNDS, sizes=(1, 2, 4))]
+    weak = [(8.0, 8.2, 9.0), (8.0, 8.4, 9.1), (8.1, 8.2, 9.2)]
+    return found + study("weak", weak, sizes=(1, 2, 4), silent=SILENT)
+
+
+def test_every_round_is_a_point_beside_the_ceiling():
+    figure = plots.scaling_study(runs())
+    left, right = figure.axes[:2]
+    sizes = [len(line.get_xdata()) for line in left.lines]
+    assert sizes.count(1) == 3 * 3 * 3 + 1  # kinds, rounds and sizes, and the silent copies
+    assert sizes.count(3) == 3 + 1  # the medians, and the ideal
+    assert [text.get_text() for text in figure.subfigs[0].legends[0].get_texts()] == [
+        "ideal", "silent copies", "strong", "epoch", "weak",
+    ]  # fmt: skip
+    assert left.get_ylabel() == "work done in a time, one rank = 1"
+    assert right.get_ylabel() == "efficiency"
+    assert is_png(figure)
+
+
+def test_nothing_to_draw_is_said():
+    with pytest.raises(ValueError, match="job_study"):
+        plots.scaling_study([])
+
+
+def test_what_laws_leave_open_is_shaded_beyond_the_data():
+    laws = {"Amdahl": lambda p: p / (1 + 0.02 * (p - 1)), "Gustafson": lambda p: p - 0.3 * (p - 1)}
+    figure = plots.laws_beyond({"small": ([1, 2, 4], [1, 1.9, 3.6])}, {"small": laws}, 64)
+    (axes,) = figure.axes
+    shaded = axes.collections[0].get_paths()[0].vertices
+    assert shaded[:, 0].min() >= 4 * 0.99
+    assert shaded[:, 0].max() == pytest.approx(64)
+    assert "small" in words(figure)
+    assert is_png(figure)
+
+
+def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = scaling_report.write(
+        runs(), laws={"f": "0.02"}, question="How many?", recommendation="Two.", unknown="Much."
+    )
+    assert (tmp_path / "report.md").read_text() == text
+    assert (tmp_path / "study.png").stat().st_size > 5000
+    for part in (
+        "## Question\n\nHow many?",
+        "### weak",
+        "- f: 0.02",
+        "## What is not known\n\nMuch.",
+    ):
+        assert part in text
+    assert "4 ranks that exchange nothing do 3.76 times" in text
+    assert "3 tables" in capsys.readouterr().out
+
+
+def test_without_a_study_there_is_no_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="no points of a study"):
+        scaling_report.write([], laws={})
+    assert not (tmp_path / "report.md").exists()

@@ -1,0 +1,101 @@
+"""Intervals are noted with their date, the truth is shown after them, and then they stay."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.settings import rubric
+from autograder.submissions import foretold
+from autograder.submissions.answers import read_answers
+from lessons.toolkit import foretelling
+
+NAME, KEY = "k80_resnet152", "foretold_k80_resnet152"
+ASKED = rubric.load_rubric(rubric.FOLDER / "12.yaml")
+EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", ASKED)
+
+
+@pytest.fixture(autouse=True)
+def at_home(tmp_path, monkeypatch):
+    lesson = tmp_path / "12_scaling"
+    lesson.mkdir()
+    monkeypatch.chdir(lesson)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def noted():
+    return read_answers(Path("answers.txt"), "answers.txt")[0][KEY].text
+
+
+def test_an_interval_is_sealed_and_can_be_changed_until_the_truth_is_shown(capsys):
+    foretelling.write(NAME, 900, 1100)
+    foretelling.write(NAME, 950, 1150)
+    found = foretold.read(KEY, noted())
+    assert (found.low, found.high, found.sealed) == (950, 1150, True)
+    assert foretelling.reveal(NAME) == EXPECTED[KEY]
+    assert "which holds it" in capsys.readouterr().out
+
+
+def test_afterwards_it_stays(capsys):
+    foretelling.write(NAME, 1100, 1200)
+    before = noted()
+    foretelling.reveal(NAME)
+    assert "too high" in capsys.readouterr().out
+    foretelling.write(NAME, 970, 990)
+    assert noted() == before
+    assert "you know the truth already" in capsys.readouterr().out
+
+
+def test_afterwards_it_stays_in_a_new_copy_of_the_lesson(tmp_path, monkeypatch):
+    foretelling.write(NAME, 1100, 1200)
+    before = noted()
+    foretelling.reveal(NAME)
+    (tmp_path / "again" / "12_scaling").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "again" / "12_scaling")
+    foretelling.write(NAME, 970, 990)
+    assert noted() == before
+
+
+def test_the_same_interval_again_keeps_its_day():
+    foretelling.write(NAME, 950, 1150)
+    text = foretold.written(KEY, 950, 1150, "2026-03-02T10:11:05Z")
+    foretelling.note(KEY, text)
+    foretelling.write(NAME, 950, 1150)
+    assert noted() == text
+
+
+def test_nothing_is_shown_before(capsys):
+    with pytest.raises(ValueError, match="first write your interval down"):
+        foretelling.reveal(NAME)
+    assert "981" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ends", [(0, 5), (5, 4), (-2, 3), (float("nan"), 5), (1, float("inf"))])
+def test_what_is_no_interval_is_refused(ends):
+    with pytest.raises(ValueError, match="two ends above 0"):
+        foretelling.write(NAME, *ends)
+
+
+def test_an_unknown_table_is_named():
+    with pytest.raises(KeyError, match="there are: k80_resnet50"):
+        foretelling.write("k80", 1, 2)
+
+
+def test_a_home_that_cannot_be_written_is_no_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    foretelling.write(NAME, 950, 1150)
+    foretelling.reveal(NAME)
+
+
+@pytest.mark.parametrize("name", foretelling.TABLES)
+def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_them(name):
+    key, table = f"foretold_{name}", foretelling.TABLES[name]
+    foretelling.write(name, 1, 2)
+    truth = foretelling.reveal(name)
+    assert truth == EXPECTED[key]
+    assert ASKED.answers[key].widest == table.widest
+    plain = re.compile(rf"(?<![\d.]){re.escape(f'{truth:g}')}(?![\d.])")
+    root = Path(foretelling.__file__).parents[2]
+    for file in (Path(foretelling.__file__), *root.glob("lessons/12_scaling/*")):
+        assert not plain.search(file.read_text(encoding="utf-8")), file.name
