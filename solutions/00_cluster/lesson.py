@@ -16,11 +16,12 @@
 # **Where does my program run, who decides that, and where does its output go?**
 #
 # A supercomputer is many machines on one network. You type on a **login node**, which all users
-# share. Your program runs on **compute nodes**, which the **scheduler** (here Slurm) gives to one
-# job at a time. In this lesson nothing is trained. You send a program there and find out where it
-# ran. On a laptop the same files work: the course's own small scheduler takes Slurm's part.
+# share. Your program runs on **compute nodes**. The **scheduler** (here Slurm) gives them to one
+# job at a time. Nothing is trained in this lesson: you send programs to a node, watch one, cancel
+# one, and find out where they ran. On a laptop the same files work, because the course's own small
+# scheduler plays Slurm's part.
 #
-# Allow 30 minutes.
+# Allow 40 minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
@@ -28,41 +29,31 @@ profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four
 # %% tags=["setup"]
 import importlib
 import os
-import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from lessons.toolkit import answers, plots
+from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_00 as check
-
-# %% [markdown]
-# ## Where this notebook runs
-#
-# A notebook has a **kernel**: the Python that executes its cells. On Open OnDemand, the web portal
-# of many centres, it runs on a compute node that the portal asked for in your name. (Portals offer
-# other programs the same way: RStudio, image platforms such as BisQue, NVIDIA's DIGITS.)
-# The course's environment must be the kernel's environment, or the imports above would have failed.
-
-# %%
-print("host  ", socket.gethostname())
-print("python", sys.executable)
-print("job   ", os.environ.get("SLURM_JOB_ID", "none: no scheduler started this notebook"))
 
 # %% [markdown]
 # ## Predict
 #
+# Before any run, commit yourself. Only that you predicted counts, not whether you were right.
+# `train.py` prints one line for each task: its number, its host and its cores.
+#
 # 1. Which host name does `python train.py` print when you start it right here?
-# 2. Which one when the same line runs in a job: the same one, or another? `"same"` or `"other"`
-# 3. A job asks for `--ntasks=4` and its last line is `srun python train.py`. How many task lines
-#    are in its output?
+# 2. And when the same line runs in a job: the same name, or another? `"same"` or `"other"`
+# 3. A job asks for two tasks, and its last line is `launch python -u train.py`. Somebody deletes the
+#    word `launch`. How many task lines does the job print then?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
 predict_host_here = socket.gethostname()
 predict_host_job = "other"
-predict_lines = 4
+predict_lines = 2
 ### END SOLUTION
 answers.note(
     predict_host_here=predict_host_here,
@@ -71,9 +62,85 @@ answers.note(
 )
 
 # %% [markdown]
+# ## Where do jobs go?
+#
+# Open a terminal (in JupyterLab: *File → New → Terminal*) and go to this lesson's folder. On your own
+# machine, switch the course's environment on, once in each terminal:
+#
+#     source ../../.venv/bin/activate
+#
+# Then say, once, where your jobs shall go. The first line lists the computers that the course knows:
+#
+#     cluster sites
+#     cluster use laptop
+#
+# On a cluster, take its name, and the project that pays, if there is one:
+#
+#     cluster use juwels --account PROJECT
+#
+# This writes `~/.dl-course/site.sh`. That file holds all that differs between computers: account and
+# partition, modules, and what `launch` means there (`srun`, `mpirun` or `mpiexec`). Every job file
+# of the course reads it, so no lesson changes from computer to computer.
+#
+# `cluster submit` reads it, too. Who types `sbatch` by hand reads it first, once in each terminal:
+#
+#     source ~/.dl-course/site.sh
+#
+# ## Watch a job, and cancel it
+#
+# `clock.sbatch` prints the time every two seconds, for ever. Submit it. The answer is a number: put it
+# in the place of `JOB` in the lines after it.
+#
+#     cluster submit clock.sbatch
+#     cluster queue
+#     cluster logs -f JOB
+#
+# The last line shows the output as it grows, until you press Ctrl+C. The job goes on. End it, and see
+# what is left of it in the accounting:
+#
+#     cluster cancel JOB
+#     cluster queue
+#     cluster accounting JOB
+#
+# The next cell types the same lines for you.
+
+
+# %%
+def typed(line):
+    """Run a line as your terminal does, in the course's environment."""
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(line, shell=True, env=os.environ | {"PATH": path}, capture_output=True)
+    print(f"$ {line}\n{done.stderr.decode()}{done.stdout.decode()}")
+    return done.stdout.decode()
+
+
+clock = typed("cluster submit clock.sbatch").split()[-1]
+output = Path(f"clock_{clock}.out")
+while not (output.is_file() and output.read_text().count(" on ") > 2):
+    time.sleep(1)  # it waits for a node, then starts
+for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting {clock}"):
+    typed(f"cluster {line}")
+    time.sleep(2)  # so that you can see it end
+
+# %% [markdown]
+# **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets; `CF` means
+# *configuring*: the nodes are being prepared. `R` means *running*. Then the job has gone from
+# the list, and only the accounting knows it: `CANCELLED`, with the seconds that it held its core.
+#
+# `cluster` prints the scheduler's own command each time. Learn those, for they work on every Slurm
+# machine of the world:
+#
+# | the course | Slurm |
+# |---|---|
+# | `cluster submit clock.sbatch` | `sbatch clock.sbatch` |
+# | `cluster queue` | `squeue --me` |
+# | `cluster logs -f JOB` | `tail -f clock_JOB.out` |
+# | `cluster cancel JOB` | `scancel JOB` |
+# | `cluster accounting JOB` | `sacct -X --jobs=JOB` |
+#
 # ## The request
 #
-# `job.sbatch` is a shell script. Lines that begin with `#SBATCH` are **directives**: `sbatch` reads
+# A job file is a shell script. Lines that begin with `#SBATCH` are **directives**: `sbatch` reads
 # them, the shell takes them for comments. A course at Jülich asked for its eight tasks like this:
 #
 #     #SBATCH --nodes=2
@@ -87,8 +154,8 @@ answers.note(
 #     #SBATCH --mail-type=ALL
 #
 # Nodes × tasks per node must be the number of tasks. `%j` becomes the job's number, so that a second
-# run does not overwrite the first. The wall time is a promise: when it is over, the job is ended;
-# the less you ask for, the sooner you start.
+# run does not overwrite the first. The wall time is a promise: when it is over, the job is ended.
+# The less you ask for, the sooner you start.
 #
 # **Exercise 0.1.** Fill the five empty directives of `job.sbatch`: two tasks, both on the one node,
 # five minutes, outputs named `00_cluster_<job id>.out` and `.err`. Save, then run this cell.
@@ -97,50 +164,44 @@ answers.note(
 check.check_0_1(Path("job.sbatch"))
 
 # %% [markdown]
-# What differs between computers is in one shell file a site (`cluster sites` lists them), which the
-# line `source …` of the job reads: account and partition, modules, and what `launch` means (`srun`,
-# `mpirun` or `mpiexec`). A lesson's files never change from site to site.
+# **Modules** switch a site's software on. Names and versions are the site's. On the Jülich system of
+# 2019 it was `module load GCC/8.3.0 TensorFlow/1.13.1-GPU-Python-3.6.8 Keras/2.2.4-GPU-Python-3.6.8`;
+# at BioHPC `module load python/3.6.4-anaconda` and a conda environment. Here the site's file does it.
 #
-# On the Jülich system of 2019 that meant `module load GCC/8.3.0 TensorFlow/1.13.1-GPU-Python-3.6.8
-# Keras/2.2.4-GPU-Python-3.6.8`; at BioHPC `module load python/3.6.4-anaconda` and a conda
-# environment. **Modules** switch a site's software on; names and versions are the site's.
+# ## What a job costs
 #
-# **Exercise 0.2.** What `squeue` tells. Write `expand`, which turns Slurm's short node list into
-# names (`jwc09n[006,009]`, and `n[01-03,07]` too), and `read_squeue` for one line of its table.
+# Nobody else can use the cores that you hold, whether you compute on them or not. So you are charged
+# for cores × time, in **core hours** (or GPU hours). How much of it did you use? Slurm also counts
+# the seconds in which a core really worked for you:
+#
+#     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
+#     seff JOB
+#
+# `seff`, where a site has it, does the division for you: *CPU efficiency* is `TotalCPU` over
+# `NCPUS` × `Elapsed`. A training that asks for eight cores and computes on one has 12 %.
+#
+# **Exercise 0.2.** Write both. All times are in seconds.
 
 
 # %% tags=["exercise"]
-def expand(nodelist):
-    """["jwc09n006", "jwc09n009"] from "jwc09n[006,009]"; ["login1"] from "login1"."""
-    ### BEGIN SOLUTION Exercise 0.2: expand the brackets; keep leading zeros
-    match = re.fullmatch(r"(.*)\[(.*)\]", nodelist)
-    if not match:
-        return [nodelist]
-    names = []
-    for part in match[2].split(","):
-        first, _, last = part.partition("-")
-        for number in range(int(first), int(last or first) + 1):
-            names.append(f"{match[1]}{number:0{len(first)}d}")
-    return names
+def core_hours(cores, elapsed):
+    """What a job is charged that held so many cores for so many seconds."""
+    ### BEGIN SOLUTION Exercise 0.2: cores times hours
+    return cores * elapsed / 3600
     ### END SOLUTION
 
 
-# %% tags=["exercise"]
-def read_squeue(line):
-    """{"job_id": "1885056", "state": "CF", "nodes": 2, "hosts": [...]} from a line of squeue."""
-    ### BEGIN SOLUTION Exercise 0.2: JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)
-    job_id, _, _, _, state, _, nodes, nodelist = line.split(maxsplit=7)
-    return {"job_id": job_id, "state": state, "nodes": int(nodes), "hosts": expand(nodelist)}
+def cpu_efficiency(cpu_seconds, cores, elapsed):
+    """The share of the time of all its cores in which a core worked for the job."""
+    ### BEGIN SOLUTION Exercise 0.2: the seconds of work over the seconds that were held
+    return cpu_seconds / (cores * elapsed)
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_0_2(expand, read_squeue)
+check.check_0_2(core_hours, cpu_efficiency)
 
 # %% [markdown]
-# `CF` means *configuring*: the nodes are being prepared. Then `R` (running), then the job is gone
-# from the list. `PD` is *pending*, with the reason in brackets.
-#
 # ## Who am I?
 #
 # Started by `srun` or `mpirun`, the same program runs several times at once. Each process is a
@@ -157,7 +218,7 @@ check.check_0_3(train.facts)
 # %% [markdown]
 # ## Result and noise
 #
-# Every program has two output streams. **Exercise 0.4.** In a terminal, in this folder, type
+# Every program has two output streams. **Exercise 0.4.** In your terminal, type
 #
 #     python -u train.py > out.txt 2> err.txt
 #
@@ -177,6 +238,20 @@ check.check_0_4(Path("out.txt"), Path("err.txt"))
 # Why `-u`? A program that writes to a file collects its output in a buffer and writes it now and
 # then. While `tail -f` shows nothing, your job may be doing fine.
 #
+# ## Where this notebook runs
+#
+# A notebook has a **kernel**: the Python that executes its cells. On Open OnDemand, the web portal
+# of many centres, it runs on a compute node that the portal asked for in your name. (Portals offer
+# other programs the same way: RStudio, image platforms such as BisQue, NVIDIA's DIGITS.)
+
+# %%
+print("host  ", socket.gethostname())
+print("python", sys.executable)
+print("job   ", os.environ.get("SLURM_JOB_ID", "none: no scheduler started this notebook"))
+here = Path("out.txt").read_text().split(" on ")[1].split(",")[0]  # task 0 of 1 on HOST, …
+predictions.compare("predict_host_here", here, how="saw")
+
+# %% [markdown]
 # **Exercise 0.5.** The environment. A course at BioHPC (UT Southwestern, 2022) made its own with
 # `conda create -n py3.6-keras …` and turned it into a kernel with `ipython kernel install --user
 # --name py3.6-keras --display-name "…"`. Yours was made by `make`, or from `environment.yml` on a
@@ -188,20 +263,38 @@ check.check_0_5()
 # %% [markdown]
 # ## Submit
 #
-# In a terminal: `sbatch job.sbatch`, `squeue -u $USER`, `tail -f 00_cluster_<job id>.out`, and to
-# end it early `scancel <job id>`. Here `submit_once` does it, shows the real command and waits.
+# You could type `cluster submit job.sbatch` again. `submit_once` does it from a notebook: it prints the
+# real command, waits for the end, and returns the output files.
 
 # %%
 from cluster.jobs.notebook import submit_once
 
 options = {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4"} if profile == "full" else {}
 files = submit_once("job.sbatch", options=options)
-print(Path(files[0]).read_text())
+lines = Path(files[0]).read_text().splitlines()
+print("\n".join(line for line in lines if line and ":::MLLOG" not in line))
+
+# %% [markdown]
+# First the facts of the job, which `facts` in the job file prints; then one line from each task. The
+# lines come in any order, for the tasks run at the same time.
+#
+# The cell above left something out. Between these lines stand others, for programs:
+
+# %%
+records = [line for line in lines if ":::MLLOG" in line]
+print(f"{len(records)} lines like this one:\n{records[0]}")
+
+# %% [markdown]
+# This is the **run record**. Each line is one event: a task is there, an epoch has ended, something
+# was measured. It also says how the program was started, and on what. The pictures of this course
+# are drawn from it, and your points are counted from it. You never need to read it yourself.
 
 # %%
 from autograder.reading.files import read_files
 
 [run] = read_files(files)
+same = {rank.host for rank in run.ranks} == {socket.gethostname()}
+predictions.compare("predict_host_job", "same" if same else "other", how="saw")
 plots.node_grid(run)
 
 # %% [markdown]
@@ -209,14 +302,69 @@ plots.node_grid(run)
 # its submission to its end. On a cluster the hosts are not the one you typed on. On a laptop they
 # are: there is only one machine, and the record says `scheduler: laptop`.
 #
-# For an interactive hour there is `salloc --nodes=1 --time=01:00:00`; then `srun python train.py`
-# runs on the node that you were given, as often as you like. Use it to try things, and jobs for
-# everything you want to keep. Leave it with `exit`, or the node stays yours and idle.
+# What did it cost? Each task of `train.py` multiplies matrices for two seconds.
+
+# %%
+accounting = typed(f"cluster accounting {run.job_id}").splitlines()
+row = dict(zip(accounting[0].split("|"), accounting[-1].split("|"), strict=True))
+cores, elapsed = int(row["NCPUS"]), int(row["ElapsedRaw"])
+print(f"{cores} cores for {elapsed} s: {core_hours(cores, elapsed):.4f} core hours,")
+print(f"{cpu_efficiency(2 * len(run.ranks), cores, elapsed):.0%} of them in matrix products,")
+print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the wall time that was asked for")
 
 # %% [markdown]
-# ## What goes wrong
+# So short a job is mostly start-up: launcher, Python, imports. A long training that shows such a number
+# waits for something. Lesson 04 finds out for what.
 #
-# Three jobs went wrong. For each, name the letter of the cause:
+# **Cores and GPUs.** `1 cores` in a task's line is **binding**: the launcher has tied this task to one
+# core. If two tasks on a node both say 64 cores, nothing is bound, and they may push each other
+# around. To see what you may use, type this, in a job or here:
+#
+#     nproc
+#     taskset --cpu-list --pid $$
+#
+# `srun --cpu-bind=verbose …` prints the same for each task. Of the GPUs,
+#
+#     nvidia-smi
+#
+# shows names, memory and the processes on them. It shows the node that you are on, and a login node
+# mostly has none. To look at the node of a job that runs:
+#
+#     srun --jobid=JOB --overlap nvidia-smi
+#
+# **An interactive hour.** To try things, ask for a node and stay there:
+#
+#     source ~/.dl-course/site.sh
+#     salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00
+#     source ~/.dl-course/site.sh
+#     launch python -u train.py
+#     exit
+#
+# (Inside the allocation the site's file also loads the software and brings `launch`, hence twice.)
+# What you want to keep belongs into jobs. Without the `exit` the node stays yours, and idle.
+#
+# ## Break it
+#
+# Now delete the word `launch` from a copy of the job file, and submit it. You have predicted how many
+# task lines there are.
+
+# %%
+job = Path("job.sbatch").read_text()
+Path("without_launch.sbatch").write_text(job.replace("launch python", "python"))
+words = [f"--{name}={value}" for name, value in options.items()]
+words += ["--output=without_launch_%j.text", "without_launch.sbatch"]
+number = typed(f"cluster submit --wait {' '.join(words)}").split()[3]  # Submitted batch job …
+printed = Path(f"without_launch_{number}.text").read_text().splitlines()
+tasks = [line for line in printed if line.startswith("task ")]
+print(*tasks, sep="\n")
+predictions.compare("predict_lines", len(tasks), how="counted")
+
+# %% [markdown]
+# `#SBATCH --ntasks=2` reserves the place for two tasks. It starts none: the job file itself runs
+# once, and whatever it calls runs once. Starting N of them is the launcher's work. The job ends with
+# exit code 0, and half of what you pay for idles.
+#
+# Three other jobs went wrong. For each, name the letter of the cause:
 #
 # - **A** output buffered, no `python -u` · **B** no `%j` in the file name · **C** no `srun` or
 #   `launch` before `python` · **D** module not loaded · **E** the launcher started N programs of
@@ -246,6 +394,7 @@ answers.note(ranks_seen=len(run.ranks), gflops=gigaflops)
 # | the second run has overwritten the first | no `%j` in `--output` |
 # | output empty until the end | no `-u` |
 # | output empty, `ImportError` in the error file | module or environment not loaded |
+# | `sbatch` asks for an account, or takes the wrong partition | the site's file was not read: `source ~/.dl-course/site.sh` |
 # | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the last line's exit code counts, hence `set -e` in the job |
 #
 # Two measured facts: on a real Slurm with two virtual nodes, eight tasks started in 0.1 s; and a
@@ -255,8 +404,15 @@ answers.note(ranks_seen=len(run.ranks), gflops=gigaflops)
 #
 # - You ask with directives, the scheduler decides, the launcher starts the tasks, environment
 #   variables tell each task who it is.
+# - Your predictions came back. A laptop and a cluster answer the second one differently. If the third
+#   surprised you, remember it: asking for tasks is one thing, starting them another.
 # - Result and noise go to two files, and their names carry the job's number.
+# - You pay for cores × time. The accounting says how much of it you used.
 # - The site's file knows the computer; the lesson does not.
 #
-# **Hand in**: `lessons submit 00`. More: your centre's support pages; the Slurm quick start; the
-# MPI tutorial and the mpi4py documentation, which lesson 06 uses.
+# **Hand in**, in your terminal:
+#
+#     lessons submit 00
+#
+# It packs this folder and says what is in it. More: your centre's support pages; the Slurm quick
+# start; the MPI tutorial and the mpi4py documentation, which lesson 06 uses.

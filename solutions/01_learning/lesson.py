@@ -15,9 +15,9 @@
 #
 # **What does a program do when it learns, in numbers?**
 #
-# You fit a curve to thirty points, then a network to 60,000 handwritten digits. It is twice the
+# You fit a curve to thirty points, then a network to 60,000 handwritten digits. Both times you do the
 # same: choose a form with free numbers, measure how wrong it is, change the numbers a little so
-# that it is less wrong, repeat. Nothing is hidden in a framework here: the whole program is about
+# that it is less wrong, repeat. No framework hides anything here. The whole program is about
 # a hundred lines of NumPy, and lesson 06 distributes exactly this program over many workers.
 #
 # Allow 60 minutes. The runs of this page together take seconds.
@@ -30,7 +30,7 @@ import importlib
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots
+from lessons.toolkit import answers, data, plots, predictions
 from lessons.toolkit.checks import lesson_01 as check
 
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "5"]}[profile]
@@ -97,7 +97,7 @@ def loss(w):
 
 # %% [markdown]
 # Which way is better? Ask each parameter: move it up a little, down a little, and see what the loss
-# does. Change of the loss over change of the parameter, that is its **slope**:
+# does. The change of the loss over the change of the parameter is its **slope**:
 
 # %%
 e = 1e-6  # "a little"
@@ -109,7 +109,7 @@ for k in range(4):
 # %% [markdown]
 # w[1] has a large negative slope: more of it, and the loss falls. All slopes together are the
 # **gradient**. It points uphill; to go down, step against it. This way of finding it is called
-# *central differences*. It is sure and slow: two losses for each parameter, and networks have
+# *central differences*. It is reliable and slow: two losses for each parameter, and networks have
 # millions. A formula gives all slopes at once.
 #
 # For one point the loss is error², with error = polynomial − y. Move w[k] by a little d: the
@@ -157,7 +157,7 @@ def descend(gradient, w, lr, steps):
 check.check_1_2(descend)
 
 # %% [markdown]
-# Now fit. One learns by looking at the curve after 0, 10, 100 and 1,000 steps.
+# Now fit, and look at the curve after 0, 10, 100 and 1,000 steps.
 
 # %%
 path = descend(lambda w: gradient(w, x, y), np.zeros(4), 0.5, 1000)
@@ -169,7 +169,7 @@ plots.fitted_curves(
 # And three rates. On the curve of your prediction a step takes *w* to (1 − lr·*a*)·*w*: you come to
 # rest if that factor is between −1 and 1, so for lr below 2 / *a*. The loss of this polynomial is a
 # bowl, steeper in some directions than in others; in its steepest *a* is 2.28 (an eigenvalue, by
-# computer), so the largest rate is 2 / 2.28 = 0.88. That bound does not care how good your computer is.
+# computer), so the largest rate is 2 / 2.28 = 0.88. No faster computer moves that bound.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -272,7 +272,7 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_1_3(train.forward, train.backward)
 
 # %% [markdown]
-# **Exercise 1.4.** One gradient of all 60,000 images would be exact, and one step an epoch. 32
+# **Exercise 1.4.** The gradient of all 60,000 images would be exact, and give one step per epoch. 32
 # images give a rougher gradient and 1,875 steps. So: shuffle, cut into batches, one step for each.
 # This is **stochastic gradient descent**. Fill `minibatches`: a list of index arrays, together a
 # permutation; the last one may be shorter.
@@ -282,8 +282,8 @@ importlib.reload(train)
 check.check_1_4(train.minibatches)
 
 # %% [markdown]
-# **Exercise 1.5.** Fill `update`. It is one line in a loop: *w ← w − η · ∇Q(w)*, as papers write it; η
-# is the learning rate, Q the loss and ∇Q its gradient. This time *in place*, `param -= …`: the
+# **Exercise 1.5.** Fill `update`. It is one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is
+# the learning rate, Q the loss and ∇Q its gradient. This time *in place*, `param -= …`: the
 # network must see the new numbers.
 
 # %% tags=["check"]
@@ -315,7 +315,10 @@ answers.note(params_hidden=params_hidden, params_output=params_output)
 # %% [markdown]
 # ## Give it to the batch system
 #
-# `job.sbatch` asks for one task on one core. In a terminal you would type `sbatch job.sbatch`.
+# `job.sbatch` asks for one task on one core. In a terminal (lesson 00 set it up) you would type
+#
+#     cluster submit job.sbatch --train-samples 12800 --epochs 3
+#
 # `submit_once` does the same from here: it prints the real command, waits, and returns the output
 # files. If outputs of this job lie in the folder already, it takes those: delete them to run again.
 
@@ -324,7 +327,7 @@ from autograder.reading.files import read_files
 from cluster.jobs.notebook import submit_once
 
 [run] = read_files(submit_once("job.sbatch", *sizes))
-print(run.header["params"], "parameters,", run.epochs[0].steps, "steps an epoch")
+print(run.header["params"], "parameters,", run.epochs[0].steps, "steps per epoch")
 for epoch in run.epochs:
     print(f"epoch {epoch.number}: {epoch.seconds.value:.2f} s, loss {epoch.train_loss.value:.3f}")
 print("test accuracy", run.test_accuracy.value)
@@ -336,14 +339,14 @@ plots.accuracy_curves({"NumPy": run})
 # **What you should see.** The first epoch does most: its mean loss is about 0.52, that of guessing is
 # 2.3. Afterwards it creeps. With 12,800 images and 3 epochs five seeds ended at test
 # accuracies from 0.927 to 0.934, with all 60,000 and 5 epochs from 0.968 to 0.972 (2 cores, NumPy
-# 2.4). One core of that machine needed 0.07 s an epoch for 12,800 images and 0.29 s for 60,000. Your
-# seconds will be others; your accuracy will not. The seed alone moves the accuracy by half a per cent, so do
-# not praise a change that gains less.
+# 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
+# seconds will be others; your accuracy will not. The seed alone moves the accuracy by half a per
+# cent, so do not praise a change that gains less.
 #
 # ## Where is the knowledge?
 #
 # In the weights and nowhere else. `train.py` wrote them into `weights.npy`. Each hidden unit has
-# 784 weights, one a pixel: a picture of what the unit looks for, a **feature**.
+# 784 weights, one per pixel. They are a picture of what the unit looks for: a **feature**.
 
 # %%
 weights = np.load("weights.npy")
@@ -366,19 +369,26 @@ shuffle = np.random.default_rng(2).permutation
 shuffled_accuracy = np.mean([test_accuracy(shuffle(w1), shuffle(w2)) for _ in range(10)])
 print(f"trained {test_accuracy(w1, w2):.4f}, shuffled {shuffled_accuracy:.4f}")
 answers.note(shuffled_accuracy=float(shuffled_accuracy))
+predictions.compare("predict_shuffled", float(shuffled_accuracy))
 
 # %% [markdown]
 # **What you should see.** The trained accuracy is the job's. Shuffled, about one digit in ten is
 # right: that is guessing. The same numbers, and nothing known.
 #
-# Last: what does descent on ½·a·w² need? Write down the rate above which it diverges for *a* = 4;
-# try it with `descend` if you are not sure.
+# Last, your other prediction. Above which rate does descent on ½·a·w² diverge, for *a* = 4? Write it
+# down, then let your `descend` try it.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set divergence_rate to a number
 divergence_rate = 2 / 4
 ### END SOLUTION
 answers.note(divergence_rate=divergence_rate)
+
+# %%
+ends = {lr: descend(lambda w: 4 * w, 1.0, lr, 100)[-1] for lr in (0.40, 0.49, 0.50, 0.51, 0.60)}
+for lr, end in ends.items():
+    print(f"lr {lr:.2f}: from w = 1, after 100 steps w = {end:.2g}")
+predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if abs(end) >= 1))
 
 # %% [markdown]
 # ## Traps
@@ -388,18 +398,23 @@ answers.note(divergence_rate=divergence_rate)
 # | loss explodes, or sticks near 2.3 with accuracy 0.10 | gradient not divided by the batch, so a rate 32 times too large |
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
 # | a gradient check off by a thousandth, though the program is right | done in float32 |
-# | accuracy jumps up and down from batch to batch and the test is poor | no shuffling: runs of one digit |
+# | accuracy jumps up and down from batch to batch, and the test accuracy is 0.16 | images sorted by digit, and not shuffled. (MNIST's own order is mixed: never shuffled, it still gave 0.92 to 0.93, where shuffled gave 0.93; 12,800 images, three seeds) |
 # | an array of n × n losses, memory gone | shapes (n,) and (n, 1) were broadcast against each other |
 # | the loss does not move at all | `param = param - …` instead of `param -= …` |
 #
 # ## Recap
 #
+# - Your predictions came back. The rate's bound follows from the curvature, 2 / *a*, and you can know it
+#   before you run. That shuffled weights know nothing says where knowledge is: in the places, not in
+#   the numbers.
 # - Learning = a form with free numbers, a loss, its gradient, many small steps.
 # - Back-propagation is the chain rule from the loss to every weight; central differences check it.
 # - The rate has an upper bound that the curvature of the loss sets.
 # - An epoch is ceil(samples / batch) steps. What was learnt lies in the weights.
 #
-# **Hand in**: in a terminal, `lessons submit 01` packs this folder and says what is in it.
+# **Hand in**: this packs the folder and says what is in it.
+#
+#     lessons submit 01
 #
 # Next: 02 lets a framework write the backward pass; 06 runs this very program on several workers.
 # Further reading: 3Blue1Brown's chapters on neural networks; M. Nielsen, *Neural Networks and Deep

@@ -18,7 +18,8 @@
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and
 # PyTorch write them for you. You train the same network with both on one device, give the
 # training to the batch system, and learn to say how fast it was, with the uncertainty that
-# belongs to the number. Every speedup of this course is later divided by what you measure here.
+# belongs to the number. Later lessons train other networks and measure a base of their own; they
+# state its speed with the four functions that you write here.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
@@ -32,7 +33,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07 says why
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, data, plots
+from lessons.toolkit import answers, data, plots, predictions
 from lessons.toolkit.checks import lesson_02 as check
 
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "4"]}[profile]
@@ -44,14 +45,15 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # 1. Which test accuracy will a network of 407,050 parameters reach on handwritten digits?
 #    A fraction of 1.
-# 2. Will a GPU train this network ten times faster than one CPU core? `"yes"` or `"no"`.
+# 2. The same training on two ranks, each with half of the images: how many times as fast is an epoch?
+#    A number: 2 if it takes half the time, 1 if it takes as long as before.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set predict_accuracy to a number and predict_gpu to "yes" or "no"
+### BEGIN SOLUTION Predict: set predict_accuracy and predict_two_ranks to a number each
 predict_accuracy = 0.97
-predict_gpu = "no"
+predict_two_ranks = 2
 ### END SOLUTION
-answers.note(predict_accuracy=predict_accuracy, predict_gpu=predict_gpu)
+answers.note(predict_accuracy=predict_accuracy, predict_two_ranks=predict_two_ranks)
 
 # %% [markdown]
 # ## The data
@@ -77,9 +79,8 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # - `--epochs`, `--batch-size` and friends come from the command line, so that a job file can
 #   change them without touching the program (`python train.py --help` lists them; where older
 #   material types `--batch_size`, that works, too);
-# - a **record** prints one line at the start, one an epoch and one at the end, timed with a clock
-#   that only moves forward, after the device has finished its work. That is what is graded, and
-#   what the pictures below are drawn from.
+# - a **record** (lesson 00) prints what is measured: at the start, after each epoch, at the end. Its
+#   clock only moves forward, and is read after the device has finished its work.
 #
 # Keras is a high-level interface. It was once a front end for TensorFlow, CNTK and Theano; today
 # TensorFlow, PyTorch and JAX can stand behind it.
@@ -101,7 +102,7 @@ check.check_2_1(train.build_model)
 #
 # `train_torch.py` trains the same network, and its loop is visible. PyTorch's `CrossEntropyLoss`
 # contains the softmax, so the network ends without one. With a second softmax the loss never
-# falls below 1.46, because the largest probability it can then express is *e* / (*e* + 9).
+# falls below 1.46: the largest probability it can then express is *e* / (*e* + 9).
 #
 # **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step is four calls.
 
@@ -114,11 +115,15 @@ check.check_2_2(train_torch.train_step)
 # %% [markdown]
 # ## Give it to the batch system
 #
-# `job.sbatch` asks for one task on one core and starts `train.py`. In a terminal you would type
+# `job.sbatch` asks for one task on one core and starts `train.py`. In a terminal you would type, in
+# the lesson's folder and with the computer chosen as in lesson 00,
 #
-#     sbatch job.sbatch
-#     squeue -u $USER
-#     tail -f 02_keras_<job id>.out
+#     cluster submit job.sbatch --train-samples 12800 --epochs 3
+#     cluster queue
+#     cluster logs -f JOB
+#
+# with the job's number in the place of `JOB`. (`sbatch job.sbatch` wants your site's settings first:
+# `source ~/.dl-course/site.sh`, once in each terminal.)
 #
 # From here, `submit_once` does the same: it prints the real command, waits, and returns the
 # output files. Run the cell twice and the job still runs once, unless you changed a program or the
@@ -131,8 +136,12 @@ keras_files = submit_once("job.sbatch", *sizes)
 torch_files = submit_once("job_torch.sbatch", *sizes)
 
 # %% [markdown]
-# Look into the output: `!cat 02_keras_*.out`. Between the lines that Keras prints for people stand
-# tagged lines for programs. Whoever grades or draws reads only what the job printed.
+# Look into the output, in the terminal or in JupyterLab's list of files:
+#
+#     cat 02_keras_*.out
+#
+# Between the lines that Keras prints for people stand the record's. Whoever grades or draws reads
+# only what the job printed.
 
 # %%
 from autograder.reading.files import read_files
@@ -145,6 +154,7 @@ for run in (keras_run, torch_run):
         print(f"  epoch {epoch.number}: {epoch.seconds.value:6.2f} s", end="")
         print(f"  loss {epoch.train_loss.value:.4f}  accuracy {epoch.train_accuracy.value:.4f}")
     print(f"  test accuracy {run.test_accuracy.value:.4f}")
+predictions.compare("predict_accuracy", keras_run.test_accuracy.value)
 
 # %% [markdown]
 # ## The picture
@@ -159,29 +169,29 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # **What you should see.**
 #
 # - The first bar is hatched, because the first epoch does not count: it also pays for tracing the
-#   program, allocating memory and cold files. Put it into a mean and whatever compiles less looks
+#   program, allocating memory and cold files. Put it into a mean, and whatever compiles less looks
 #   "faster".
-# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine,
+# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine;
 #   seconds do. With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and
 #   0.951 to 0.954 in PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller
 #   than this spread says nothing about the frameworks. With all 60,000 images both pass 0.97.
-# - A course at Jülich printed for this program, with TensorFlow 1.13 on one GPU, 8, 7, 7, 7 s an
+# - A course at Jülich printed for this program, with TensorFlow 1.13 on one GPU, 8, 7, 7 and 7 s per
 #   epoch and test accuracy 0.9805 (60,000 images, 4 epochs). One core of a server CPU of today,
-#   with TensorFlow 2.21, needed about 2 s when nothing else ran. That is no speedup of anything: other versions, other hardware. It does show that a small
-#   network cannot fill a GPU.
-# - Network and GPU must fit. ResNet50V2 on CIFAR-10 took 215 s an epoch on 20 CPU cores and 14 s on
-#   one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
-#   **acceleration**, one device against another. **Speedup** compares N devices with one of the
+#   with TensorFlow 2.21, needed about 2 s when nothing else ran. Versions, hardware and years differ,
+#   so the two times must not be divided: they say neither what a GPU gains nor what a core does.
+# - Where hardware alone differs, one may divide. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
+#   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15
+#   is **acceleration**, one device against another. **Speedup** compares N devices with one of the
 #   same kind. GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a
 #   program scales.
 
 # %% [markdown]
 # ## State its speed
 #
-# **Exercise 2.3.** Four functions you will use in every later lesson.
+# **Exercise 2.3.** Four functions that you will use in every later lesson.
 #
 # - `epoch_time`: the **median** of epochs 2, 3, …
-# - `throughput`: training samples a second. Test samples do not count.
+# - `throughput`: training samples per second. Test samples do not count.
 # - `speedup`: time of the base ÷ time on N devices, same work, same hardware.
 # - `efficiency`: speedup ÷ N.
 
@@ -197,7 +207,7 @@ def epoch_time(seconds):
 
 
 def throughput(samples, seconds):
-    ### BEGIN SOLUTION Exercise 2.3: samples a second
+    ### BEGIN SOLUTION Exercise 2.3: samples per second
     return samples / seconds
     ### END SOLUTION
 
@@ -222,8 +232,8 @@ check.check_2_3(epoch_time, throughput, speedup, efficiency)
 # **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU
 # and 5 s on four is not a speedup of 2.80 but of something between two numbers. Which?
 #
-# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean; and the
-# smallest and largest throughput that whole seconds can mean.
+# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same
+# for a throughput.
 
 
 # %% tags=["exercise"]
@@ -235,7 +245,7 @@ def interval(a, b):
 
 
 def throughput_interval(samples, seconds):
-    """(low, high) samples a second, seconds printed in whole seconds."""
+    """(low, high) samples per second, seconds printed in whole seconds."""
     ### BEGIN SOLUTION Exercise 2.4: the longest time gives the lowest throughput
     return samples / (seconds + 0.5), samples / (seconds - 0.5)
     ### END SOLUTION
@@ -252,13 +262,13 @@ check.check_2_4(interval, throughput_interval)
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
 #     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
 #
-# How many seconds did the epochs take, from the microseconds a sample? `119us` is uncertain by
-# 0.4 %, `7s` by 7 %.
+# How many seconds did the epochs take? Compute them from the microseconds per sample: `119us` is
+# uncertain by 0.4 %, `7s` by 7 %.
 
 
 # %% tags=["exercise"]
 def seconds_from_us(us_per_sample, samples):
-    ### BEGIN SOLUTION Exercise 2.5: microseconds a sample to seconds an epoch
+    ### BEGIN SOLUTION Exercise 2.5: from microseconds per sample to seconds per epoch
     return us_per_sample * samples / 1e6
     ### END SOLUTION
 
@@ -272,29 +282,46 @@ check.check_2_5(seconds_from_us)
 # `train_horovod.py` is `train.py` with the lines that lesson 07 is about: each rank takes its own
 # half of the images, gradients are averaged after every batch, and all ranks end with the same
 # parameters. You need not understand it yet. `job_horovod.sbatch` asks for two tasks.
+#
+# What is kept the same when ranks are added? There are three answers, and the word **scaling** in a
+# run's record says which one it is:
+#
+# | scaling | images per epoch | batch per rank | global batch | steps per epoch | ideal time of an epoch on N ranks |
+# |---|---|---|---|---|---|
+# | `strong` | the same | 1/N | the same | the same | 1/N |
+# | `epoch` | the same | the same | N times | 1/N | 1/N |
+# | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
+#
+# *Strong* leaves the training itself as it was, and each rank has ever less to do between two
+# exchanges. *Epoch* keeps the ranks busy, and the training now takes fewer, larger steps: lesson 09
+# is about what that does to the accuracy. *Weak* asks another question: not "how much sooner?" but
+# "how much more in the same time?" So a speedup without the word says little.
 
 # %%
 horovod_files = submit_once("job_horovod.sbatch", *sizes)
 [two_ranks] = read_files(horovod_files)
 for rank in two_ranks.ranks:
     print(f"rank {rank.rank} on {rank.host}: {rank.samples} images, parameters {rank.param_hash}")
+print(
+    "scaling:", two_ranks.header["scaling"], "· batch", two_ranks.header["local_batch"], "per rank"
+)
 print("largest difference of any parameter between the ranks:", two_ranks.end["param_spread"])
 one, two = ([e.seconds.value for e in run.epochs] for run in (keras_run, two_ranks))
 print(f"epoch on 1 rank {epoch_time(one):.2f} s, on 2 ranks {epoch_time(two):.2f} s:")
-print(f"speedup {speedup(epoch_time(one), epoch_time(two)):.2f}")
+predictions.compare("predict_two_ranks", speedup(epoch_time(one), epoch_time(two)))
 
 # %% [markdown]
 # Each rank did half of the work, and it was hardly faster, perhaps slower. After each batch of 32
-# images the ranks exchange 407,050 gradients; the computing between two exchanges takes about a
+# images the ranks exchange 407,050 gradients, and the computing between two exchanges takes about a
 # millisecond on a CPU core. **There is too little work for each exchange.** Lesson 06 tells what an
-# exchange costs, lesson 07 uses a network for which it pays. On more ranks than your machine has
-# cores no speedup can be shown at all.
+# exchange costs; lesson 07 uses a network for which it pays. With more ranks than your machine has
+# cores, no speedup can be shown at all.
 
 # %% [markdown]
 # ## Write down your answers
 #
 # With *your* functions and *your* job's seconds. They are compared with what the outputs say.
-# The last one is a word: a program takes 215 s an epoch on 20 CPU cores and 14 s on one H100.
+# The last one is a word: a program takes 215 s per epoch on 20 CPU cores and 14 s on one H100.
 # Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
@@ -328,11 +355,16 @@ answers.note(
 #
 # ## Recap
 #
+# - Your predictions came back. Accuracy can be foreseen: it hardly depends on machine or framework. Who
+#   said 2 for two ranks forgot the exchange; from now on, ask how much work stands between two of them.
 # - A framework writes the backward pass and the update; data, sizes, clock and honesty remain yours.
 # - Time of an epoch: the median without the first. Throughput: training samples ÷ that time.
-# - Speedup only for the same work on the same hardware. Whole seconds give an interval, no number.
+# - Speedup only for the same work on the same hardware, and with the word that says what was kept the
+#   same: strong, epoch or weak. Whole seconds give an interval, not a number.
 #
-# **Hand in**: in a terminal, `lessons submit 02` packs this folder and says what is in it.
+# **Hand in**: this packs the folder and says what is in it.
 #
-# Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further reading: F. Chollet, *Deep Learning with
-# Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.
+#     lessons submit 02
+#
+# Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further
+# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.

@@ -13,15 +13,15 @@
 # %% [markdown]
 # # 03 · A baseline worth distributing
 #
-# **How long does one device need for a real network, and by which number are all later ones divided?**
+# **How long does one device need for a real network, and what has to be said with that number?**
 #
 # Lesson 02's network was too small for a second device to pay. Here is one that is not: ResNet50V2,
-# 50 layers with weights, on small photographs. You bring the pictures into the form that it
-# expects, without ever holding them all in that form; you build it, count it, train it on one
+# 50 layers with weights, on small photographs. The pictures are resized batch by batch, so that they
+# never fill the memory. You build the network, count its parameters and its memory, train it on one
 # device, and lay your numbers beside published ones.
 #
-# Allow 45 minutes. On two CPU cores the runs of this page take one to two minutes together, and your own
-# task near its end another three to six, twice.
+# Allow 60 minutes. On two CPU cores the runs of this page take one to two minutes together. Your own
+# task near its end takes another three to six, twice.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
@@ -33,7 +33,7 @@ import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, data, plots
+from lessons.toolkit import answers, data, plots, predictions
 from lessons.toolkit.checks import lesson_03 as check
 
 few = ["--size", "32", "--train-samples", "512"]
@@ -71,7 +71,7 @@ answers.note(predict_bytes=predict_bytes)
 #
 # In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
 #
-# **Exercise 3.1.** `decode` makes of a row an image of shape (32, 32, 3). It is two calls.
+# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). It is two calls.
 
 
 # %% tags=["exercise"]
@@ -99,8 +99,8 @@ noise = [row.reshape(32, 32, 3) for row in rows]
 plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
-# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. A network
-# learns from those, too, only worse: no error tells you. **Look at your data once, as it goes into
+# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. No error
+# tells you, and a network trains on them without complaint. **Look at your data once, as it goes into
 # the network.**
 #
 # ## The program
@@ -121,18 +121,24 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
 
 # %% [markdown]
 # The pictures are enlarged to 128 × 128 to make the work heavier, as a course at the Barcelona
-# Supercomputing Center does, whose numbers we want to compare with. All 50,000 in float32 would be
-# your third prediction, 9.8 GB, and the process would be killed for its memory (exit code 137,
-# *out of memory*). So the program keeps bytes, and each batch is scaled and resized when its turn
-# comes, inside `tf.data`.
+# Supercomputing Center does, whose numbers we want to compare with. How large would all 50,000 be in
+# float32? That was your third prediction.
+
+# %%
+whole = 50_000 * np.prod((128, 128, 3)) * np.dtype("float32").itemsize
+print(f"{whole / 1e9:.1f} GB at once; {256 * whole / 50_000 / 1e6:.0f} MB in a batch of 256")
+predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
+
+# %% [markdown]
+# A process that makes them all at once is killed for its memory (exit code 137, *out of memory*). So
+# the program keeps bytes, and each batch is scaled and resized when its turn comes, inside `tf.data`.
 #
 # **Exercise 3.2.** Fill `prepare` in `train.py`: `.batch(batch)`, then `.map` with a function of a
 # batch's images and labels that casts to float32, divides by 255 and resizes.
 #
-# In training, what comes through `prepare` beside an image is its number in the data set; the record
-# puts the label in its place afterwards. So it counts which images were really read, compares some of
-# them with the data set's own, and your function is asked for nothing but to give back what comes with
-# an image as it came.
+# In training, what comes through `prepare` beside an image is its number in the data set. The record
+# puts the label in its place afterwards. So it can count which images were really read, and compare
+# some of them with the data set's own. Your function has to pass that number on unchanged.
 
 # %% tags=["check"]
 import train
@@ -143,12 +149,12 @@ check.check_3_2(train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* holds some forty well-known networks, ready to build: depth, the number of
-# layers with weights, is in their names. AlexNet won the ImageNet competition in 2012; GoogLeNet needed
-# 15 times fewer parameters (as BSC's article counts); VGG showed that depth matters; ResNet (2015) made 50, 101, 152 layers
-# trainable by adding a block's input to its output, and V2 (2016) put the normalisation first.
-# They are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000 classes
-# is the first, or among the first five, of the network's guesses.
+# *Keras Applications* holds some forty well-known networks, ready to build. The number in a name is its
+# depth: the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed
+# 15 times fewer parameters (as BSC's article counts). VGG showed that depth matters. ResNet (2015) made
+# 50, 101 and 152 layers trainable by adding a block's input to its output; V2 (2016) put the
+# normalisation first. They are compared by top-1 and top-5 accuracy: how often the right one of
+# ImageNet's 1,000 classes is the network's first guess, or among its first five.
 #
 # | argument | meaning |
 # |---|---|
@@ -171,7 +177,63 @@ check.check_3_3(train)
 # `--model` takes every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, …
 # with `--size` as large as the network demands.
 #
+# ## What it needs of a GPU's memory
+#
+# Memory can be computed before a job fails for it. Training holds, for each parameter, the parameter
+# itself, its gradient, and what the optimizer keeps: nothing for SGD, one number with momentum, two for
+# Adam. And it holds the outputs of the layers, for every image of the batch, because the backward pass
+# needs them again. The first part does not depend on the batch; the second is proportional to it.
+
+# %%
+import math
+
+network = train.build_model("ResNet50V2", 128)
+outputs = [layer.output_shape for layer in network.layers[1:]]  # behind the input
+per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 bytes a number
+fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps nothing
+print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
+for batch in (32, 256, 1024, 2048):
+    print(f"batch {batch:5}: at most {(fixed + batch * per_image) / 1e9:6.1f} GB")
+predictions.compare("predict_params", network.count_params(), how="counted")
+
+# %% [markdown]
+# "At most", because a framework gives back early what the backward pass does not need. On a CPU the peak
+# of a training step grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40). So
+# an A100 with 40 GB is full between a batch of about 970 and one of about 1,400, and 2,048 does not fit.
+# **The largest batch follows from the device's memory**; divide, before you ask for it.
+#
+# ## Fewer bits
+#
+# Half the bytes per number mean half that memory, and GPUs multiply short numbers many times as fast: an
+# A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What gets lost
+# depends on where the bits are taken from:
+#
+# | format | bits | of them for digits | largest | used as |
+# |---|---|---|---|---|
+# | float32 | 32 | 23 | 3 · 10³⁸ | this course's programs ask for it |
+# | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units make of float32, on NVIDIA GPUs from the A100 on |
+# | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision*: the products in 16 bits, the parameters in float32 |
+# | float16 | 16 | 10 | 65,504 | the same, with the loss scaled up, for small gradients would become 0 |
+
+# %%
+import tensorflow as tf
+
+for kind in (np.float32, np.float16, tf.bfloat16.as_numpy_dtype):
+    weight, step, tiny = kind(1), kind(0.001), kind(1e-8)
+    print(f"{kind.__name__:9} 1 + 0.001 = {float(weight + step):.6f}   1e-8 = {float(tiny):.2g}")
+print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execution_enabled())
+
+# %% [markdown]
+# In bfloat16 a weight of 1 does not notice a step of 0.001. In float16 a gradient of 10⁻⁸ is 0. That is why
+# mixed precision keeps the parameters in float32, and adds the steps there. It must be asked for
+# (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`; `torch.autocast`). TF32 is
+# different: TensorFlow uses it by itself, and PyTorch does for convolutions but not for other products
+# (versions 2.21 and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100,
+# and with 23 on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to
+# divide their seconds: say with a throughput in which precision it was.
+#
 # **Exercise 3.4.** Steps of an epoch.
+
 
 # %% tags=["exercise"]
 import math
@@ -185,12 +247,14 @@ def steps(n, batch):
 
 # %% tags=["check"]
 check.check_3_4(steps)
+predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 
 # %% [markdown]
 # ## Run it
 #
-# SGD with a rate of 0.01, as Barcelona did. The first job trains ResNet50V2. The second one trains
-# a light network at three batch sizes, and one between.
+# SGD with a rate of 0.01, as Barcelona did. The first job trains ResNet50V2. The second one compares
+# batches and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
+# ResNet50V2 at three batch sizes and ResNet101V2.
 
 # %%
 from autograder.reading.files import read_files
@@ -215,26 +279,26 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves start
-#   alike and stay behind. The rings are a reference point and no target. In `full` your points
-#   should lie on them.
+# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves stay
+#   far behind the rings. In `full` network, data, batch and rate are Barcelona's. Its random numbers,
+#   its TensorFlow and its GPU are not; nobody has measured yet how near your points come. Either way the
+#   rings are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in
 #   its first epoch and 14 s in the second on one H100, 215 s on 20 CPU cores (MareNostrum 5, in
-#   J. Torres' textbook). Numbers of different hardware are never divided by each other to tell how a
-#   program scales.
+#   J. Torres' textbook). Never divide numbers of different hardware to tell how a program scales.
 # - On two CPU cores, 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch, 2 to 6 s
 #   for the others; loss about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
 # - **The first epoch does not count**: in it, TensorFlow traces and compiles some 190 layers, allocates
-#   memory and reads cold files. Here it is two or three times as long as the second. Averaged over 5 epochs it
-#   would lower the throughput that you state; averaged over 50 it would not. So the "speedup" of a mean
-#   depends on how long you trained, and that of a median without epoch 1 does not.
+#   memory and reads cold files. Here it is two or three times as long as the second. A mean over 5
+#   epochs would hide a good part of your throughput, a mean over 50 hardly any. So the "speedup" of
+#   means depends on how long you trained. That of medians without epoch 1 does not.
 #
 # **Training accuracy climbs, and the test accuracy is 0.10, like guessing?** That is no bug in
-# your program. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
-# means, which after 24 steps still remembers its start values. Measured for this lesson, after
-# 32 steps on two CPU cores: 0.097 on the test images against 0.22 in training. After some hundred steps it has settled.
-# So in `smoke` no test accuracy is graded here, and with few steps you had better judge by the
-# training accuracy.
+# your program. *Batch normalisation* trains with the mean of each batch and tests with a running average
+# of those means. After 24 steps that average still remembers its start values. Measured for this lesson,
+# after 32 steps on two CPU cores: 0.097 on the test images against 0.22 in training. After some
+# hundred steps it has settled. So in `smoke` no test accuracy is graded here: with few steps, judge by
+# the training accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -258,19 +322,18 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
 #   the knob of data parallelism, and also why a too small one makes every comparison look bad.
 #   CPU cores are full early, a GPU late. Whiskers that overlap say that you saw no difference.
-# - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file; batch 2,048 of
-#   this network is too much for many a GPU), lower the batch, and then run *all* that you compare with the
-#   same one.
-# - Parameters are not work. The light network has half the parameters of MobileNet; what each pixel
-#   goes through decides the seconds.
+# - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file), lower the
+#   batch, and then run *all* that you compare with the same one.
+# - Parameters are not work. What each pixel goes through decides the seconds: compare the rows of
+#   your table, parameters against images per second.
 #
 # ## Your own task: ResNet152V2
 #
-# The same program with another network. Lesson 05 asks, with published seconds, whether the larger network
-# scales better; to ask that of your own machine you need its baseline, too. So all else stays as it was for
-# ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512 --batch-size 64`: with the
-# sizes that `job.sbatch` has, two cores would need hours. `train_words`, at the top of this page, holds
-# what your profile takes.
+# The same program with another network. Lesson 05 asks, with published seconds, whether the larger
+# network scales better. To ask that of your own machine you need its baseline, too, and all else has
+# to stay as it was for ResNet50V2. In `smoke` that is `--size 32 --train-samples 512
+# --test-samples 512 --batch-size 64`; with the sizes in `job.sbatch` two cores would need hours.
+# `train_words`, at the top of this page, holds what your profile takes.
 #
 # **Exercise 3.5.** `job_words` returns the words behind `job.sbatch`: ResNet152V2, at your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
@@ -288,36 +351,44 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it. First in an **interactive** allocation, where you see errors at once, then as a **job**, which
-# needs nobody to wait. On a machine without `salloc` there is nothing to allocate: the program in your
-# terminal is the interactive run. In a terminal, in this folder:
+# Now run it. First **interactively**, where you see errors at once, then as a **job**, which needs
+# nobody to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
-# This sets what job files get from your site: `sbatch`'s partition and account, say, and inside an
-# allocation, where you source it once more, the software. For `full`:
+# This sets what your site wants of a job: partition and account, say. On a cluster, ask for a node next
+# (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     source ~/.dl-course/site.sh
-#     srun python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
+#
+# (`salloc` wants account, partition and GPUs as `sbatch` does; the site's variables begin with `SBATCH_`,
+# so name them again: `--account=…`.) Then, for `full`:
+#
+#     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
 #     exit
 #
-#     sbatch --cpus-per-task=8 job.sbatch --model ResNet152V2
-#
-# For `smoke` (on a cluster the second line stands between the same `salloc`, with two cores, and `exit`):
+# `launch` is the site's way to start a program with all the cores that you asked for. A bare
+# `srun python` may get one core of the eight: since Slurm 22.05 `srun` no longer takes over the
+# `--cpus-per-task` of the allocation. A laptop has nothing to allocate, so there, for `smoke`, you type
+# (and in an allocation `launch python` for `python`):
 #
 #     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
 #
+# Then submit, for `smoke`:
+#
 #     cluster submit job.sbatch --model ResNet152V2 $small --epochs 3
 #
-# (`salloc` wants account, partition and GPUs of your site like `sbatch`; the variables of `site.sh`
-# begin with `SBATCH_`, so name them again: `--account=…`.) Both print the same record; `tee` shows it and
-# keeps it in a file, as a job's output is kept. (Behind a pipe `$?` is the exit code of `tee`; the
-# program's is `${PIPESTATUS[0]}`.) At first you see little but `Epoch 1/2`, for a minute or so: the first
-# epoch is the slow one. On two CPU cores that had other work, too, the three epochs of `smoke` took 64, 37 and 24 s, and the
-# whole program 194 s. On one H100 a batch of 1,024 took 63 s in the first epoch and 33 s in the second
-# (Torres).
+# and for `full`:
+#
+#     cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2
+#
+# Both runs print the same record. `tee` shows it and keeps it in a file, as a job's output is kept.
+# (Behind a pipe `$?` is the exit code of `tee`; the program's is `${PIPESTATUS[0]}`.) At first you see
+# little but `Epoch 1/2`, for a minute or so: the first epoch is the slow one. On two CPU cores that had
+# other work, too, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one
+# H100 a batch of 1,024 took 63 s in the first epoch and 33 s in the second (Torres).
 #
 # ## What the constructor gives
 #
@@ -359,7 +430,7 @@ check.check_3_6(shapes)
 #
 # And three more:
 #
-# 3. 42 s an epoch of 50,000 images: how many images a second?
+# 3. 42 s for an epoch of 50,000 images: how many images per second?
 # 4. Why does `weights="imagenet"` hang on many a compute node? (a) the weights do not fit into the
 #    GPU; (b) they are downloaded, and there is no internet; (c) 10 classes need fewer. One letter.
 # 5. After 24 steps training accuracy is 0.2, test accuracy 0.10. What has not settled? (a) the shuffle;
@@ -387,19 +458,26 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # | the job prints nothing and runs out of time | `weights="imagenet"` waits for the internet |
 # | 25,613,800 parameters | 1,000 classes, the default |
 # | test accuracy 0.10 while training accuracy climbs | batch normalisation has not settled yet; train on |
-# | out of memory at batch 2,048 | the batch; lower it and run everything again |
+# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute it; lower the batch and run everything again |
 # | an epoch of fewer steps than ceil(n / batch) | the last batch dropped, or another data set |
 # | "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
 #
 # ## Recap
 #
+# - Your predictions came back, and all three could be computed with paper and pencil. Steps, parameters,
+#   bytes: whoever computes them first asks for the right node, and knows why a job died.
 # - Large inputs are made batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote them.
-# - The baseline: one device, the median epoch without the first, and everything that it depends on:
-#   network, size, batch, device, versions. It is the number all later ones are divided by.
+# - Memory: parameters, gradients and optimizer, plus the layers' outputs times the batch. Fewer bits
+#   halve it, and change the digits.
+# - A baseline is one device's median epoch without the first, with everything that it depends on: network,
+#   size, batch, device, precision, versions. Compare only what agrees in all of them. Lessons 05 and
+#   07 measure bases of their own, with their own program and batch.
 #
-# **Hand in**: in a terminal, `lessons submit 03` packs this folder and says what is in it.
+# **Hand in**: this packs the folder and says what is in it.
 #
-# Next: 04 asks whether the device waits for its data; 05 puts it on several GPUs. Further reading: K. He and others, *Identity
-# Mappings in Deep Residual Networks*, 2016; the pages of Keras Applications; J. Torres,
-# *Supercomputing for Artificial Intelligence*.
+#     lessons submit 03
+#
+# Next: 04 asks whether the device waits for its data; 05 puts the network on several GPUs. Further
+# reading: K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras
+# Applications; J. Torres, *Supercomputing for Artificial Intelligence*.

@@ -15,10 +15,10 @@
 #
 # **Is the device waiting for data, and how would I know?**
 #
-# A fast network needs four things of a machine: arithmetic, memory, a network between nodes, and
+# Training needs four things of a machine: arithmetic, memory, a network between nodes, and
 # input and output that many readers can use at once (so a workshop of Cray listed them in 2018). This
-# lesson is about the last one. You read the same images from single files, from packs and from memory,
-# replace the network by a wait to see the input alone, and build the pipeline that hides it.
+# lesson is about the last one. You read the same images from single files, from packs and from memory.
+# You replace the network by a wait, to see the input alone, and build the pipeline that hides it.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
@@ -32,10 +32,11 @@ import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's products on one core, as its sums
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots
+from lessons.toolkit import answers, data, plots, predictions
 from lessons.toolkit.checks import lesson_04 as check
 
 small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 5"
@@ -45,9 +46,10 @@ sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 # ## Predict
 #
 # 1. 6,400 images lie in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How
-#    many times as many images a second come from the packs? A number.
-# 2. A GPU waits for its input half of the time. Does a second GPU in the same node, fed by the same
-#    input, shorten the epoch? `"yes"` or `"no"`.
+#    many times as many images per second come from the packs? A number.
+# 2. The input makes batches ahead while a GPU computes (*prefetch*). Still the GPU waits for its input
+#    half of the time. Does a second GPU in the same node, fed by the same input, shorten the epoch?
+#    `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_packs_over_files to a number, predict_two_gpus to a word
@@ -60,10 +62,10 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # ## Packs
 #
 # A file has a price before its first byte: its name is looked up, its rights are checked, it is opened
-# and closed. On a cluster a server for names does that for everybody at once, and many readers of many
-# small files are what it can do worst (SURF's slides on large-scale training say so too). Bytes that
-# lie one behind the other cost almost nothing more. So images are put into **packs**; TFRecord,
-# WebDataset and HDF5 files are packs.
+# and closed. On a cluster one server looks up the names for everybody. Many readers of many small files
+# are the hardest work that it can get (SURF's slides on large-scale training say so, too). Once a file
+# is open, more bytes cost little. So images are put into **packs**; TFRecord, WebDataset and HDF5 files
+# are packs.
 #
 # In `sources.py` one record is a sample's number, its label and its pixels: 3,077 bytes. A file holds one
 # record, a pack many of them.
@@ -79,11 +81,11 @@ check.check_4_1(sources.write_packs)
 # %% [markdown]
 # ## In which order
 #
-# SGD wants samples in random order, a disk wants them one behind the other. The compromise has two
+# SGD wants samples in random order; a disk wants them one behind the other. The compromise has two
 # parts: **the packs in a new order each epoch**, and a **buffer** out of which samples are drawn.
 #
-# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch another permutation, and with
-# the same seed the same one in a second run.
+# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has another permutation. A
+# second run with the same seed has the same ones.
 
 # %% tags=["check"]
 importlib.reload(sources)
@@ -119,10 +121,10 @@ plots.class_in_batches(
 )
 
 # %% [markdown]
-# The share of each batch that is of its most frequent class; with ten classes about 0.15 is good. A line
-# at 1 means batches of a single class: the network learns airplanes, then forgets them for automobiles,
-# and the loss draws the teeth of a saw. A buffer of two or three packs mends most of it, and not all.
-# **Write packs mixed**, then order and buffer are enough.
+# The picture shows which share of each batch its most frequent class has. With ten classes, about 0.15 is
+# good. A line at 1 means batches of a single class: the network learns airplanes, then forgets them for
+# automobiles, and the loss looks like the teeth of a saw. A buffer of two or three packs mends most of it,
+# but not all. **Write packs mixed**; then order and buffer are enough.
 #
 # ## The stages
 #
@@ -165,9 +167,9 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% [markdown]
 # ## Run it
 #
-# Files, packs and memory in one job, taking turns epoch by epoch, so that what else runs on the machine
-# meets all of them: first on one core, then on all. The files are written once, into your site's fast
-# folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000 files.
+# Files, packs and memory are read in one job and take turns epoch by epoch: what else runs on the machine
+# slows them alike. It runs first on one core, then on all. The files are written once, into your site's
+# fast folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000 files.
 
 # %%
 from autograder.reading.files import read_files
@@ -191,24 +193,88 @@ net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": st
 published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
 plots.input_rates(runs, net, published)
 
+# %%
+from autograder.measuring import measure
+
+predictions.compare("predict_packs_over_files", measure.speedup(files, packs))
+
 # %% [markdown]
 # **What you should see.**
 #
-# - Packs give a few times as many images a second as single files, though *both* come out of memory: you
-#   wrote them a moment ago, and the system keeps what it can. The price of opening is what is left. On
-#   a shared file system that hundreds of jobs use, or with cold files, the factor is far larger.
+# - Packs give a few times as many images per second as single files, though *both* come out of memory: you
+#   wrote them a moment ago, and the system keeps what it can. The price of opening is what is left.
 # - Packs are nearly as fast as memory. What limits both is the work on each single sample in `tf.data`
 #   (unbatch, shuffle, batch). Reading alone is faster still: on a local disk with cached files, NumPy read
-#   16 to 18 thousand single files a second and 1.6 million images a second from packs (two CPU cores).
+#   16 to 18 thousand single files per second, and 1.6 million images per second from packs (two CPU cores).
 # - Two cores decode two files at once, and gain less than twice; on a busy machine, nothing.
-# - Read the picture against the dashed line, the network on your machine. A bar to its right: the network is
-#   the slower one, the run is **compute-bound**, and a faster input is for nothing. A bar to its left:
-#   **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound whatever you do. An
-#   H100, the dotted line, takes 3,600 images of 128 × 128 a second, and there the input has to be watched.
-#   (That is another machine and larger images. It shows how far apart things are; do not divide by it.)
+# - The dashed line is the network on your machine. A bar that ends to its right: the input is faster than
+#   the network, the run is **compute-bound**, and a still faster input gains nothing. A bar that ends to its
+#   left: the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound
+#   whatever you do. An H100, the dotted line, takes 3,600 images of 128 × 128 per second, and there the
+#   input has to be watched. (That is another machine and larger images. It shows how far apart things are;
+#   do not divide by it.)
 # - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images a second: each worker counts, until there
+#   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second. Each worker counts, until there
 #   are enough. With a heavy one: 88 to 95, whatever the number.
+#
+# ## Cold and warm
+#
+# What the system keeps of files in memory is its **page cache**. A read from there is *warm*; one that
+# really goes to the disk is *cold*. The first epoch of a job is mostly cold. Later ones are warm as long as
+# the data set fits into the node's memory. Here both are measured apart. `forget` asks the system to drop
+# a file; some file systems cannot (one that lives in memory has no disk to read from).
+
+
+# %%
+import tempfile
+import time
+from pathlib import Path
+
+
+def forget(path):
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())  # only what is on the disk can be dropped
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def images_per_s(paths):
+    start = time.perf_counter()
+    size = sum(len(path.read_bytes()) for path in paths)
+    return size / sources.RECORD / (time.perf_counter() - start)
+
+
+# %%
+records = sources.to_records(cifar.x_train, cifar.y_train)
+ways = {"files": sources.write_files, "packs": lambda rows, to: sources.write_packs(rows, to, 32)}
+for way, write in ways.items():
+    with tempfile.TemporaryDirectory() as folder:
+        write(records, folder)
+        paths = sorted(Path(folder).iterdir())
+        cold, warm = [], []
+        for _ in range(3):
+            for path in paths:
+                forget(path)
+            cold.append(images_per_s(paths))
+            warm.append(images_per_s(paths))
+    cold, warm = np.median(cold), np.median(warm)
+    print(f"{way}: cold {cold:9,.0f}, warm {warm:9,.0f} images/s: {warm / cold:.1f} times")
+
+# %% [markdown]
+# **What you should see.** Cold is several times slower than warm, for files and packs alike, and cold packs
+# still beat warm files. On the local disk of a busy virtual machine with two cores single files gave 4,500
+# to 6,400 images per second cold and 35,000 to 43,000 warm; packs 98,000 to 153,000 cold and 520,000 to
+# 750,000 warm (bytes alone, nothing decoded). If cold and warm do not differ, your temporary folder has no
+# disk behind it, or the disk's own cache answered. On a shared file system cold is the usual case, for
+# other jobs fill the servers' caches, too.
+#
+# **Staging.** A compute node often has a disk of its own, which nobody else slows. Copy the packs there once,
+# at the start of the job, and read every epoch from there. One sequential copy of 32 packs is work that any
+# file system does well; it pays from the second cold epoch on. Many sites name that disk `$TMPDIR`, and
+# empty it when the job ends. In the job file, before `launch` (with several nodes, once on each of them):
+#
+#     mkdir -p "$TMPDIR/packs"
+#     cp -r "$folder/." "$TMPDIR/packs"
+#     folder=$TMPDIR/packs
 #
 # ## At the same time
 #
@@ -229,8 +295,6 @@ def epoch_seconds(t_in, t_comp, overlapped):
 check.check_4_4(epoch_seconds)
 
 # %%
-from autograder.measuring import measure
-
 wait_ms = 1000 * measure.epoch_time(files).value / files.epochs[-1].steps
 balanced = ["--source", "files", "--compute-ms", f"{wait_ms:.1f}", *sizes]
 [ahead] = read_files(submit_once("job.sbatch", *balanced, options={"cpus-per-task": str(cores)}))
@@ -249,9 +313,25 @@ plots.input_overlap(ahead, in_turn)
 # %% [markdown]
 # **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than
 # the longer of both: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
-# should be within a quarter of the formula; on a machine where others compute too they move. A machine's
-# load changes: so each epoch with waits is measured beside one without, in the same program, and each of
+# should be within a quarter of the formula; on a machine where others compute, too, they move. Because the
+# load changes, each epoch with waits is measured beside one without, in the same program, and each of
 # the two runs has its own mark in the picture.
+#
+# Now your second prediction, by your own formula and your own input. A GPU that waits half of the time
+# computes half as long as the input takes, if batches are made ahead. A second GPU halves the computing.
+
+# %%
+t_in = plots.median_of_measure([ahead], "input_s")
+for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in turn", t_in)):
+    one, two = (epoch_seconds(t_in, t_comp / gpus, overlapped) for gpus in (1, 2))
+    print(f"{way}: one GPU {one:.2f} s, two {two:.2f} s per epoch")
+    if overlapped:
+        predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
+
+# %% [markdown]
+# With prefetch the input alone sets the pace, and the second GPU only waits more. In turn it does shorten
+# the epoch, by a quarter: there, every second of computing counts. But `prefetch` would have gained more,
+# and costs one line.
 #
 # TensorFlow adds a forgotten `prefetch` by itself nowadays (`input_only.py` switches that off, so that you
 # see your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.
@@ -262,18 +342,19 @@ plots.input_overlap(ahead, in_turn)
 # two arrays moves much and computes little, a matrix product the other way round. That is why libraries
 # such as cuDNN and oneDNN (once MKL-DNN) spend their effort on moving each number as rarely as they can.
 #
-# **Exercise 4.5.** GB/s of `a + b` with *n* float32 in each array; GFLOP/s of a product of *n* × *n* matrices.
+# **Exercise 4.5.** GB/s of `a + b` with *n* float32 in each array; GFLOP/s of a product of *n* × *n* matrices. Both run on
+# one core: NumPy adds on one anyway, and at the top of this page its products were told to.
 
 
 # %% tags=["exercise"]
 def gigabytes_per_s(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: the bytes that move, in 10⁹ a second
+    ### BEGIN SOLUTION Exercise 4.5: the bytes that move, in 10⁹ per second
     return 3 * 4 * n / seconds / 1e9
     ### END SOLUTION
 
 
 def gigaflops(n, seconds):
-    ### BEGIN SOLUTION Exercise 4.5: the multiplications and additions, in 10⁹ a second
+    ### BEGIN SOLUTION Exercise 4.5: the multiplications and additions, in 10⁹ per second
     return 2 * n**3 / seconds / 1e9
     ### END SOLUTION
 
@@ -292,7 +373,7 @@ bandwidth, arithmetic = gigabytes_per_s(len(a), add), gigaflops(1024, product)
 print(f"a + b:   {bandwidth:6.1f} GB/s, {len(a) / add / 1e9:6.1f} GFLOP/s")
 print(f"a @ b:   {arithmetic:6.1f} GFLOP/s")
 print(
-    f"A layer needs {arithmetic / bandwidth:.0f} operations for each byte, or it waits for memory."
+    f"A layer needs {arithmetic / bandwidth:.0f} operations per byte, or this core waits for memory."
 )
 
 # %% [markdown]
@@ -302,11 +383,11 @@ print(
 # - A: dense, 4,096 inputs and 4,096 outputs, for a single sample: 34 MFLOP.
 # - B: convolution 3 × 3, 256 channels to 256 channels on 32 × 32 points, for a single sample: 1,208 MFLOP.
 #
-# **Question.** A GPU is input-bound. Does a second one, fed by the same input, shorten the epoch? `"yes"` or
-# `"no"`.
+# **Question.** A GPU is input-bound, with prefetch. Does a second one, fed by the same input, shorten the
+# epoch? `"yes"` or `"no"`.
 #
-# **Question.** Four GPUs in a node take 3,500 images a second each, and every image is a file. How many files
-# does the node open each second? (And a job on 16 nodes? That is the load that a file server remembers.)
+# **Question.** Four GPUs in a node take 3,500 images per second each, and every image is a file. How many
+# files does the node open each second? (And a job on 16 nodes? File servers remember such jobs.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: memory_bound is "A" or "B", two_gpus "yes" or "no", opens_per_node a number
@@ -330,19 +411,24 @@ answers.note(
 # | a loss like the teeth of a saw | packs sorted by class, and shuffled only inside |
 # | the second run is far faster than the first | the system's file cache, not your change: compare runs of the same kind |
 # | more loader workers, slower | more workers than the job has cores |
-# | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound |
+# | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) after the first epoch | `cache()` behind `prepare`: floats of full size |
-# | fewer images an epoch than the set has | a pack cut off, or `drop_remainder=True` |
+# | fewer images per epoch than the set has | a pack cut off, or `drop_remainder=True` |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap
 #
+# - Your predictions came back. What packs gain depends on the machine, so measure it. Whether a second GPU
+#   helps follows from one question: which of the two is the slower one, input or computing?
 # - Measure the input alone (a wait for the network) and the network alone (data in memory). The slower of
 #   both is your epoch; an honest pipeline makes it no slower than that.
 # - Packs, written mixed; their order new each epoch; decode in parallel; cache before shuffle; prefetch last.
-# - Say whether files were cold or cached when you quote a reading speed.
+# - Say whether files were cold or cached when you quote a reading speed. Where cold reads are slow, stage
+#   the packs on the node's own disk.
 #
-# **Hand in**: in a terminal, `lessons submit 04` packs this folder and says what is in it.
+# **Hand in**: this packs the folder and says what is in it.
+#
+#     lessons submit 04
 #
 # Next: 05 takes the parallel `map` and `prefetch` to several devices. Further reading: TensorFlow's guide
 # *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file

@@ -7,14 +7,20 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise, shown
+from lessons.toolkit.checks.shared.check import (
+    CheckFailed,
+    StillAGap,
+    compare,
+    exercise,
+    number,
+    shown,
+)
 
 Function = Callable[..., Any]
 
 MARK = "#SBATCH"
 TAG = ":::MLLOG "
 WARNING = "This line is a warning"
-SQUEUE = "1885056 develgpus HOROVOD_  username CF       0:07      2 jwc09n[006,009]"
 OMPI = {
     "OMPI_COMM_WORLD_RANK": "3",
     "OMPI_COMM_WORLD_SIZE": "4",
@@ -101,60 +107,38 @@ def check_time(job: Any, minutes: int) -> None:
 
 
 @exercise("0.2")
-def check_0_2(expand: Function, read_squeue: Function) -> str:
-    """expand gives jwc09n006 and jwc09n009; read_squeue job 1885056, CF, 2 nodes."""
-    for short, names in {
-        "jwc09n[006,009]": ["jwc09n006", "jwc09n009"],
-        "n[08-11]": ["n08", "n09", "n10", "n11"],
-        "n[01-03,07]": ["n01", "n02", "n03", "n07"],
-        "login1": ["login1"],
-    }.items():
-        found = expand(short)
-        if found is None:
-            raise CheckFailed(f"expand({short!r}) = {names}", "None", "Is there a `return`?")
-        if isinstance(found, str) or list(found) != names:
-            expected = f"expand({short!r}) = {names}"
-            raise CheckFailed(expected, shown(found), expand_advice(found, names))
-    found = read_squeue(SQUEUE)
-    right = {
-        "job_id": "1885056",
-        "state": "CF",
-        "nodes": 2,
-        "hosts": ["jwc09n006", "jwc09n009"],
-    }
-    if not isinstance(found, Mapping):
-        raise CheckFailed(f"read_squeue gives {right}", shown(found), "Return a dictionary.")
-    for name, value in right.items():
-        said = found.get(name)
-        if said != value and not (name == "job_id" and str(said) == value):
-            advice = {
-                "job_id": "The number is the first word of the line.",
-                "state": "ST is the fifth column, after the user.",
-                "nodes": "NODES is the seventh column; make it a number with int().",
-                "hosts": "Give the last column to expand().",
-            }[name]
-            where = f"{name!r} is {shown(said)} for the line: {SQUEUE}"
-            raise CheckFailed(f"{name!r} is {value!r}", where, advice)
-    return "jwc09n006 and jwc09n009; job 1885056 is CF on 2 nodes."
-
-
-def expand_advice(found: Any, names: list[str]) -> str:
-    if isinstance(found, str):
-        return "Return a list of names, also if there is only one."
-    parts = [str(name) for name in found]
-    if any("[" in name or "]" in name for name in parts):
-        return "The brackets are still there: take the part before [ and the list inside."
-    if any("-" in name for name in parts):
-        return "01-03 is a range: 01, 02 and 03."
-    if all(name.isdigit() for name in parts):
-        return "Put the name in front of each number."
-    if [name.replace("n0", "n").replace("n0", "n") for name in names] == parts:
-        return "Keep the leading zeros: f'{number:03d}', as wide as the first number is written."
-    if parts == names[:-1] or (len(parts) < len(names) and set(parts) < set(names)):
-        return "The last number of a range belongs to it: range(first, last + 1)."
-    if not parts:
-        return "A list without brackets is one name: return it in a list."
-    return "Split inside the brackets at the commas, then each part at the -."
+def check_0_2(core_hours: Function, cpu_efficiency: Function) -> str:
+    """4 cores for half an hour are 2 core hours; 900 s of work on them are 12.5 %."""
+    for cores, elapsed in ((4, 1800), (1, 90)):
+        right = cores * elapsed / 3600
+        compare(
+            number(core_hours(cores, elapsed), f"core_hours({cores}, {elapsed})"),
+            right,
+            f"core_hours({cores}, {elapsed})",
+            {
+                right * 3600: "These are core seconds: an hour has 3,600.",
+                right * 60: "These are core minutes: an hour has 3,600 seconds.",
+                right / cores: "All cores that the job holds are charged: times cores.",
+                right * 3600 / cores**2: "Cores add to the price: multiply, do not divide.",
+            },
+            "Cores times hours.",
+        )
+    for cpu_seconds, cores, elapsed in ((900, 4, 1800), (3600, 2, 2000)):
+        right = cpu_seconds / (cores * elapsed)
+        what = f"cpu_efficiency({cpu_seconds}, {cores}, {elapsed})"
+        compare(
+            number(cpu_efficiency(cpu_seconds, cores, elapsed), what),
+            right,
+            what,
+            {
+                right * 100: "A share, not a percentage: no factor of 100.",
+                right * cores: "The job held every one of its cores all the time: divide by them.",
+                1 / right: "The wrong way round: work over what was held.",
+                cpu_seconds * cores / elapsed: "Divide by the cores; the brackets are missing.",
+            },
+            "The seconds of work over cores times elapsed seconds.",
+        )
+    return "4 cores for half an hour: 2 core hours; 900 s of work on them: 12.5 %."
 
 
 @exercise("0.3")

@@ -198,7 +198,7 @@ def check_2_3(
         50_000 / 42,
         "throughput(50000, 42)",
         {
-            42 / 50_000: "This is seconds a sample. Samples a second is the other way round.",
+            42 / 50_000: "This is seconds per sample. Samples per second is the other way round.",
             60_000 / 42: "The 10,000 test images are counted; only training samples count.",
             50_000 * 42: "Divide by the seconds.",
         },
@@ -262,7 +262,7 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         {
             (50_000 / 43, 50_000 / 41): "Rounding errs by half a second, not by a whole one.",
             (50_000 / 43, 50_000 / 42): "That is cutting off. 42 s means 41.5 to 42.5.",
-            (42.5 / 50_000, 41.5 / 50_000): "These are seconds a sample, not samples a second.",
+            (42.5 / 50_000, 41.5 / 50_000): "These are seconds per sample, not samples per second.",
         },
     )
     return "9 s / 4 s lies in [1.89, 2.71]; 42 s in [1176, 1205] images/s."
@@ -270,7 +270,7 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
 
 @exercise("2.5")
 def check_2_5(seconds_from_us: Function) -> str:
-    """152, 97 and 64 microseconds a sample are 9.12, 5.82 and 3.84 s an epoch of 60,000."""
+    """152, 97 and 64 microseconds per sample are 9.12, 5.82 and 3.84 s per epoch of 60,000."""
     for us in (152, 97, 64):
         compare(
             number(seconds_from_us(us, 60_000), f"seconds_from_us({us}, 60000)"),

@@ -28,7 +28,7 @@ def pages(tmp_path, grade):
     keras = make_record(job_id="5", test_accuracy=0.965)
     hand_in(tmp_path / "class" / "ben" / "02", keras=keras, torch=[], answers={})
     long = "<script>document.title='hit'<" + "x" * 90
-    answers = RIGHT_ANSWERS | {"predict_gpu": long, "cpu_gpu_is_speedup": long}
+    answers = RIGHT_ANSWERS | {"predict_two_ranks": long, "cpu_gpu_is_speedup": long}
     hand_in(tmp_path / "class" / long / "02", keras=make_record(job_id="6"), answers=answers)
     changed = (
         Path("lessons/02_serial/train.py")

@@ -172,7 +172,7 @@ def test_files_as_powershell_writes_them(tmp_path, grade, encoding):
 @pytest.mark.parametrize(
     ("lesson", "given", "hint"),
     [
-        ("03", "predict_gpu", ""),  # an id of lesson 02
+        ("03", "predict_two_ranks", ""),  # an id of lesson 02
         ("03", "predict_step", "is `predict_step` meant? The id is `predict_steps`"),
         ("02", "keras-epoch-s", "is `keras-epoch-s` meant? The id is `keras_epoch_s`"),
         ("02", "my_number", ""),

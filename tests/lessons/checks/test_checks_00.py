@@ -57,54 +57,39 @@ def test_the_untouched_job_file_is_a_gap(tmp_path):
 
 
 # Exercise 0.2
-def expand(nodelist, zeros=True, last=1, ranges=True, prefix=True, brackets=True):
-    name, bracket, inside = nodelist.rstrip("]").partition("[")
-    if not bracket:
-        return [nodelist]
-    names = []
-    for part in inside.split(","):
-        first, dash, end = part.partition("-")
-        numbers = range(int(first), int(end) + last) if dash and ranges else [part]
-        for number in numbers:
-            text = str(number).zfill(len(first)) if zeros else str(int(number))
-            names.append((name if prefix else "") + (bracket if not brackets else "") + text)
-    return names
+def core_hours(cores, elapsed):
+    return cores * elapsed / 3600
 
 
-def read_squeue(line):
-    job, _, _, _, state, _, nodes, short = line.split(maxsplit=7)
-    return {"job_id": job, "state": state, "nodes": int(nodes), "hosts": expand(short)}
+def cpu_efficiency(cpu_seconds, cores, elapsed):
+    return cpu_seconds / (cores * elapsed)
 
 
-NODE_LISTS = [
-    (lambda text: expand(text, zeros=False), "leading zeros"),
-    (lambda text: expand(text, last=0), "range(first, last + 1)"),
-    (lambda text: expand(text, ranges=False), "01-03 is a range"),
-    (lambda text: expand(text, prefix=False), "in front of each number"),
-    (lambda text: expand(text, brackets=False), "brackets are still there"),
-    (lambda text: text, "list of names"),
-    (lambda text: print("nothing") if "[" in text else [text], "return"),
+COSTS = [
+    (lambda cores, elapsed: cores * elapsed, "an hour has 3,600"),
+    (lambda cores, elapsed: cores * elapsed / 60, "core minutes"),
+    (lambda cores, elapsed: elapsed / 3600, "times cores"),
+    (lambda cores, elapsed: elapsed / cores, "do not divide"),
+    (lambda cores, elapsed: print(cores), "return"),
+]
+SHARES = [
+    (lambda work, cores, elapsed: 100 * work / (cores * elapsed), "no factor of 100"),
+    (lambda work, cores, elapsed: work / elapsed, "divide by them"),
+    (lambda work, cores, elapsed: cores * elapsed / work, "wrong way round"),
+    (lambda work, cores, elapsed: work / elapsed * cores, "brackets"),
+    (lambda work, cores, elapsed: f"{work / elapsed:.0%}", "one number"),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "advice"), NODE_LISTS)
-def test_node_lists(wrong, advice):
-    lesson_00.check_0_2(expand, read_squeue)
-    assert_advice(failure(lesson_00.check_0_2, wrong, read_squeue), advice)
+@pytest.mark.parametrize(("wrong", "advice"), COSTS)
+def test_core_hours(wrong, advice):
+    lesson_00.check_0_2(core_hours, cpu_efficiency)
+    assert_advice(failure(lesson_00.check_0_2, wrong, cpu_efficiency), advice)
 
 
-SQUEUES = [
-    (lambda line: line.split(), "dictionary"),
-    (lambda line: read_squeue(line) | {"state": "username"}, "fifth column"),
-    (lambda line: read_squeue(line) | {"nodes": "2"}, "int()"),
-    (lambda line: read_squeue(line) | {"hosts": "jwc09n[006,009]"}, "expand()"),
-    (lambda line: read_squeue(line) | {"job_id": "develgpus"}, "first word"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "advice"), SQUEUES)
-def test_lines_of_squeue(wrong, advice):
-    assert_advice(failure(lesson_00.check_0_2, expand, wrong), advice)
+@pytest.mark.parametrize(("wrong", "advice"), SHARES)
+def test_cpu_efficiency(wrong, advice):
+    assert_advice(failure(lesson_00.check_0_2, core_hours, wrong), advice)
 
 
 # Exercise 0.3

@@ -57,7 +57,7 @@ WRONG = [
     ("interval", lambda a, b: None, "return"),
     ("throughput_interval", lambda n, s: (n / (s - 0.5), n / (s + 0.5)), "exchanged"),
     ("throughput_interval", lambda n, s: (n / (s + 1), n / (s - 1)), "half a second"),
-    ("throughput_interval", lambda n, s: ((s + 0.5) / n, (s - 0.5) / n), "seconds a sample"),
+    ("throughput_interval", lambda n, s: ((s + 0.5) / n, (s - 0.5) / n), "seconds per sample"),
     ("seconds_from_us", lambda us, n: us * n, "microseconds"),
     ("seconds_from_us", lambda us, n: us * n / 1000, "milliseconds"),
     ("seconds_from_us", lambda us, n: us / n / 1e6, "multiply"),
