@@ -22,8 +22,8 @@ from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, w
 from lessons.toolkit.plots.rounds import speed_rounds
 from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
-from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
+from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 
