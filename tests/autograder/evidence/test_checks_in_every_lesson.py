@@ -180,7 +180,7 @@ CASES = [
 
 def test_a_check_has_most_lessons():
     """What does not apply is known: 00 and 04 as kept train no network, 06 prints no test."""
-    # 10 and 11 sum losses on the ranks, 12 prints none beside its points.
+    # 09 to 11 print no line of an epoch that could be held against the record.
     missing = {(lesson, words) for lesson in LESSONS for words in CHANGED} - {
         case.values for case in CASES
     }
