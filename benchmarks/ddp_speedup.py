@@ -33,9 +33,10 @@ WAYS: dict[str, tuple[int, float | None]] = {
 def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
     """One process: print its images a second over the steps, all processes beginning together."""
     sys.path.insert(0, str(LESSON))
-    import speed
     import torch
     from mpi4py import MPI
+
+    import speed
 
     rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
