@@ -17,8 +17,6 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from lessons.toolkit.record import Record
-
 import train
 from ranks import who_am_i
 
@@ -77,15 +75,6 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     batch = torch.randn(16, 8, device=device), torch.randint(0, 2, (16,), device=device)
     step = (model, optimizer, nn.CrossEntropyLoss(), *batch)
-    record = Record(
-        "10",
-        args,
-        source="hang",
-        params=sum(p.numel() for p in model.parameters()),
-        rank=rank,
-        size=size,
-        local_rank=local_rank,
-    )
     for _ in range(3):  # all of them: DDP sorts its gradients in the first steps
         train.train_step(*step)
     watch = threading.Timer(args.look_after, keep_stack, [rank])
@@ -97,7 +86,6 @@ def main():
     dist.barrier(pause)  # here the others wait for rank 0
     watch.cancel()
     print(f"Rank {rank} goes on: nobody has waited.", flush=True)
-    record.end()
     dist.destroy_process_group()
 
 

@@ -212,7 +212,7 @@ check.check_10_3(tf_cluster)
 # (PerReplica) to a Tensor"*. A loop of one's own works with both.
 
 # %%
-runs["MultiWorkerMirrored"] = workers = run("job_multiworker.sbatch", ranks)
+runs["MultiWorker"] = workers = run("job_multiworker.sbatch", ranks)
 heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
 print(
     f"{workers.workers} workers, {heard:g} heard each other, {workers.end['param_spread']:g} apart"
@@ -277,7 +277,7 @@ for way in ("synchronous", "asynchronous"):
     )
     print(f"accuracy {servers[way].test_accuracy.value:.4f}")
 print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
-runs |= {f"server, {way}": found for way, found in servers.items()}
+runs |= {f"server, {way[:-7]}": found for way, found in servers.items()}
 
 # %% [markdown]
 # **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two

@@ -154,20 +154,19 @@ def main():
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
-        with record.epoch() as epoch:
-            order = order_of(sampler, number)
-            batches = order.split(args.batch_size)
+        order = order_of(sampler, number)
+        batches = order.split(args.batch_size)
+        orders = gather(order.numpy())  # those of all ranks, for the record
+        with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)
                 yb = y[batch].to(device)
                 loss, outputs = train_step(model, optimizer, loss_function, xb, yb, args.accumulate)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
-            epoch.pause()
-            for numbers in gather(order.numpy()):  # of all ranks
+            for numbers in orders:
                 epoch.read(numbers)
             epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
-            epoch.log(steps=len(batches))
         if rank == 0:
             print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
     record.trained(model.parameters(), gather)

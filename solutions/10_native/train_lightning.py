@@ -77,7 +77,6 @@ class Recorder(lightning.Callback):
         self.correct += outputs["correct"]
 
     def on_train_epoch_end(self, trainer, module):
-        self.epoch.pause()
         own = torch.cat(self.read).cpu()
         for numbers in gather(own.numpy()):  # of all ranks
             self.epoch.read(numbers)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -72,7 +73,7 @@ def test_the_hang_says_where_every_rank_waits(tmp_path):
     words = ("--timeout", "9", "--look-after", "3")
     with pytest.raises(AssertionError) as failed:
         run(LESSON / "hang.py", 2, *words, out=tmp_path, **meet())
-    assert "Timed out waiting 9000ms" in str(failed.value)
+    assert re.search("timed out|timeout", str(failed.value), re.IGNORECASE)
     stacks = [(tmp_path / f"stack_of_rank_{rank}.txt").read_text() for rank in (0, 1)]
     assert "broadcast" in stacks[0]
     assert "step_in_no_sync" in stacks[0]

@@ -12,7 +12,9 @@ NOT_WRAPPED = (("train.py", WRAPPED, "return model"),)
 PLANTED = {
     "not wrapped": NOT_WRAPPED,
     "no set_epoch": (("train.py", "    sampler.set_epoch(epoch)\n", ""),),
-    "every rank reads all": (("train.py", SAMPLER, SAMPLER.replace("size, rank", "1, 0")),),
+    "every rank reads all": (
+        ("train.py", SAMPLER, SAMPLER.replace("size, rank, seed=", "1, 0, seed=9 + ")),
+    ),
     "an order of its own on each rank": (
         ("train.py", SAMPLER, SAMPLER.replace("args.seed", "args.seed + rank")),
     ),
