@@ -114,8 +114,8 @@ def away(
         return MOST
     ways = [float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True)]
     least = LEAST * max(ways)  # of an array that hardly moves, rounding is no error
-    # Of each array by its own way: the first layers of a deep network have small gradients. Python's
-    # max would pass over what is no number.
+    # Of each array by its own way: the first layers of a deep network have small gradients.
+    # Python's max would pass over what is no number.
     errors = [
         float(np.abs(f - r).max()) / max(way, least)
         for f, r, way in zip(found, right, ways, strict=True)
@@ -129,7 +129,8 @@ def measure_gradients(
     serial: Callable[[], None], **point: Any,
 ) -> None:  # fmt: skip
     """Of the timed network itself: one step's gradients of all stages against those of one process,
-    as a part of the largest of the same array. network: rank 0's whole one, which gets the stages' parameters."""
+    as a part of the largest of the same array. network: rank 0's whole one, which gets the stages'
+    parameters."""
     before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
     gradients()
     after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]
