@@ -77,12 +77,13 @@ def is_strong(run: Run) -> bool:
 
 
 def of_parameters(run: Run) -> str:
-    """Of rank 0, with what the network was tested on."""
+    """Of all ranks, which may hold parts of one network, with what it was tested on."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
+    every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     dataset = run.header.get("dataset")
     tested = dataset.get("test_samples") if isinstance(dataset, dict) else None
     known = first is not None and len(first) >= 8 and run.test_accuracy is not None
-    return digest([first, tested]) if known else ""
+    return digest([*every, tested]) if known else ""
 
 
 def of_job(run: Run) -> str:

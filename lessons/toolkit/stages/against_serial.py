@@ -11,6 +11,7 @@ from lessons.toolkit.stages.gathering import gathered
 WIDTHS = (12, 16, 9, 16, 8, 16, 9, 16, 5)  # of a small network: eight layers
 STEPS, IMAGES, RATE = 3, 23, 0.5  # 23 divides by nothing: micro-batches unlike in size
 MOST = 1e3  # an error that is no number, or a larger one
+LEAST = 1e-4  # of the longest way
 
 
 def measure_holdings(record: Any, dist: Any, stage: Any, mine: Sequence[int]) -> None:
@@ -64,7 +65,7 @@ def serial_error(
     dist: Any, stage: Any, train_step: Callable[..., Any], order: Any, images: int = IMAGES
 ) -> float:
     """How far parameters are from those of one process after three steps in float64, as a part of
-    the longest way that one of them went."""
+    the longest way that one of the same array went."""
     import torch
 
     device = next(stage.layers.parameters()).device
@@ -111,10 +112,16 @@ def away(
 ) -> float:
     if [a.shape for a in found] != [a.shape for a in right]:
         return MOST
-    way = max(float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True))
+    ways = [float(np.abs(r - s).max()) for r, s in zip(right, start, strict=True)]
+    least = LEAST * max(ways)  # of an array that hardly moves, rounding is no error
+    # Of each array by its own way: the first layers of a deep network have small gradients.
     # Python's max would pass over what is no number.
-    worst = float(np.max([np.abs(f - r).max() for f, r in zip(found, right, strict=True)]))
-    return worst / way if np.isfinite(worst) else MOST
+    errors = [
+        float(np.abs(f - r).max()) / max(way, least)
+        for f, r, way in zip(found, right, ways, strict=True)
+    ]
+    worst = float(np.max(errors))
+    return min(worst, MOST) if np.isfinite(worst) else MOST
 
 
 def measure_gradients(
@@ -122,7 +129,8 @@ def measure_gradients(
     serial: Callable[[], None], **point: Any,
 ) -> None:  # fmt: skip
     """Of the timed network itself: one step's gradients of all stages against those of one process,
-    as a part of the largest. network: rank 0's whole one, which gets the stages' parameters."""
+    as a part of the largest of the same array. network: rank 0's whole one, which gets the stages'
+    parameters."""
     before = [parameter.detach().cpu().numpy().copy() for parameter in stage.layers.parameters()]
     gradients()
     after = [p.grad.detach().cpu().numpy() for p in stage.layers.parameters() if p.grad is not None]

@@ -5,7 +5,7 @@ from real_runs import ROOT, run
 
 from lessons.toolkit.checks.lesson_11.fitting import CASES, GB
 
-pytestmark = pytest.mark.ranks
+pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "11_pipeline"
 SMALL = ("--width", "37", "--batch-sizes", "96", "--steps", "3", "--depth", "4")

@@ -4,7 +4,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 
 TWO, SPEED = "right stages", "speed"
 SERIAL = {"as-serial": "serial error"}
-NOTHING = dict.fromkeys(("parts", "as-serial", "schedule"), "did not finish")
+NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks")  # the run on one
 TINY = (("speed.py", "default=1024,", "default=64,"), ("speed.py", "default=512,", "default=64,"))
 RIGHT = """
 orders = []
@@ -66,7 +66,7 @@ TABLE: LazyTable = {
         ),
         "one after the other": of(RIGHT.format(ahead="1"), {"schedule": "schedule excess"}),
         "one after the other, timed": of(
-            RIGHT.format(ahead="1"), {"schedule": "held of speed"}, base=SPEED
+            RIGHT.format(ahead="1"), {"schedule": "of_rank 0 of speed: 1"}, base=SPEED
         ),
     },
     "plan.py 11.4: stage, replica, and the ranks that hold the same layers": {
