@@ -173,7 +173,9 @@ def test_speed_is_the_share_of_what_silent_copies_do():
 TRAININGS = {
     "strong, the local batch kept": ("same", (2, "strong", 64), {}, "global batch of same"),
     "epoch, the batch divided": ("grown", (2, "epoch", 32), {}, "local batch of grown"),
-    "other accuracy": ("same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one"),
+    "other accuracy": (
+        "same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one",
+    ),
     "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy of grown"),
     "nothing moved": (
         "one", (1, "serial", 64), {"end": {"param_moved": 0.0}}, "param moved of one",
