@@ -28,6 +28,7 @@ CHAIN = [
     ("09_learning_rate/train.py", "06_allreduce/train.py", 175),
     ("09_learning_rate/train_horovod.py", "07_horovod/train.py", 135),
     ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 85),
+    ("12_scaling/train.py", "02_serial/train_torch.py", 120),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
