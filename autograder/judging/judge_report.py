@@ -97,7 +97,7 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
-    words = {word.casefold() for word in WORD.findall(text)}
+    words = different_words(text)
     if title.casefold() not in report.parts:
         return Part(name, FAILED, 0, expected, f"no heading `## {title}`", (where,), WRITE_IT)
     if len(words) < fewest:
@@ -105,3 +105,7 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
         hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
         return Part(name, FAILED, 0, expected, found, (where,), hint)
     return Part(name, PASSED, 1, expected, f"{name} is there", (where,))
+
+
+def different_words(text: str) -> set[str]:
+    return {word.casefold() for word in WORD.findall(text)}

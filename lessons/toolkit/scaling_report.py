@@ -31,7 +31,7 @@ def write(
     recommendation: str = "",
     unknown: str = "",
     file: str = REPORT,
-) -> str:
+) -> None:
     """Write the report and its picture. runs: of the study; laws: what was fitted, by name."""
     tables = dict(by_kind(runs))
     if not tables:
@@ -51,7 +51,6 @@ def write(
     )
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
-    return text
 
 
 def table(kind: str, rows: Sequence[Row]) -> str:

@@ -7,18 +7,14 @@ import torch
 import torch.distributed as dist
 
 from cluster.launchers import launched
+from lessons.toolkit.ranks import enough_gpus
 
 
 def who_am_i():
     """Rank, number of ranks, local rank, as torchrun, mpirun or srun tell them."""
     me = launched()
     rank, size, local_rank = (me.rank, me.size, me.local_rank) if me else (0, 1, 0)
-    gpus = torch.cuda.device_count()
-    if 0 < gpus <= local_rank:
-        sys.exit(
-            f"Rank {rank} has no GPU: its local rank is {local_rank}, and this node shows {gpus}. "
-            "Start as many tasks a node as it has GPUs."
-        )
+    enough_gpus(torch.cuda.device_count())
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "0")  # any that is free

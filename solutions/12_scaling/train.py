@@ -156,8 +156,9 @@ def main():
     for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
-        batches = order_of(sampler, number).split(local_batch)
-        dist.barrier()  # rank 0 tested what the epoch before had made
+        order = order_of(sampler, number)
+        batches = order.split(local_batch)
+        orders = gather(order.numpy())  # those of all ranks, for the record
         with record.epoch(steps=len(batches)) as epoch:
             for batch in batches:
                 xb = x[batch].to(device)
@@ -165,10 +166,9 @@ def main():
                 loss, outputs = train_step(model, optimizer, loss_function, xb, yb)
                 loss_sum += loss.detach() * len(batch)
                 correct += (outputs.argmax(1) == yb).sum()
-            epoch.pause()
-            for numbers in gather(torch.cat(batches).numpy()):  # of all ranks
+            for numbers in orders:
                 epoch.read(numbers)
-            epoch.log(loss=loss_sum.item() / len(sampler), accuracy=correct.item() / len(sampler))
+            epoch.log(loss=loss_sum.item() / len(order), accuracy=correct.item() / len(order))
         record.trained(model.parameters(), gather)
         loss, accuracy = evaluate(network, loss_function, x_test.to(device), y_test.to(device))
         record.evaluated(accuracy, loss=loss, samples=len(x_test), epoch=number)

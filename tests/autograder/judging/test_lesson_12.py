@@ -131,7 +131,7 @@ def test_own_laws_are_fitted_to_the_own_study():
 STUDIES = {
     "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
     "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
-    "hardly any images": ("strong", {"work": lambda p: (64 // p, 128)}, "study", "128 samples"),
+    "hardly any images": ("strong", {"work": lambda p: (64 // p, 64)}, "study", "64 samples"),
     "a small batch": (
         "strong",
         {"work": lambda p: (16 // p, 2048)},
@@ -174,7 +174,7 @@ TRAININGS = {
     "strong, the local batch kept": ("same", (2, "strong", 64), {}, "global batch of same"),
     "epoch, the batch divided": ("grown", (2, "epoch", 32), {}, "local batch of grown"),
     "other accuracy": (
-        *("same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one"),
+        "same", (2, "strong", 32), {"test_accuracy": 0.93}, "accuracy between same and one",
     ),
     "nothing learnt": ("grown", (2, "epoch", 64), {"test_accuracy": 0.2}, "test accuracy of grown"),
     "nothing moved": (

@@ -276,29 +276,18 @@ def test_wrong_costs(function, words):
 
 
 WORDS = "these are some words of mine, which say what I found on this machine and why it matters"
-PARTS = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
-TABLES = "".join(f"### {kind}\n\n| ranks |\n|---|\n| 1 |\n" for kind in ("strong", "epoch", "weak"))
-REPORT = "".join(f"## {part}\n\n{WORDS}\n\n" for part in PARTS) + f"## Table\n\n{TABLES}"
 
 
-def test_a_report_with_all_parts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.md").write_text(REPORT)
-    check.check_12_8("report.md")
+def test_three_parts_in_own_words():
+    check.check_12_8(WORDS, WORDS, WORDS)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [(f"## Recommendation\n\n{WORDS}", "## Recommendation\n\n", "how many devices to ask for"),
-     (f"## Question\n\n{WORDS}", "## Question\n\nIs it?", "what you wanted to know"),
-     ("### weak", "weak", "### weak")],
+    ("texts", "words"),
+    [((WORDS, "", WORDS), "how many devices to ask for"),
+     (("Is it?", WORDS, WORDS), "what you wanted to know"),
+     ((WORDS, WORDS, "much " * 40), "cannot tell"),
+     ((WORDS, 2, WORDS), "is a text")],
 )  # fmt: skip
-def test_a_report_that_lacks_something(old, new, words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.md").write_text(REPORT.replace(old, new))
-    assert_advice(failure(check.check_12_8, "report.md"), words)
-
-
-def test_there_is_no_report(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert_advice(failure(check.check_12_8, "report.md"), "Run the cell above")
+def test_a_part_that_says_nothing(texts, words):
+    assert_advice(failure(check.check_12_8, *texts), words)

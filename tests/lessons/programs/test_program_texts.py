@@ -34,6 +34,7 @@ CHAIN = [
     ("10_native/train_ps.py", "02_serial/train.py", 220),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
+    ("12_scaling/train.py", "02_serial/train_torch.py", 120),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [

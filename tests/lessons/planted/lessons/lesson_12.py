@@ -2,8 +2,8 @@
 
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
-FEW = ("--rounds", "6", "--batch-size", "32", "--train-samples", "256")
-WORDS = ("--train-samples", "2560", "--test-samples", "1000", "--epochs", "4")
+FEW = ("--rounds", "6", "--batch-size", "32", "--train-samples", "128")
+WORDS = ("--train-samples", "2560", "--test-samples", "500", "--epochs", "3")
 SAMPLER = "DistributedSampler(x, size, rank, seed=args.seed)"
 PASS = "DistributedSampler(range(samples), p, 0 if copies else rank, seed=args.seed)"
 WRAPPED = "return DistributedDataParallel(model, device_ids=gpus, process_group=group)"
@@ -26,7 +26,7 @@ LESSON = Lesson(
         "right, strong": training("strong"),
         "right, epoch": training("epoch"),
         "three rounds": study("strong", words=("--rounds", "3", *FEW[2:])),
-        "too little work": study("strong", words=(*FEW[:4], "--train-samples", "64")),
+        "too little work": study("strong", words=(*FEW[:4], "--train-samples", "32")),
         "a batch of four": study("strong", words=("--rounds", "6", "--batch-size", "4", *FEW[4:])),
         "a rate of 0": study("epoch", ("study.py", '["lr"] = lr', '["lr"] = 0')),
         "not wrapped": study("weak", *NOT_WRAPPED),
@@ -56,7 +56,7 @@ LESSON = Lesson(
     mistakes={
         "none": Mistake("right, epoch", {}),
         "three rounds": Mistake("three rounds", {"study": "0 sizes"}, "12_study_1.out"),
-        "too little work": Mistake("too little work", {"study": "64 samples"}, "12_study_1.out"),
+        "too little work": Mistake("too little work", {"study": "32 samples"}, "12_study_1.out"),
         "a batch of four": Mistake(
             "a batch of four", {"study": "batch, size smallest"}, "12_study_1.out"
         ),

@@ -48,10 +48,10 @@ def test_what_laws_leave_open_is_shaded_beyond_the_data():
 
 def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    text = scaling_report.write(
+    scaling_report.write(
         runs(), laws={"f": "0.02"}, question="How many?", recommendation="Two.", unknown="Much."
     )
-    assert (tmp_path / "report.md").read_text() == text
+    text = (tmp_path / "report.md").read_text()
     assert (tmp_path / "study.png").stat().st_size > 5000
     for part in (
         "## Question\n\nHow many?",
