@@ -263,8 +263,12 @@ check.check_0_5()
 # %% [markdown]
 # ## Submit
 #
-# You could type `cluster submit job.sbatch` again. `submit_once` does it from a notebook: it prints the
-# real command, waits for the end, and returns the output files.
+# In your terminal you would now type
+#
+#     cluster submit job.sbatch
+#
+# `submit_once` does it from a notebook: it prints the real command, waits for the end, and returns the
+# output files.
 
 # %%
 from cluster.jobs.notebook import submit_once

@@ -248,7 +248,10 @@ NAMES = [
 
 def test_names_are_only_text(tmp_path, grade):
     for number, name in enumerate(NAMES):
-        answers = {"predict_two_ranks": name.replace("\n", " "), "s4_epoch_s": name.replace("\n", " ")}
+        answers = {
+            "predict_two_ranks": name.replace("\n", " "),
+            "s4_epoch_s": name.replace("\n", " "),
+        }
         keras = make_record(job_id=str(number), device=name, model=name)
         hand_in(tmp_path / "class" / name / "02", keras=keras, answers=answers)
     result = grade(tmp_path / "class", "--junit")
