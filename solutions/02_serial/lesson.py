@@ -87,7 +87,7 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #     python train.py --help
 #
 # Keras is a high-level interface. It was once a front end for TensorFlow, CNTK and Theano; today
-# TensorFlow, PyTorch and JAX can stand behind it.
+# TensorFlow, PyTorch and JAX can do its work.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
 # 10 units with `softmax`. Save the file and run this cell. (Red lines about *oneDNN* are how

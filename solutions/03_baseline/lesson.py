@@ -188,7 +188,7 @@ check.check_3_3(train)
 import math
 
 network = train.build_model("ResNet50V2", 128)
-outputs = [layer.output_shape for layer in network.layers[1:]]  # behind the input
+outputs = [layer.output_shape for layer in network.layers[1:]]  # without the input
 per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 bytes a number
 fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps nothing
 print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
@@ -335,7 +335,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # --test-samples 512 --batch-size 64`; with the sizes in `job.sbatch` two cores would need hours.
 # `train_words`, at the top of this page, holds what your profile takes.
 #
-# **Exercise 3.5.** `job_words` returns the words behind `job.sbatch`: ResNet152V2, at your profile's
+# **Exercise 3.5.** `job_words` returns the words after `job.sbatch`: ResNet152V2, at your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
 
 
