@@ -373,4 +373,5 @@ answers.note(
 #     lessons submit 02
 #
 # Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further
-# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.
+# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
+# *Supercomputing for Artificial Intelligence*.
