@@ -193,13 +193,14 @@ per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 byt
 fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps nothing
 print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
 for batch in (32, 256, 1024, 2048):
-    print(f"batch {batch:5}: at most {(fixed + batch * per_image) / 1e9:6.1f} GB")
+    print(f"batch {batch:5}: about {(fixed + batch * per_image) / 1e9:6.1f} GB")
 predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
-# "At most", because a framework gives back early what the backward pass does not need. On a CPU the peak
-# of a training step grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40). So
-# an A100 with 40 GB is full between a batch of about 970 and one of about 1,400, and 2,048 does not fit.
+# "About", because a framework gives back early what the backward pass does not need, and its libraries
+# want working space. On a CPU the peak of a training step grew by 28 MB per image (TensorFlow 2.21,
+# batches of 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970
+# and one of 1,400, and 2,048 does not fit.
 # **The largest batch follows from the device's memory**; divide, before you ask for it.
 #
 # ## Fewer bits
