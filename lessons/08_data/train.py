@@ -15,7 +15,14 @@ from horovod.tensorflow import broadcast_variables
 from mpi4py import MPI
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import DataDistributor, compare_images, looking, probe_steps, ranks_heard
+from lessons.toolkit.ranks import (
+    DataDistributor,
+    compare_images,
+    enough_gpus,
+    looking,
+    probe_steps,
+    ranks_heard,
+)
 from lessons.toolkit.record import Record, param_hash
 
 from make_parts import list_parts, load_parts
@@ -105,6 +112,7 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own

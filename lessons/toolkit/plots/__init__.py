@@ -5,6 +5,7 @@ Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
 """
 
 from lessons.toolkit.plots.exchange import allreduce_times, busiest_rank, tensor_timeline
+from lessons.toolkit.plots.foretold import foretold
 from lessons.toolkit.plots.input_pipeline import (
     class_in_batches,
     input_overlap,
@@ -31,6 +32,7 @@ __all__ = [
     "class_in_batches",
     "epoch_bars",
     "fitted_curves",
+    "foretold",
     "four_curves",
     "images",
     "input_overlap",
