@@ -88,7 +88,7 @@ answers.note(
 #
 # ## Watch a job, and cancel it
 #
-# `clock.sbatch` prints the time every two seconds, for ever. Submit it. The answer is a number: put it
+# `clock.sbatch` prints the time every two seconds, and never ends. Submit it. The answer is a number: put it
 # in the place of `JOB` in the lines after it.
 #
 #     cluster submit clock.sbatch
@@ -263,8 +263,12 @@ check.check_0_5()
 # %% [markdown]
 # ## Submit
 #
-# You could type `cluster submit job.sbatch` again. `submit_once` does it from a notebook: it prints the
-# real command, waits for the end, and returns the output files.
+# In your terminal you would now type
+#
+#     cluster submit job.sbatch
+#
+# `submit_once` does it from a notebook: it prints the real command, waits for the end, and returns the
+# output files.
 
 # %%
 from cluster.jobs.notebook import submit_once
@@ -282,7 +286,8 @@ print("\n".join(line for line in lines if line and ":::MLLOG" not in line))
 
 # %%
 records = [line for line in lines if ":::MLLOG" in line]
-print(f"{len(records)} lines like this one:\n{records[0]}")
+task = next(line for line in records if '"key":"rank"' in line)
+print(f"{len(records)} lines like this one:\n{task}")
 
 # %% [markdown]
 # This is the **run record**. Each line is one event: a task is there, an epoch has ended, something
@@ -327,8 +332,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the wall time that was 
 #
 #     nvidia-smi
 #
-# shows names, memory and the processes on them. It shows the node that you are on, and a login node
-# mostly has none. To look at the node of a job that runs:
+# shows names, memory and the processes on them. It shows the node that you are on; most login nodes
+# have none. To look at the node of a job that runs:
 #
 #     srun --jobid=JOB --overlap nvidia-smi
 #
@@ -340,8 +345,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the wall time that was 
 #     launch python -u train.py
 #     exit
 #
-# (Inside the allocation the site's file also loads the software and brings `launch`, hence twice.)
-# What you want to keep belongs into jobs. Without the `exit` the node stays yours, and idle.
+# (The file is read twice: inside the allocation it also loads the software and brings `launch`.)
+# What you want to keep, give to a job. Without the `exit` the node stays yours, and idle.
 #
 # ## Break it
 #
@@ -395,7 +400,7 @@ answers.note(ranks_seen=len(run.ranks), gflops=gigaflops)
 # | output empty until the end | no `-u` |
 # | output empty, `ImportError` in the error file | module or environment not loaded |
 # | `sbatch` asks for an account, or takes the wrong partition | the site's file was not read: `source ~/.dl-course/site.sh` |
-# | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the last line's exit code counts, hence `set -e` in the job |
+# | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the last line's exit code counts; `set -e` in the job ends it at the first failure |
 #
 # Two measured facts: on a real Slurm with two virtual nodes, eight tasks started in 0.1 s; and a
 # limit of one minute ended a job after about 1:25, because Slurm grants some grace.

@@ -179,7 +179,7 @@ plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, hi
 # %% [markdown]
 # **What you should see.** With 0.02 the loss falls and has not arrived after 100 steps; with 0.5 it
 # arrives at 0.016 (0.0113 is the best that any polynomial of this form can do); with 0.92 it first falls, then
-# rises for ever. So: start somewhere, measure the error, get the gradient, take a small step, and
+# rises without end. So: start somewhere, measure the error, get the gradient, take a small step, and
 # stop when it is good enough.
 #
 # ## A network is a form, too

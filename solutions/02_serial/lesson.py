@@ -77,13 +77,17 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # - the forward and backward pass and the update became a **model** and **`fit`**;
 # - SGD became **Adam**, which keeps two numbers for each parameter;
 # - `--epochs`, `--batch-size` and friends come from the command line, so that a job file can
-#   change them without touching the program (`python train.py --help` lists them; where older
-#   material types `--batch_size`, that works, too);
+#   change them without touching the program (where older material types `--batch_size`, that works,
+#   too);
 # - a **record** (lesson 00) prints what is measured: at the start, after each epoch, at the end. Its
 #   clock only moves forward, and is read after the device has finished its work.
 #
+# This lists all options:
+#
+#     python train.py --help
+#
 # Keras is a high-level interface. It was once a front end for TensorFlow, CNTK and Theano; today
-# TensorFlow, PyTorch and JAX can stand behind it.
+# TensorFlow, PyTorch and JAX can do its work.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
 # 10 units with `softmax`. Save the file and run this cell. (Red lines about *oneDNN* are how
@@ -311,7 +315,9 @@ print(f"epoch on 1 rank {epoch_time(one):.2f} s, on 2 ranks {epoch_time(two):.2f
 predictions.compare("predict_two_ranks", speedup(epoch_time(one), epoch_time(two)))
 
 # %% [markdown]
-# Each rank did half of the work, and it was hardly faster, perhaps slower. After each batch of 32
+# Each rank did half of the work. On two idle cores that is hardly faster than one rank, perhaps slower.
+# (Was yours twice as fast? Then something else slowed your first job: measure both once more, with
+# `submit_once(…, again=True)`.) Why so little? After each batch of 32
 # images the ranks exchange 407,050 gradients, and the computing between two exchanges takes about a
 # millisecond on a CPU core. **There is too little work for each exchange.** Lesson 06 tells what an
 # exchange costs; lesson 07 uses a network for which it pays. With more ranks than your machine has
@@ -367,4 +373,5 @@ answers.note(
 #     lessons submit 02
 #
 # Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further
-# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for Artificial Intelligence*.
+# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
+# *Supercomputing for Artificial Intelligence*.

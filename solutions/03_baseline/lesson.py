@@ -188,18 +188,19 @@ check.check_3_3(train)
 import math
 
 network = train.build_model("ResNet50V2", 128)
-outputs = [layer.output_shape for layer in network.layers[1:]]  # behind the input
+outputs = [layer.output_shape for layer in network.layers[1:]]  # without the input
 per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 bytes a number
 fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps nothing
 print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
 for batch in (32, 256, 1024, 2048):
-    print(f"batch {batch:5}: at most {(fixed + batch * per_image) / 1e9:6.1f} GB")
+    print(f"batch {batch:5}: about {(fixed + batch * per_image) / 1e9:6.1f} GB")
 predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
-# "At most", because a framework gives back early what the backward pass does not need. On a CPU the peak
-# of a training step grew by 28 MB per image (TensorFlow 2.21, batches of 8, 24 and 40). So
-# an A100 with 40 GB is full between a batch of about 970 and one of about 1,400, and 2,048 does not fit.
+# "About", because a framework gives back early what the backward pass does not need, and its libraries
+# want working space. On a CPU the peak of a training step grew by 28 MB per image (TensorFlow 2.21,
+# batches of 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970
+# and one of 1,400, and 2,048 does not fit.
 # **The largest batch follows from the device's memory**; divide, before you ask for it.
 #
 # ## Fewer bits
@@ -335,7 +336,7 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 # --test-samples 512 --batch-size 64`; with the sizes in `job.sbatch` two cores would need hours.
 # `train_words`, at the top of this page, holds what your profile takes.
 #
-# **Exercise 3.5.** `job_words` returns the words behind `job.sbatch`: ResNet152V2, at your profile's
+# **Exercise 3.5.** `job_words` returns the words after `job.sbatch`: ResNet152V2, at your profile's
 # sizes. The check then counts its parameters, which takes some seconds.
 
 

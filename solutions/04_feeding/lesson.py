@@ -81,7 +81,7 @@ check.check_4_1(sources.write_packs)
 # %% [markdown]
 # ## In which order
 #
-# SGD wants samples in random order; a disk wants them one behind the other. The compromise has two
+# SGD wants samples in random order; a disk wants them one after the other. The compromise has two
 # parts: **the packs in a new order each epoch**, and a **buffer** out of which samples are drawn.
 #
 # **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has another permutation. A
@@ -132,9 +132,9 @@ plots.class_in_batches(
 # |---|---|---|
 # | `map(decode, num_parallel_calls=n)` | opens and decodes *n* pieces at once | first; n = cores of the job |
 # | `unbatch()` | a pack becomes single samples | before anything is shuffled |
-# | `cache()` | keeps what came so far in memory | behind the expensive, before the random, while it is small |
-# | `shuffle(buffer)` | draws from a buffer | behind `cache`, on samples and not on batches |
-# | `prepare(…)` | batches, scales and resizes (lesson 03) | behind `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
+# | `cache()` | keeps in memory what came so far | after the expensive stages, before the random ones, where the data is still small |
+# | `shuffle(buffer)` | draws from a buffer | after `cache`, on samples and not on batches |
+# | `prepare(…)` | batches, scales and resizes (lesson 03) | after `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
 # | `prefetch(n)` | makes *n* batches ready while the network computes | last |
 #
 # **Exercise 4.3.** Fill `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`, `buffer`,
@@ -149,8 +149,8 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# Against lesson 03: three sources, `stages`, and `--compute-ms`, with which no network is built and each
-# step waits so many milliseconds (in `input_only.py`). What is then measured is the input alone.
+# Against lesson 03 there are three sources, `stages`, and `--compute-ms`. With that option no network is
+# built; each step waits so many milliseconds (in `input_only.py`). What is then measured is the input alone.
 
 # %%
 import difflib
@@ -338,9 +338,9 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 #
 # ## Arithmetic or memory
 #
-# The same question one floor below: a processor waits for its memory as a GPU waits for its files. Adding
-# two arrays moves much and computes little, a matrix product the other way round. That is why libraries
-# such as cuDNN and oneDNN (once MKL-DNN) spend their effort on moving each number as rarely as they can.
+# The same question, one floor below: a processor waits for its memory as a GPU waits for its files. Adding
+# two arrays moves much and computes little; a matrix product is the other way round. That is why libraries
+# such as cuDNN and oneDNN (once MKL-DNN) take such pains to move each number as rarely as they can.
 #
 # **Exercise 4.5.** GB/s of `a + b` with *n* float32 in each array; GFLOP/s of a product of *n* × *n* matrices. Both run on
 # one core: NumPy adds on one anyway, and at the top of this page its products were told to.
@@ -407,12 +407,12 @@ answers.note(
 #
 # | you see | it was |
 # |---|---|
-# | every epoch has the same order, the same flips and crops | `cache()` behind `shuffle` or behind random changes |
+# | every epoch has the same order, the same flips and crops | `cache()` after `shuffle` or after random changes |
 # | a loss like the teeth of a saw | packs sorted by class, and shuffled only inside |
 # | the second run is far faster than the first | the system's file cache, not your change: compare runs of the same kind |
 # | more loader workers, slower | more workers than the job has cores |
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
-# | out of memory (exit code 137) after the first epoch | `cache()` behind `prepare`: floats of full size |
+# | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
 # | fewer images per epoch than the set has | a pack cut off, or `drop_remainder=True` |
 # | your support team writes to you | millions of small files on the shared file system |
 #
@@ -420,9 +420,10 @@ answers.note(
 #
 # - Your predictions came back. What packs gain depends on the machine, so measure it. Whether a second GPU
 #   helps follows from one question: which of the two is the slower one, input or computing?
-# - Measure the input alone (a wait for the network) and the network alone (data in memory). The slower of
-#   both is your epoch; an honest pipeline makes it no slower than that.
-# - Packs, written mixed; their order new each epoch; decode in parallel; cache before shuffle; prefetch last.
+# - Measure the input alone (a wait instead of the network) and the network alone (data in memory). A good
+#   pipeline makes the epoch as long as the slower of the two, and no longer.
+# - Write packs mixed, read them in a new order each epoch, decode in parallel, cache before you shuffle,
+#   prefetch last.
 # - Say whether files were cold or cached when you quote a reading speed. Where cold reads are slow, stage
 #   the packs on the node's own disk.
 #

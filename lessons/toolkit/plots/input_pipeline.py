@@ -52,7 +52,7 @@ def input_rates(
         lines.append((f"{net.header.get('model')}, here", statistics.median(values), "--"))
     lines += [(name, value, ":") for name, value in (published or {}).items()]
     for name, value, style in lines:
-        label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} a second"
+        label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} per second"
         axes.axvline(value, color=GREY, ls=style, lw=1.8, label=label)
     axes.set_yticks(range(len(known)), list(known))
     axes.invert_yaxis()
@@ -62,11 +62,11 @@ def input_rates(
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.xaxis.set_minor_formatter("")
     axes.grid(False, axis="y")
-    axes.set_xlabel("images a second")
+    axes.set_xlabel("images per second")
     if lines:
         figure.legend(loc="outside upper left", ncols=1, title="what a network consumes")
     first = next(iter(known))
-    table(below, ["way", "images a second", "from … to", f"over “{first}”"], rows)
+    table(below, ["way", "images per second", "from … to", f"over “{first}”"], rows)
 
 
 @picture

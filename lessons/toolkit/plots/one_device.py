@@ -61,7 +61,7 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     every = sorted({batch for found in points.values() for batch, _ in found})
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set(xlabel="batch of a device", ylabel="images a second", xticks=every)
+    axes.set(xlabel="batch of a device", ylabel="images per second", xticks=every)
     axes.set_ylim(bottom=0)
     axes.text(
         0.99, 0.02, "whiskers: slowest and fastest epoch, the first left out", ha="right",

@@ -1,5 +1,6 @@
 """What a lesson must mention, what every lesson must have, and what a job file looks like."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -197,6 +198,22 @@ def test_the_lesson_has_its_parts(folder):
     text = (folder / "lesson.py").read_text(encoding="utf-8")
     for part in ("## Predict", "What you should see", "## Traps", "## Recap", "Hand in"):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
+
+
+@pytest.mark.parametrize("lesson", ["00", "01", "02", "03", "04"])
+def test_exercises_are_numbered_in_their_order(lesson):
+    [folder] = SOLUTIONS.glob(f"{lesson}_*")
+    text = (folder / "lesson.py").read_text(encoding="utf-8")
+    numbers = [int(n) for n in re.findall(r"\*\*Exercise \d+\.(\d+)", text)]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("lesson", ["00", "01", "02", "03", "04"])
+def test_every_prediction_comes_back(lesson):
+    [folder] = SOLUTIONS.glob(f"{lesson}_*")
+    text = (folder / "lesson.py").read_text(encoding="utf-8")
+    noted = set(re.findall(r"\b(predict_\w+)=", text))
+    assert noted == set(re.findall(r'predictions\.compare\(\s*"(\w+)"', text))
 
 
 @pytest.mark.parametrize(

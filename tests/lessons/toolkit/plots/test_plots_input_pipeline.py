@@ -35,7 +35,7 @@ def test_the_table_names_each_way_and_how_much_faster_it_is():
     said = words(figure)
     assert {"files", "packs", "1,000", "4,000", "1.0", "4.0", "909 to 1,000"} <= set(said)
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert legend == ["ResNet50V2, here: 50.0 a second", "a GPU: 3,571 a second"]
+    assert legend == ["ResNet50V2, here: 50.0 per second", "a GPU: 3,571 per second"]
     assert is_png(figure)
 
 

@@ -1,0 +1,119 @@
+"""Every command on a page runs, in the place where the page says to type it.
+
+Programs and job files are filled as far as the page has come. `JOB` is the last job's number.
+"""
+
+import re
+import sys
+
+import pytest
+from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
+
+LESSONS = ("00", "01", "02", "03", "04")
+
+SLURM = "Slurm's own: a laptop has no Slurm"
+FULL = "for GPU nodes: hours on two cores"
+NOT_HERE = {
+    "sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS": SLURM,
+    "seff JOB": SLURM,
+    "nvidia-smi": "there is no GPU",
+    "srun --jobid=JOB --overlap nvidia-smi": SLURM,
+    "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
+    "salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00": SLURM,
+    "exit": "gives an allocation back, and there is none",
+    "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
+    "cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
+}
+# Commands inside a sentence: Slurm's or a site's own, or the end of a line that is typed elsewhere.
+IN_A_SENTENCE = {
+    "conda create -n py3.6-keras …": "another course's",
+    "ipython kernel install --user --name py3.6-keras --display-name \"…\"": "another course's",
+    "module load python/3.6.4-anaconda": "another site's",
+    "module load GCC/8.3.0 TensorFlow/1.13.1-GPU-Python-3.6.8 Keras/2.2.4-GPU-Python-3.6.8":
+        "another site's",
+    "sbatch clock.sbatch": SLURM,
+    "sbatch job.sbatch": SLURM,
+    "squeue --me": SLURM,
+    "scancel JOB": SLURM,
+    "sacct -X --jobs=JOB": SLURM,
+    "tail -f clock_JOB.out": "cluster logs -f types it",
+    "tail -f": "named, not to be typed",
+    "srun --cpu-bind=verbose …": SLURM,
+    "srun python": "what not to type",
+    "python -u": "named, not to be typed",
+    "python train.py": "what it prints is asked before it runs",
+    "cluster submit": "named, not to be typed",
+    "launch python": "named, not to be typed",
+    "launch python -u train.py": "a job file's last line",
+}  # fmt: skip
+PROGRAMS = (
+    "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
+    "conda|module|ipython|jupyter|mpirun|source|nvidia-smi"
+)
+# As typed, but on less: the same program and options.
+SMALLER = [("--model ResNet152V2", "--model MobileNet"), ("samples 512", "samples 64")]
+ENDLESS = "cluster logs -f"  # until Ctrl+C
+AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
+BEFORE = {"04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin"}
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_command_in_a_sentence_is_typed_or_has_a_reason(lesson):
+    typed = {command.line for name in LESSONS for command in commands(name)}
+    text = " ".join(cell for cell in cells_of(lesson) if cell.startswith(" [markdown]"))
+    text = re.sub(r"\n# ?", " ", text)
+    named = set(re.findall(rf"`((?:{PROGRAMS}) [^`]+)`", text))
+    known = typed | set(NOT_HERE) | set(IN_A_SENTENCE)
+    assert {re.sub(" +", " ", name) for name in named} - known == set()
+
+
+def test_no_reason_is_left_over():
+    typed = {command.line for name in LESSONS for command in commands(name)}
+    assert set(NOT_HERE) - typed == set()
+    text = " ".join(re.sub(r"\n# ?", " ", cell) for name in LESSONS for cell in cells_of(name))
+    assert [name for name in IN_A_SENTENCE if f"`{name}`" not in re.sub(" +", " ", text)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
+    [folder] = (SOLUTIONS.parent / "lessons").glob(f"{lesson}_*")
+    here = tmp_path / "course" / "lessons" / folder.name
+    here.mkdir(parents=True)
+    (here / "lesson.ipynb").write_bytes((folder / "lesson.ipynb").read_bytes())
+    (tmp_path / "course" / ".venv").symlink_to(sys.prefix)
+    (tmp_path / "home").mkdir()
+    terminal = Terminal(here, tmp_path / "home")
+    terminal.type("cluster use laptop")
+    terminal.type(BEFORE.get(lesson, "true"))
+    job, running, cell = "", set(), -1
+    for command in commands(lesson):
+        if command.line in NOT_HERE:
+            continue
+        put_files(lesson, here, command.filled)
+        if command.cell != cell:  # the page's own cells have waited for their jobs
+            wait_for(terminal, running)
+            cell = command.cell
+        line = command.line.replace("JOB", job)
+        for there, smaller in SMALLER:
+            line = line.replace(there, smaller)
+        endless = line.startswith(ENDLESS)
+        code, printed = terminal.type(f"timeout -s INT 6 {line}" if endless else line)
+        assert code == 0 or (endless and code in (124, 130)), f"{line}\n{printed}"
+        assert "Traceback" not in printed, f"{line}\n{printed}"
+        if submitted := re.search(r"Submitted batch job (\d+)", printed):
+            job = submitted[1]
+            running.add(job)
+        if line.startswith("cluster cancel"):
+            running.discard(job)
+        if command.line in AFTERWARDS:
+            terminal.type(AFTERWARDS[command.line])
+    wait_for(terminal, running)
+    terminal.close()
+
+
+def wait_for(terminal, jobs):
+    for job in sorted(jobs):
+        code, printed = terminal.type(f"cluster wait {job}")
+        assert code == 0, printed
+    jobs.clear()
