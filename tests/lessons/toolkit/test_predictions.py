@@ -1,0 +1,61 @@
+"""Predictions come back: “you said …, you measured …”, for numbers, words and intervals."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder.measuring.interval import Measure
+from lessons.toolkit import answers, predictions
+
+COMPARED = [
+    (0.97, 0.953, "you said 0.97, you measured 0.953: 2% too high."),
+    (0.9, 0.953, "you said 0.9, you measured 0.953: 6% too low."),
+    (2, 2, "you said 2, you measured 2: the same."),
+    (20, 3.4, "you said 20, you measured 3.4: 5.9 times too high."),
+    (0.1, 0.8, "you said 0.1, you measured 0.8: 8 times too low."),
+    (1, 0, "you said 1, you measured 0: 1 apart."),
+    (0, 0, "you said 0, you measured 0: the same."),
+    ("other", "other", "you said “other”, you measured “other”: the same."),
+    ("Same", "other", "you said “Same”, you measured “other”: not the same."),
+    ("a lot", 3.4, "you said “a lot”, you measured 3.4: not the same."),
+    (1.9, Measure(1.7, 1.5, 2.0), "you measured 1.7 (1.5 to 2): within what your runs leave open."),
+    (4, Measure(1.7, 1.5, 1.9), "you measured 1.7 (1.5 to 1.9): 2.4 times too high."),
+]
+
+
+@pytest.mark.parametrize(("before", "measured", "line"), COMPARED)
+def test_what_was_said_stands_beside_what_was_measured(before, measured, line, chdir, capsys):
+    answers.note(predict_it=before, other=7)
+    capsys.readouterr()
+    predictions.compare("predict_it", measured)
+    assert line in " ".join(capsys.readouterr().out.split())
+
+
+def test_units_and_verbs_are_the_lessons(chdir, capsys):
+    answers.note(predict_bytes=9.8)
+    capsys.readouterr()
+    predictions.compare("predict_bytes", 9.8304, "GB", how="computed")
+    assert "you said 9.8 GB, you computed 9.83 GB: the same." in capsys.readouterr().out
+
+
+def test_nothing_said_is_a_sentence_and_no_error(chdir, capsys):
+    predictions.compare("predict_it", 3)
+    assert "predict_it: you said nothing, you measured 3." in capsys.readouterr().out
+    assert predictions.said("predict_it") is None
+    answers.note(predict_it=4, word="nan")
+    assert predictions.said("predict_it") == 4
+    assert predictions.said("word") == "nan"
+
+
+def test_programs_are_left_alone():
+    """The kept outputs' keys hash what the programs import: this module is none of it."""
+    name = "lessons.toolkit.predictions"
+    program = f"import sys, lessons.toolkit.record; print({name!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
+
+
+@pytest.fixture
+def chdir(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
