@@ -74,10 +74,9 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
 # *Tuning*: many settings at once. *Model*: one that fits no device.
 #
-# Before a program can divide anything, you have to be able to say which device holds what. So the exercise
-# with the last number comes first.
+# Before a program can divide anything, you have to be able to say which device holds what.
 #
-# **Exercise 5.6.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
+# **Exercise 5.1.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
 # returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
 # the first layers or images, device 1 the next.
 # For the hybrid: devices 0 and 1 form one network and take the first half of the batch, 2 and 3
@@ -87,7 +86,7 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # %% tags=["exercise"]
 def holds(kind, device):
     """(layers, images) of a device, for kind "data", "model", "pipeline" or "hybrid"."""
-    ### BEGIN SOLUTION Exercise 5.6: two lists for each of the four kinds
+    ### BEGIN SOLUTION Exercise 5.1: two lists for each of the four kinds
     if kind == "data":
         return [0, 1, 2, 3], [2 * device, 2 * device + 1]
     if kind == "hybrid":
@@ -98,7 +97,7 @@ def holds(kind, device):
 
 
 # %% tags=["check"]
-check.check_5_6(holds)
+check.check_5_1(holds)
 
 # %% [markdown]
 # Model parallelism and pipeline hold the same things; they differ in *when*. This lesson is data
@@ -109,7 +108,7 @@ check.check_5_6(holds)
 # `train.py` is lesson 03's program. From lesson 04 it takes two stages, a parallel `map` (TensorFlow
 # chooses how many at once) and `prefetch`, because several devices want more pictures than one. It does
 # without packs and `cache`: the bytes of CIFAR-10 lie in memory. The other `+` lines are MirroredStrategy,
-# `--steps` for the ten steps of 5.3, and what the record says of the replicas; and, if you left a gap of
+# `--steps` for the ten steps of 5.4, and what the record says of the replicas; and, if you left a gap of
 # lesson 03 open, what belongs there. (`prepare` gets labels here and no numbers: it is no exercise.)
 
 # %%
@@ -136,22 +135,22 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
 # same, only nothing gets faster.
 #
-# Why you write this part yourself: each device has to hold the whole network, as you said in 5.6, and all
+# Why you write this part yourself: each device has to hold the whole network, as you said in 5.1, and all
 # copies have to stay equal. The strategy sees to both for what is created in its scope, and for nothing
 # else; a network built and compiled elsewhere trains on one device, without any error. (`compile` enters
 # the scope of its network by itself; the optimizer that you hand to it is made before that.)
 #
-# **Exercise 5.1.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
+# **Exercise 5.2.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
 # once on every device; the optimizer has variables, too.
 
 # %% tags=["check"]
 import train
 
 importlib.reload(train)  # so that the cell sees what you just saved
-check.check_5_1(train)
+check.check_5_2(train)
 
 # %% [markdown]
-# **Exercise 5.2.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
+# **Exercise 5.3.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
 # images?
 
 # %% tags=["exercise"]
@@ -159,14 +158,14 @@ import math
 
 
 def steps(n, per_replica, replicas):
-    ### BEGIN SOLUTION Exercise 5.2: batches of an epoch, from the global batch
+    ### BEGIN SOLUTION Exercise 5.3: batches of an epoch, from the global batch
     return math.ceil(n / (per_replica * replicas))
     ### END SOLUTION
 
 
 # %% tags=["check"]
 importlib.reload(train)
-check.check_5_2(train.for_all, steps)
+check.check_5_3(train.for_all, steps)
 
 # %% [markdown]
 # ## The same training?
@@ -174,19 +173,19 @@ check.check_5_2(train.for_all, steps)
 # Two replicas with 64 images each, and one with 128, ought to be the same training: same images, same mean
 # gradient, same steps. The program multiplies batch and rate by N, so what has to be given to it?
 #
-# **Exercise 5.3.** `same_work(n)`: batch and rate of a replica, so that *n* replicas do what one does with batch 128
+# **Exercise 5.4.** `same_work(n)`: batch and rate of a replica, so that *n* replicas do what one does with batch 128
 # and rate 0.02.
 
 
 # %% tags=["exercise"]
 def same_work(n):
-    ### BEGIN SOLUTION Exercise 5.3: batch and rate of one of n replicas
+    ### BEGIN SOLUTION Exercise 5.4: batch and rate of one of n replicas
     return 128 // n, 0.02 / n
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_3(same_work)
+check.check_5_4(same_work)
 
 # %%
 from autograder.reading.files import read_files
@@ -263,26 +262,26 @@ plots.throughput_by_batch(lines)
 #
 # ## What whole seconds say
 #
-# **Exercise 5.4.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
+# **Exercise 5.5.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
 # *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: have two intervals a point in
 # common?
 
 
 # %% tags=["exercise"]
 def interval(a, b):
-    ### BEGIN SOLUTION Exercise 5.4: (low, high) of a / b, each off by up to half a second
+    ### BEGIN SOLUTION Exercise 5.5: (low, high) of a / b, each off by up to half a second
     return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
     ### END SOLUTION
 
 
 def overlap(one, other):
-    ### BEGIN SOLUTION Exercise 5.4: True if the intervals (low, high) share a value
+    ### BEGIN SOLUTION Exercise 5.5: True if the intervals (low, high) share a value
     return one[0] <= other[1] and other[0] <= one[1]
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_4(interval, overlap)
+check.check_5_5(interval, overlap)
 
 # %%
 for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
@@ -294,26 +293,26 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
 # Does the larger network scale better? There are reasons to expect it (more computing for each
 # exchange), and the middle values say so. **These whole seconds cannot.** Longer epochs, or a decimal, could.
 #
-# **Exercise 5.5.** The same book's first epochs: 29 and then 14 s on one GPU, 47 and then 5 s on four. What does
+# **Exercise 5.6.** The same book's first epochs: 29 and then 14 s on one GPU, 47 and then 5 s on four. What does
 # someone report who takes the mean of both epochs? `mean_of_all(seconds)`, and the `apparent` speedup from
 # two such lists.
 
 
 # %% tags=["exercise"]
 def mean_of_all(seconds):
-    ### BEGIN SOLUTION Exercise 5.5: the mean of all epochs, the first one included
+    ### BEGIN SOLUTION Exercise 5.6: the mean of all epochs, the first one included
     return sum(seconds) / len(seconds)
     ### END SOLUTION
 
 
 def apparent(one, several):
-    ### BEGIN SOLUTION Exercise 5.5: mean of the base's epochs over the mean of the others
+    ### BEGIN SOLUTION Exercise 5.6: mean of the base's epochs over the mean of the others
     return mean_of_all(one) / mean_of_all(several)
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_5(mean_of_all, apparent)
+check.check_5_6(mean_of_all, apparent)
 
 # %% [markdown]
 # 21.5 s on one GPU and 26 s on four: four look *slower* than one. The truth was 2.8 times as fast.

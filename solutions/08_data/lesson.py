@@ -62,13 +62,13 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # know nothing but sevens: training accuracy would look fine and test accuracy would fall. So each part
 # gets as many of each class as the others.
 #
-# **Exercise 8.5** (first, because the files are needed). Fill `partition` in `make_parts.py`.
+# **Exercise 8.1**. Fill `partition` in `make_parts.py`.
 
 # %% tags=["check"]
 import make_parts
 
 importlib.reload(make_parts)  # so that the cell sees what you just saved
-check.check_8_5(make_parts.partition)
+check.check_8_1(make_parts.partition)
 
 # %%
 mnist = data.load("mnist", train_samples=train_samples)
@@ -90,18 +90,18 @@ for name in make_parts.list_parts("data/parts")[:3]:
 # %% [markdown]
 # ## Round robin
 #
-# **Exercise 8.1.** `round_robin(items, size)`: a list with each rank's share, dealt out like cards.
+# **Exercise 8.2.** `round_robin(items, size)`: a list with each rank's share, dealt out like cards.
 
 
 # %% tags=["exercise"]
 def round_robin(items, size):
-    ### BEGIN SOLUTION Exercise 8.1: one list for each rank; rank r gets items r, r + size, …
+    ### BEGIN SOLUTION Exercise 8.2: one list for each rank; rank r gets items r, r + size, …
     return [items[rank::size] for rank in range(size)]
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_8_1(round_robin)
+check.check_8_2(round_robin)
 
 # %% [markdown]
 # ## One rank looks, all ranks know
@@ -113,7 +113,7 @@ check.check_8_1(round_robin)
 # And if rank 0 finds no folder? If it just raised an error, the others would wait for its message
 # until the job's time is over. **An error has to travel like data.**
 #
-# **Exercise 8.2.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for
+# **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for
 # messages. `bcast(thing)` *returns* on every rank what rank 0 gave; `scatter(list)` *returns* on rank r
 # item r of what rank 0 gave. Every rank calls them, rank 0 too, and what the others give is ignored: a
 # `None` will do. Fewer items than ranks is an error too. The check runs your function on ranks that
@@ -123,7 +123,7 @@ check.check_8_1(round_robin)
 # %% tags=["exercise"]
 def distribute(comm, load):
     """This rank's share of what load() returns on rank 0; DataDistributionError on all or none."""
-    ### BEGIN SOLUTION Exercise 8.2: load on rank 0, send a problem or none, raise on all, scatter
+    ### BEGIN SOLUTION Exercise 8.3: load on rank 0, send a problem or none, raise on all, scatter
     problem, shares = None, None
     if comm.Get_rank() == 0:
         try:
@@ -156,7 +156,7 @@ def distribute(comm, load):
 import train
 
 importlib.reload(train)
-check.check_8_2(distribute, train)
+check.check_8_3(distribute, train)
 
 # %% [markdown]
 # ## Steps
@@ -164,12 +164,12 @@ check.check_8_2(distribute, train)
 # An allreduce needs every rank. A rank with one file less has no batch left at the end of the epoch,
 # and the others wait for its gradient: no error, no output, until the time limit.
 #
-# **Exercise 8.3.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make. What
+# **Exercise 8.4.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make. What
 # remains of a rank's images behind its last full batch is a batch, too, only smaller: it counts.
 
 # %% tags=["check"]
 importlib.reload(train)
-check.check_8_3(train.common_steps)
+check.check_8_4(train.common_steps)
 
 # %% [markdown]
 # ## The diff
@@ -252,20 +252,20 @@ for name, run in runs.items():
 # If every rank can read every sample cheaply (one big file, or memory), share out *indices*. All
 # ranks draw the same random order, then each takes its slice.
 #
-# **Exercise 8.4.** `my_samples(n, rank, size, epoch)`: the indices rank `rank` reads in an epoch; a new
+# **Exercise 8.5.** `my_samples(n, rank, size, epoch)`: the indices rank `rank` reads in an epoch; a new
 # order each epoch, every sample read once.
 
 
 # %% tags=["exercise"]
 def my_samples(n, rank, size, epoch, seed=1):
-    ### BEGIN SOLUTION Exercise 8.4: a permutation from seed and epoch, then every size-th from rank
+    ### BEGIN SOLUTION Exercise 8.5: a permutation from seed and epoch, then every size-th from rank
     order = np.random.default_rng([seed, epoch]).permutation(n)
     return order[rank::size]
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_8_4(my_samples)
+check.check_8_5(my_samples)
 
 # %% [markdown]
 # Here is what happens if each rank seeds its own order before slicing, on two ranks (the picture
@@ -288,7 +288,7 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 # |---|---|---|---|---|
 # | epochs (07) | all, by each rank | everything | n / batch | each rank its own order |
 # | files (here) | all, once | its files only | n / (size × batch) | within a rank's files |
-# | indices (8.4) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
+# | indices (8.5) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
 # | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | as `shuffle` before or after it |
 #
 # `Dataset.shard` behind an expensive map still decodes every sample on every rank: put it first, on

@@ -81,14 +81,14 @@ def save_checkpoint(model, path):
 
 def my_files(folder):
     """This rank's share of the files; an error on rank 0 ends all ranks."""
-    ### BEGIN SOLUTION Exercise 8.2: let a DataDistributor on MPI.COMM_WORLD decorate list_parts
+    ### BEGIN SOLUTION Exercise 8.3: let a DataDistributor on MPI.COMM_WORLD decorate list_parts
     return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)
     ### END SOLUTION
 
 
 def common_steps(counts, batch):
     """Steps that every rank can make, the last one perhaps smaller; counts: images of each rank."""
-    ### BEGIN SOLUTION Exercise 8.3: the fewest batches that any rank has
+    ### BEGIN SOLUTION Exercise 8.4: the fewest batches that any rank has
     return min(math.ceil(count / batch) for count in counts)
     ### END SOLUTION
 
