@@ -5,6 +5,7 @@ Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
 """
 
 from lessons.toolkit.plots.exchange import allreduce_times, busiest_rank, tensor_timeline
+from lessons.toolkit.plots.faults import faults
 from lessons.toolkit.plots.input_pipeline import (
     class_in_batches,
     input_overlap,
@@ -12,7 +13,12 @@ from lessons.toolkit.plots.input_pipeline import (
     median_of_measure,
 )
 from lessons.toolkit.plots.job import node_grid
-from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
+from lessons.toolkit.plots.large_batches import (
+    accuracy_by_workers,
+    at_equal_loss,
+    four_curves,
+    race,
+)
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
@@ -30,6 +36,7 @@ __all__ = [
     "busiest_rank",
     "class_in_batches",
     "epoch_bars",
+    "faults",
     "fitted_curves",
     "four_curves",
     "images",
@@ -38,6 +45,7 @@ __all__ = [
     "losses",
     "median_of_measure",
     "node_grid",
+    "race",
     "replica_scaling",
     "sample_map",
     "shares_of",
