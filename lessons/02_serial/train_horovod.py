@@ -13,6 +13,7 @@ import tensorflow as tf
 from horovod.tensorflow import broadcast_variables
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from train import build_model
@@ -44,6 +45,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:  # one GPU for each rank of a node
+        enough_gpus(len(gpus))
         tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
 
     keras.utils.set_random_seed(args.seed)

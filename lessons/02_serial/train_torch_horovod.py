@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 from train_torch import build_model, evaluate, train_step
@@ -39,8 +40,11 @@ def main():
     hvd.init()
     rank, size = hvd.rank(), hvd.size()
     torch.manual_seed(args.seed)
-    # one GPU for each rank of a node
-    device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
+    device = "cpu"
+    if torch.cuda.is_available():  # one GPU for each rank of a node
+        enough_gpus(torch.cuda.device_count())
+        device = torch.device("cuda", hvd.local_rank())
+        torch.cuda.set_device(device)
     mnist = data.load("mnist", train_samples=args.train_samples)
     n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
     x = torch.tensor(mnist.x_train[rank:n:size])

@@ -11,8 +11,10 @@ os.environ["TF_USE_LEGACY_KERAS"] = "0"  # the one lesson program that wants Ker
 import horovod.tensorflow.keras as hvd
 import keras
 import numpy as np
+import tensorflow as tf
 from horovod.tensorflow import broadcast_variables, grouped_allreduce
 
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 
@@ -37,6 +39,7 @@ def spread_after_training(optimizer):
     model.compile(
         optimizer=optimizer,
         loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        jit_compile=False,  # with a GPU Keras 3 compiles by XLA, which has none of Horovod's steps
     )
     broadcast_variables([variable.value for variable in model.variables], root_rank=0)
     rng = np.random.default_rng(hvd.rank())
@@ -49,6 +52,10 @@ def spread_after_training(optimizer):
 
 def main():
     hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        enough_gpus(len(gpus))
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
     record = Record(
         "07",
         source="keras3",

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from mpi4py import MPI
 
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record, rounds
 
 import resnet
@@ -103,6 +104,7 @@ def main():
         parser.error("--rounds, --steps and --batch-size are at least 1")
     args.model = "resnet20"
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     train.start_horovod()
     rank, size = hvd.rank(), hvd.size()
     if size < 2 or MPI.COMM_WORLD.size != size:

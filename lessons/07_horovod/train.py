@@ -14,7 +14,7 @@ import tensorflow as tf
 from horovod.tensorflow import broadcast_object, broadcast_variables
 
 from lessons.toolkit import data
-from lessons.toolkit.ranks import ranks_heard
+from lessons.toolkit.ranks import enough_gpus, ranks_heard
 from lessons.toolkit.record import Record, param_hash
 
 import checkpoint
@@ -92,6 +92,7 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
     start_horovod()
     rank, size = hvd.rank(), hvd.size()
     keras.utils.set_random_seed(args.seed + rank)

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 import checkpoint
@@ -83,8 +84,11 @@ def main():
     hvd.init()
     rank, size = hvd.rank(), hvd.size()
     torch.manual_seed(args.seed + rank)
-    # one GPU for each rank of a node
-    device = torch.device("cuda", hvd.local_rank()) if torch.cuda.is_available() else "cpu"
+    device = "cpu"
+    if torch.cuda.is_available():  # one GPU for each rank of a node
+        enough_gpus(torch.cuda.device_count())
+        device = torch.device("cuda", hvd.local_rank())
+        torch.cuda.set_device(device)
     mnist = data.load("mnist", args.train_samples, args.test_samples)
     x = torch.tensor(mnist.x_train)
     y = torch.tensor(mnist.y_train, dtype=torch.long)

@@ -216,9 +216,11 @@ plots.accuracy_by_workers(results)
 # | 4 | 0.919–0.924 | 0.925–0.933 | **0.931–0.946** |
 # | 8 | 0.910–0.912 | 0.922–0.929 | **0.940–0.943** |
 # | 16 | 0.900–0.908 | 0.905–0.920 | **0.938–0.941** |
-# | 32 | 0.878–0.881 | 0.910–0.917 | 0.914–0.927 |
-# So lessons 07 and 08 may multiply Adam's rate by N, and it is no trap there, up to N = 16. It is one network
-# with a cautious start rate: others report √N for Adam, and yours has to be measured.
+# | 32 | 0.878–0.881 | 0.910–0.917 | **0.914–0.927** |
+# | 64 | 0.835–0.846 | **0.889–0.897** | 0.733–0.837 |
+# So lessons 07 and 08 may multiply Adam's rate by N, and it is no trap there: it holds up to N = 16. At
+# N = 64 it does harm, and √N is better. It is one network with a cautious start rate; yours has to be
+# measured.
 #
 # **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker?
 

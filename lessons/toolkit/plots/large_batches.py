@@ -109,7 +109,7 @@ def race(
     gains: Mapping[int, Sequence[float]],
     target: float,
 ) -> None:
-    """Epochs to an accuracy against workers, and how many times sooner they arrive; seeds as points.
+    """Epochs to an accuracy by workers, and how many times sooner they arrive; seeds as points.
 
     epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
     gains: workers -> for each seed that arrived, over one worker, if the exchange cost nothing.
