@@ -157,6 +157,7 @@ check.check_5_2(train)
 # **Exercise 5.3.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
 # images?
 
+
 # %% tags=["exercise"]
 def steps(n, per_replica, replicas):
     ### BEGIN SOLUTION Exercise 5.3: batches of an epoch, from the global batch

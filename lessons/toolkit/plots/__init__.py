@@ -4,7 +4,12 @@ They measure with autograder.measuring, so that a picture shows what is graded. 
 Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
 """
 
-from lessons.toolkit.plots.exchange import allreduce_times, busiest_rank, tensor_timeline
+from lessons.toolkit.plots.exchange import (
+    allreduce_by_ranks,
+    allreduce_times,
+    busiest_rank,
+    tensor_timeline,
+)
 from lessons.toolkit.plots.faults import faults
 from lessons.toolkit.plots.input_pipeline import (
     class_in_batches,
@@ -30,6 +35,7 @@ from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_a
 __all__ = [
     "accuracy_by_workers",
     "accuracy_curves",
+    "allreduce_by_ranks",
     "allreduce_times",
     "at_equal_loss",
     "beside_published",

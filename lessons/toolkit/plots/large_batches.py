@@ -136,4 +136,4 @@ def race(
     right.set_yscale("log", base=2)
     right.yaxis.set_major_formatter("{x:g}")
     right.set(ylabel="times sooner than one worker")
-    figure.legend(loc="outside upper left", ncols=3)
+    figure.legend(loc="outside upper left", ncols=2)
