@@ -9,8 +9,8 @@ import time
 
 import numpy as np
 import torch
-import torch.distributed as dist
 from mpi4py import MPI
+from torch import distributed as dist
 
 from lessons.toolkit.record import Record
 
