@@ -332,10 +332,11 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
 # **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the
-# 102.5 MB of a ResNet-50 the ring is as good as anything up to some hundred ranks; at 4,096 its messages alone
-# are 41 ms, and both others overtake or draw near. So libraries choose by size and ranks: NCCL has rings and
-# trees, MPI a handful. (This is a model. Halving and doubling also wants p to be a power of two and
-# far partners to be as fast as neighbours.)
+# 102.5 MB of a ResNet-50 the ring is within a sixth of the best up to 256 ranks; at 4,096 latency is 41 of its
+# 57 ms, where halving and doubling needs 17. The plain tree, which sends whole arrays, is no help there: 197 ms.
+# So libraries choose by size and ranks: NCCL has rings and trees (which it cuts into pieces that follow each
+# other), MPI a handful. (This is a model. Halving and doubling also wants p to be a power of two, and far
+# partners to be as fast as neighbours.)
 #
 # ## Back ends, halves, and many small arrays
 #
