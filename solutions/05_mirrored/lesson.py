@@ -175,8 +175,8 @@ check.check_5_3(train.for_all, steps)
 # Two replicas with 64 images each, and one with 128, ought to be the same training: same images, same mean
 # gradient, same steps. The program multiplies batch and rate by N, so what has to be given to it?
 #
-# **Exercise 5.4.** `same_work(n)`: batch and rate of a replica, so that *n* replicas do what one does with batch 128
-# and rate 0.02.
+# **Exercise 5.4.** `same_work(n)`: batch and rate per replica, so that *n* replicas do what one does with
+# batch 128 and rate 0.02.
 
 
 # %% tags=["exercise"]
@@ -261,7 +261,7 @@ plots.replica_scaling(series)
 #   GPUs for ResNet50V2 with 2,048 images per GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
 #   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
 # - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch alone, 1.2 s with two. On CPU cores
+#   both cores. Measured for this lesson: 0.9 to 1.2 s per epoch alone, 1.2 s with two. On CPU cores
 #   this program can be shown to be *right*, not to be fast.
 # - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
 #   by those of another.
@@ -312,8 +312,8 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
 # Does the larger network scale better? There are reasons to expect it (more computing for each
 # exchange), and the middle values say so. **These whole seconds cannot.** Longer epochs, or a decimal, could.
 #
-# **Exercise 5.6.** The same book's first epochs: 29 and then 14 s on one GPU, 47 and then 5 s on four. What does
-# someone report who takes the mean of both epochs? `mean_of_all(seconds)`, and the `apparent` speedup from
+# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What does
+# someone report who takes the mean of both? `mean_of_all(seconds)`, and the `apparent` speedup from
 # two such lists.
 
 

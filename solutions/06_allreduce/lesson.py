@@ -226,7 +226,7 @@ runs = {}
 for ranks in rank_counts:
     [runs[ranks]] = read_files(submit_once("job.sbatch", *sizes, options={"ntasks": str(ranks)}))
     run = runs[ranks]
-    print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s an epoch,", end=" ")
+    print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s per epoch,", end=" ")
     print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
 
 # %%

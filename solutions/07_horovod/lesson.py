@@ -112,8 +112,8 @@ check.check_7_1(train)
 # for the same data; the rate grows with the batch. That rule was made for SGD; whether it holds for Adam
 # has to be measured. For this network it does: on 6,400 images, four epochs, three seeds, one worker
 # reached 0.932 to 0.938; 8 workers with the rate times 8 0.940 to 0.943, with the rate as it was 0.910 to
-# 0.912. From 32 workers on no rate that was tried keeps up, and at 64 the rate times 64 does harm. (PyTorch 2.13 on a CPU; lesson 09 has the
-# table.)
+# 0.912. From 32 workers on no rate that was tried keeps up, and at 64 the rate times 64 does harm.
+# (PyTorch 2.13 on a CPU; lesson 09 has the table.)
 
 # %% tags=["check"]
 importlib.reload(train)
@@ -192,8 +192,8 @@ def passes(asked, size):
 check.check_7_5(epochs, passes)
 
 # %% [markdown]
-# Three ranks make 6 passes where 4 were asked for: half as much work again. Eight ranks make 8. (Rounding down instead
-# gives 0 epochs on 8 ranks, as in the Cray program of lesson 06.)
+# Three ranks make 6 passes where 4 were asked for: half as much work again. Eight ranks make 8. (Rounding
+# down instead gives 0 epochs on 8 ranks, as in the Cray program of lesson 06.)
 #
 # ## Run it
 #
@@ -230,7 +230,7 @@ predictions.compare("predict_accuracy", together.test_accuracy.value)
 # - The parameters of all ranks are equal to the last bit, and one rank wrote a file.
 # - **An epoch is no shorter on several ranks**, because each still reads every image; there are only fewer
 #   epochs. Here it is even longer: the network is light, and 407,050 gradients travel after each step.
-#   Measured on two cores of one machine with nothing else running: 0.67 s an epoch on one rank, 0.89 on two.
+#   Measured on two cores of one machine with nothing else running: 0.67 s per epoch on one rank, 0.89 on two.
 # - Accuracy stays about the same. Jülich printed .9805 on one GPU and .9773 on four, with all 60,000
 #   images; `smoke` has 6,400, so its numbers are lower. Jülich's larger network on 8 tasks reached
 #   .9911 after 12 epochs.

@@ -16,9 +16,9 @@
 # **Why does N times the batch not train N times faster?**
 #
 # N workers with 32 images each make a batch of 32 N, and an epoch of N times fewer updates. The
-# epoch is quicker; is the training? For this network only the size of the whole batch matters, not
-# who computes which part of it. So one process can do what 64 workers would do, and a whole sweep of
-# settings takes seconds.
+# epoch is quicker; is the training? For this network it does not matter who computes which part of a
+# batch, only how large the whole is. So one process can do what 64 workers would do, and a whole sweep
+# of settings takes seconds.
 #
 # Allow 90 minutes. On two CPU cores all the runs of this page take about a minute.
 
