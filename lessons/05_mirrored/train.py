@@ -60,13 +60,13 @@ def devices(n):
 
 def build_mirrored(strategy, name, size, lr):
     """The network, compiled, with a copy of every variable on each device."""
-    raise NotImplementedError("Exercise 5.1: build_model and compile, both inside strategy.scope()")
+    raise NotImplementedError("Exercise 5.2: build_model and compile, both inside strategy.scope()")
     return model
 
 
 def for_all(batch, lr, replicas):
     """Global batch and rate, from what one replica has."""
-    raise NotImplementedError("Exercise 5.2: both times the number of replicas")
+    raise NotImplementedError("Exercise 5.3: both times the number of replicas")
 
 
 def copies(strategy, variable):

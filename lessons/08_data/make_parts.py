@@ -13,7 +13,7 @@ from lessons.toolkit import data
 
 def partition(labels, parts):
     """Indices of each part's samples; as many of each class in every part, to within one."""
-    raise NotImplementedError("Exercise 8.5: deal each class out to the parts, like cards")
+    raise NotImplementedError("Exercise 8.1: deal each class out to the parts, like cards")
 
 
 def write_parts(x, y, folder, parts):

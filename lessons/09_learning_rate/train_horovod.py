@@ -82,7 +82,7 @@ def command_line():
     parser.add_argument(
         "--model", default="mlp512", choices=["mlp512", "resnet50v2"], help="the network"
     )
-    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
     )
@@ -90,7 +90,7 @@ def command_line():
     parser.add_argument(
         "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
     )
-    parser.add_argument("--warmup", type=float, default=0.0, help="passes until the full rate")
+    parser.add_argument("--warmup", type=float, default=0.0, help="epochs until the full rate")
     parser.add_argument(
         "--decay",
         default="none",
@@ -117,11 +117,12 @@ def main():
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     name = "cifar10" if args.model == "resnet50v2" else "mnist"
     images = data.load(name, train_samples=args.train_samples, test_samples=args.test_samples)
-    epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
-    per_epoch = math.ceil(len(images.x_train) / args.batch_size)
+    stop = len(images.x_train) // size * size  # as many for each rank: so all batches count alike
+    x_train, y_train = images.x_train[rank:stop:size], images.y_train[rank:stop:size]
+    per_epoch = math.ceil(len(x_train) / args.batch_size)
     peak = rates.scaled(args.lr, size, args.rule)
-    warmup = round(args.warmup * per_epoch / size)  # one epoch here is `size` passes
-    line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
+    warmup = round(args.warmup * per_epoch)
+    line = (args.lr, peak, warmup, args.epochs * per_epoch, args.decay)
 
     model = build_model(args.model)
     model.compile(
@@ -141,16 +142,18 @@ def main():
         rank=rank,
         size=size,
         local_rank=hvd.local_rank(),
+        samples=stop,
+        shard=(rank, stop, size),
         lr=peak,
         rule=args.rule,
         warmup=args.warmup,
         decay=args.decay,
     )
     model.fit(
-        images.x_train,
-        images.y_train,
+        x_train,
+        y_train,
         batch_size=args.batch_size,
-        epochs=epochs,
+        epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
         callbacks=[record.keras_callback(hvd.allgather), schedule(model, record, line)],
     )

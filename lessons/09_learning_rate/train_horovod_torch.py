@@ -65,7 +65,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
-    parser.add_argument("--epochs", type=int, default=4, help="passes of all ranks together")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=32, help="images a step, on each rank"
     )
@@ -73,7 +73,7 @@ def command_line():
     parser.add_argument(
         "--rule", default="linear", choices=["same", "sqrt", "linear"], help="how the rate grows"
     )
-    parser.add_argument("--warmup", type=float, default=0.0, help="passes until the full rate")
+    parser.add_argument("--warmup", type=float, default=0.0, help="epochs until the full rate")
     parser.add_argument(
         "--decay",
         default="none",
@@ -102,8 +102,9 @@ def main():
         device = torch.device("cuda", hvd.local_rank())
         torch.cuda.set_device(device)
     mnist = data.load("mnist", train_samples=args.train_samples)
-    x = torch.tensor(mnist.x_train)
-    y = torch.tensor(mnist.y_train, dtype=torch.long)
+    stop = len(mnist.x_train) // size * size  # as many for each rank: so all batches count alike
+    x = torch.tensor(mnist.x_train[rank:stop:size])
+    y = torch.tensor(mnist.y_train[rank:stop:size], dtype=torch.long)
     x_test = torch.tensor(mnist.x_test)
     y_test = torch.tensor(mnist.y_test, dtype=torch.long)
 
@@ -114,11 +115,10 @@ def main():
     hvd.broadcast_optimizer_state(optimizer, root_rank=0)
     loss_function = nn.CrossEntropyLoss()
 
-    epochs = math.ceil(args.epochs / size)  # all ranks together make the asked-for passes
     per_epoch = math.ceil(len(x) / args.batch_size)
     peak = rates.scaled(args.lr, size, args.rule)
-    warmup = round(args.warmup * per_epoch / size)  # one epoch here is `size` passes
-    line = (args.lr, peak, warmup, epochs * per_epoch, args.decay)
+    warmup = round(args.warmup * per_epoch)
+    line = (args.lr, peak, warmup, args.epochs * per_epoch, args.decay)
 
     record = Record(
         "09",
@@ -130,6 +130,8 @@ def main():
         rank=rank,
         size=size,
         local_rank=hvd.local_rank(),
+        samples=stop,
+        shard=(rank, stop, size),
         lr=peak,
         rule=args.rule,
         warmup=args.warmup,
@@ -137,7 +139,7 @@ def main():
     )
     record.begin(model.parameters())
     step = 0
-    for number in range(1, epochs + 1):
+    for number in range(1, args.epochs + 1):
         loss_sum = 0
         correct = 0
         with record.epoch(steps=per_epoch) as epoch:
@@ -154,7 +156,7 @@ def main():
             epoch.log(loss=loss_sum.item() / len(x), accuracy=correct.item() / len(x))
         record.trained(model.parameters(), lambda rows: hvd.allgather(torch.from_numpy(rows)))
         if rank == 0:
-            print(f"Epoch {number}/{epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
 
     loss, accuracy = evaluate(model, loss_function, x_test.to(device), y_test.to(device))
     if rank == 0:

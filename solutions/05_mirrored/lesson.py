@@ -18,7 +18,8 @@
 # A problem is *divisible* when its parts can be computed at the same time; parallel computing is
 # dividing it. R. Sutton's *bitter lesson* says that over seventy years of research the methods that
 # could use more computation won. A gradient is divisible: the mean over a batch is the mean of
-# the means over its parts. TensorFlow does this for the GPUs of one node with
+# the means over its parts, if the parts are of *equal* size. (Of 1 image and 32 images the mean of both
+# means gives the one image as much weight as the 32; lesson 08 comes back to it.) TensorFlow does this for the GPUs of one node with
 # `tf.distribute.MirroredStrategy`.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
@@ -29,27 +30,30 @@ profile = (
 )
 replicas = 2  # the larger number; in "full" as many as a node has GPUs
 gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs
+gpu_gb = 40  # "full": memory of one GPU in GB, as nvidia-smi shows it
 
 # %% tags=["setup"]
 import importlib
+import math
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, plots
+from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_05 as check
 
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
 cnn = ["--model", "cnn", "--size", "32", *few]
 light = [*cnn, "--batch-size", "128", "--epochs", "5", "--lr", "0.02"]
-work = {"smoke": light, "full": ["--batch-size", "2048", "--epochs", "5"]}[profile]
+fits = 2 ** int(math.log2((gpu_gb - 2) * 1e9 / 31e6))  # images: see "How large a batch?"
+work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile]
 
 # %% [markdown]
 # ## Predict
 #
-# One GPU takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
-# 2,048 images in each step.
+# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also
+# computes 2,048 images in each step.
 #
 # 1. How many seconds on 2 GPUs, and on 4?
 # 2. How many steps has an epoch on 1, on 2 and on 4? All three numbers added up.
@@ -74,10 +78,9 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
 # *Tuning*: many settings at once. *Model*: one that fits no device.
 #
-# Before a program can divide anything, you have to be able to say which device holds what. So the exercise
-# with the last number comes first.
+# Before a program can divide anything, you have to be able to say which device holds what.
 #
-# **Exercise 5.6.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
+# **Exercise 5.1.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
 # returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
 # the first layers or images, device 1 the next.
 # For the hybrid: devices 0 and 1 form one network and take the first half of the batch, 2 and 3
@@ -87,7 +90,7 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # %% tags=["exercise"]
 def holds(kind, device):
     """(layers, images) of a device, for kind "data", "model", "pipeline" or "hybrid"."""
-    ### BEGIN SOLUTION Exercise 5.6: two lists for each of the four kinds
+    ### BEGIN SOLUTION Exercise 5.1: two lists for each of the four kinds
     if kind == "data":
         return [0, 1, 2, 3], [2 * device, 2 * device + 1]
     if kind == "hybrid":
@@ -98,7 +101,7 @@ def holds(kind, device):
 
 
 # %% tags=["check"]
-check.check_5_6(holds)
+check.check_5_1(holds)
 
 # %% [markdown]
 # Model parallelism and pipeline hold the same things; they differ in *when*. This lesson is data
@@ -109,7 +112,7 @@ check.check_5_6(holds)
 # `train.py` is lesson 03's program. From lesson 04 it takes two stages, a parallel `map` (TensorFlow
 # chooses how many at once) and `prefetch`, because several devices want more pictures than one. It does
 # without packs and `cache`: the bytes of CIFAR-10 lie in memory. The other `+` lines are MirroredStrategy,
-# `--steps` for the ten steps of 5.3, and what the record says of the replicas; and, if you left a gap of
+# `--steps` for the ten steps of 5.4, and what the record says of the replicas; and, if you left a gap of
 # lesson 03 open, what belongs there. (`prepare` gets labels here and no numbers: it is no exercise.)
 
 # %%
@@ -136,37 +139,35 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
 # same, only nothing gets faster.
 #
-# Why you write this part yourself: each device has to hold the whole network, as you said in 5.6, and all
-# copies have to stay equal. The strategy sees to both for what is created in its scope, and for nothing
-# else; a network built and compiled elsewhere trains on one device, without any error. (`compile` enters
-# the scope of its network by itself; the optimizer that you hand to it is made before that.)
+# Each device has to hold the whole network, as you said in 5.1, and all copies have to stay equal. The
+# strategy sees to both, for what is created in its scope. A network built and compiled elsewhere trains on
+# one device, without any error. (`compile` enters the scope of its network by itself. The optimizer that you
+# hand to it is made before that.)
 #
-# **Exercise 5.1.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
+# **Exercise 5.2.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
 # once on every device; the optimizer has variables, too.
 
 # %% tags=["check"]
 import train
 
 importlib.reload(train)  # so that the cell sees what you just saved
-check.check_5_1(train)
+check.check_5_2(train)
 
 # %% [markdown]
-# **Exercise 5.2.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
+# **Exercise 5.3.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
 # images?
 
+
 # %% tags=["exercise"]
-import math
-
-
 def steps(n, per_replica, replicas):
-    ### BEGIN SOLUTION Exercise 5.2: batches of an epoch, from the global batch
+    ### BEGIN SOLUTION Exercise 5.3: batches of an epoch, from the global batch
     return math.ceil(n / (per_replica * replicas))
     ### END SOLUTION
 
 
 # %% tags=["check"]
 importlib.reload(train)
-check.check_5_2(train.for_all, steps)
+check.check_5_3(train.for_all, steps)
 
 # %% [markdown]
 # ## The same training?
@@ -174,19 +175,19 @@ check.check_5_2(train.for_all, steps)
 # Two replicas with 64 images each, and one with 128, ought to be the same training: same images, same mean
 # gradient, same steps. The program multiplies batch and rate by N, so what has to be given to it?
 #
-# **Exercise 5.3.** `same_work(n)`: batch and rate of a replica, so that *n* replicas do what one does with batch 128
-# and rate 0.02.
+# **Exercise 5.4.** `same_work(n)`: batch and rate per replica, so that *n* replicas do what one does with
+# batch 128 and rate 0.02.
 
 
 # %% tags=["exercise"]
 def same_work(n):
-    ### BEGIN SOLUTION Exercise 5.3: batch and rate of one of n replicas
+    ### BEGIN SOLUTION Exercise 5.4: batch and rate of one of n replicas
     return 128 // n, 0.02 / n
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_3(same_work)
+check.check_5_4(same_work)
 
 # %%
 from autograder.reading.files import read_files
@@ -210,9 +211,22 @@ for n in (1, 2):
 
 # %% [markdown]
 # Equal to about seven digits: the sums are the same, added in another order. Networks with *batch
-# normalisation* (all ResNets) are not equal so closely: each replica normalises with the mean of
-# **its own** part of the batch. That is another training, though hardly a worse one, as long as a replica's
-# part is not tiny.
+# normalisation* (all ResNets) are not so close: each replica normalises with the mean of **its own** part
+# of the batch. That is another training, though hardly a worse one, as long as the part is not tiny.
+#
+# ## How large a batch?
+#
+# As large as the memory of a device allows, and no formula of speed says how large that is: you count. For the
+# backward pass each replica keeps the input of every convolution and every normalisation. For ResNet50V2 with
+# images of 128 × 128 the layers' shapes add up to 7.8 million numbers per image, 31 MB in float32 (all
+# layers' outputs together: 41 MB). Parameters, their gradients and the optimizer's state take 0.1 to
+# 0.4 GB, whatever the batch; about 2 GB go to libraries and their work space. So
+#
+# **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
+#
+# 2,048 images, as in the book below, are 63 GB: just possible on its 64 GB, impossible on an A100 of 40 GB. The
+# cell with the parameters takes the next smaller power of two from `gpu_gb`; in 16-bit numbers twice as many
+# fit. (Computed from the shapes, not measured on a GPU: if the job says *out of memory*, halve the batch.)
 #
 # ## Run it
 #
@@ -234,19 +248,23 @@ for run in runs:
 torres = {"ResNet50V2, H100": {1: 14, 2: 8, 4: 5}, "ResNet152V2, H100": {1: 33, 2: 18, 4: 10}}
 series = {name: plots.whole_seconds(times) for name, times in torres.items()}
 series["your runs"] = plots.times_by_replicas(runs)
+for n in (2, 4):
+    predictions.compare(f"predict_{n}", torres["ResNet50V2, H100"][n], "s", how="read")
+counted = sum(steps(50_000, 2048, n) for n in (1, 2, 4))
+predictions.compare("predict_steps", counted, "steps", how="computed")
 plots.replica_scaling(series)
 
 # %% [markdown]
 # **What you should see.**
 #
 # - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8, 5 s on 1, 2, 4
-#   GPUs for ResNet50V2 with 2,048 images a GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
+#   GPUs for ResNet50V2 with 2,048 images per GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
 #   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
 # - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson: 0.9 to 1.2 s an epoch alone, 1.2 s with two. On CPU cores
+#   both cores. Measured for this lesson: 0.9 to 1.2 s per epoch alone, 1.2 s with two. On CPU cores
 #   this program can be shown to be *right*, not to be fast.
-# - Speedups and efficiencies of different machines may stand side by side, as here. Seconds of different
-#   machines may not be divided by each other.
+# - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
+#   by those of another.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
 #
 # How much does the batch of a replica matter? Here a few steps with a small one:
@@ -263,26 +281,26 @@ plots.throughput_by_batch(lines)
 #
 # ## What whole seconds say
 #
-# **Exercise 5.4.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
+# **Exercise 5.5.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
 # *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: have two intervals a point in
 # common?
 
 
 # %% tags=["exercise"]
 def interval(a, b):
-    ### BEGIN SOLUTION Exercise 5.4: (low, high) of a / b, each off by up to half a second
+    ### BEGIN SOLUTION Exercise 5.5: (low, high) of a / b, each off by up to half a second
     return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
     ### END SOLUTION
 
 
 def overlap(one, other):
-    ### BEGIN SOLUTION Exercise 5.4: True if the intervals (low, high) share a value
+    ### BEGIN SOLUTION Exercise 5.5: True if the intervals (low, high) share a value
     return one[0] <= other[1] and other[0] <= one[1]
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_4(interval, overlap)
+check.check_5_5(interval, overlap)
 
 # %%
 for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
@@ -294,26 +312,26 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
 # Does the larger network scale better? There are reasons to expect it (more computing for each
 # exchange), and the middle values say so. **These whole seconds cannot.** Longer epochs, or a decimal, could.
 #
-# **Exercise 5.5.** The same book's first epochs: 29 and then 14 s on one GPU, 47 and then 5 s on four. What does
-# someone report who takes the mean of both epochs? `mean_of_all(seconds)`, and the `apparent` speedup from
+# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What does
+# someone report who takes the mean of both? `mean_of_all(seconds)`, and the `apparent` speedup from
 # two such lists.
 
 
 # %% tags=["exercise"]
 def mean_of_all(seconds):
-    ### BEGIN SOLUTION Exercise 5.5: the mean of all epochs, the first one included
+    ### BEGIN SOLUTION Exercise 5.6: the mean of all epochs, the first one included
     return sum(seconds) / len(seconds)
     ### END SOLUTION
 
 
 def apparent(one, several):
-    ### BEGIN SOLUTION Exercise 5.5: mean of the base's epochs over the mean of the others
+    ### BEGIN SOLUTION Exercise 5.6: mean of the base's epochs over the mean of the others
     return mean_of_all(one) / mean_of_all(several)
     ### END SOLUTION
 
 
 # %% tags=["check"]
-check.check_5_5(mean_of_all, apparent)
+check.check_5_6(mean_of_all, apparent)
 
 # %% [markdown]
 # 21.5 s on one GPU and 26 s on four: four look *slower* than one. The truth was 2.8 times as fast.
@@ -342,16 +360,19 @@ answers.note(interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 
 # %% [markdown]
 # ## Traps
 #
+# Each row without a GPU in it was run, on two logical devices: 2,048 images, batch 128 per replica, so
+# intact 8 steps per epoch and rate 0.04.
+#
 # | you see | it was |
 # |---|---|
-# | twice the steps that you expect, tiny gain | the batch of a replica given as the global one |
+# | 16 steps instead of 8, tiny gain | the batch of a replica given as the global one, or in the pipeline |
 # | `ValueError: … was not created in the distribution strategy scope` | built outside of the scope, compiled inside |
 # | `replicas` 1, though 4 were asked for | built *and* compiled outside: no error at all |
 # | `replicas` 4, though 1 was meant | no list of devices: all that are visible are taken |
-# | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles |
-# | loss falls more slowly on more GPUs | the rate was not scaled, and there are N times fewer steps |
-# | not bit-equal to one device | batch normalisation by replica: expected |
-# | four GPUs slower than one | the first epoch in the mean: it grows with N |
+# | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles (not run here) |
+# | rate 0.02 instead of 0.04; loss 2.303 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
+# | equal to one device in the first seven digits only | another order of additions: expected. In fewer: batch normalisation by replica |
+# | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
 #
 # ## Recap
 #

@@ -60,7 +60,7 @@ def devices(n):
 
 def build_mirrored(strategy, name, size, lr):
     """The network, compiled, with a copy of every variable on each device."""
-    ### BEGIN SOLUTION Exercise 5.1: build_model and compile, both inside strategy.scope()
+    ### BEGIN SOLUTION Exercise 5.2: build_model and compile, both inside strategy.scope()
     with strategy.scope():
         model = build_model(name, size)
         model.compile(
@@ -74,7 +74,7 @@ def build_mirrored(strategy, name, size, lr):
 
 def for_all(batch, lr, replicas):
     """Global batch and rate, from what one replica has."""
-    ### BEGIN SOLUTION Exercise 5.2: both times the number of replicas
+    ### BEGIN SOLUTION Exercise 5.3: both times the number of replicas
     return batch * replicas, lr * replicas
     ### END SOLUTION
 

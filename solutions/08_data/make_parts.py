@@ -13,7 +13,7 @@ from lessons.toolkit import data
 
 def partition(labels, parts):
     """Indices of each part's samples; as many of each class in every part, to within one."""
-    ### BEGIN SOLUTION Exercise 8.5: deal each class out to the parts, like cards
+    ### BEGIN SOLUTION Exercise 8.1: deal each class out to the parts, like cards
     by_class = np.argsort(labels, kind="stable")
     return [np.sort(by_class[part::parts]) for part in range(parts)]
     ### END SOLUTION

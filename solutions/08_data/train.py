@@ -81,16 +81,35 @@ def save_checkpoint(model, path):
 
 def my_files(folder):
     """This rank's share of the files; an error on rank 0 ends all ranks."""
-    ### BEGIN SOLUTION Exercise 8.2: let a DataDistributor on MPI.COMM_WORLD decorate list_parts
+    ### BEGIN SOLUTION Exercise 8.3: let a DataDistributor on MPI.COMM_WORLD decorate list_parts
     return DataDistributor(MPI.COMM_WORLD, shutdown_on_error=True)(list_parts)(folder)
     ### END SOLUTION
 
 
 def common_steps(counts, batch):
     """Steps that every rank can make, the last one perhaps smaller; counts: images of each rank."""
-    ### BEGIN SOLUTION Exercise 8.3: the fewest batches that any rank has
+    ### BEGIN SOLUTION Exercise 8.4: the fewest batches that any rank has
     return min(math.ceil(count / batch) for count in counts)
     ### END SOLUTION
+
+
+def last_weight(counts, batch, rank):
+    """What this rank's last batch of an epoch weighs, so that every image in it counts alike."""
+    before = (common_steps(counts, batch) - 1) * batch
+    last = [max(1, min(batch, count - before)) for count in counts]
+    return last[rank] * len(last) / sum(last)
+
+
+def batches_of(x, y, batch, steps, weight):
+    """An epoch's shuffled batches for Keras; those of the last step weigh `weight`, others 1."""
+
+    def weigh(step, pair):
+        images, labels = pair
+        each = tf.where(step == steps - 1, weight, 1.0)
+        return images, labels, tf.fill(tf.shape(labels), each)
+
+    shuffled = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(len(y))
+    return shuffled.batch(batch).take(steps).enumerate().map(weigh)
 
 
 def command_line():
@@ -152,11 +171,10 @@ def main():
     record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
     compare_images(record, (x_train, y_train), (mnist.x_train, mnist.y_train), MPI.COMM_WORLD)
     probe_steps(record, common_steps)
+    steps = common_steps(counts, args.batch_size)
+    weight = last_weight(counts, args.batch_size, rank)
     model.fit(
-        x_train,
-        y_train,
-        batch_size=args.batch_size,
-        steps_per_epoch=common_steps(counts, args.batch_size),
+        batches_of(x_train, y_train, args.batch_size, steps, weight),
         epochs=args.epochs,
         verbose=2 if rank == 0 else 0,
         callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],

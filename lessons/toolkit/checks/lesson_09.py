@@ -192,3 +192,32 @@ def check_9_4b(gap: Function) -> str:
                 "claimed. Return None.",
             )
     return "Equal training loss first; then a gap may be claimed, or none."
+
+
+@exercise("9.6")
+def check_9_6(epochs_to: Function, race: Function) -> str:
+    """epochs_to finds the first epoch at the target; race divides N by the epochs it costs more."""
+    accuracies = [0.88, 0.9, 0.93, 0.925, 0.94]
+    for target, right, advice in (
+        (0.93, 3, "Count from 1; `>=`; and a later epoch may be lower again."),
+        (0.935, 5, "The first epoch whose own accuracy is high enough."),
+        (0.88, 1, "The first epoch has the number 1."),
+        (0.95, None, "It is never reached: return None, and not the last epoch."),
+    ):
+        found = epochs_to(list(accuracies), target)
+        if found != right:
+            raise CheckFailed(f"epochs_to({accuracies}, {target}) = {right}", shown(found), advice)
+    what = "race(4, 10, 16)"
+    mistakes = {
+        16.0: "That is an epoch against an epoch. They need 10 epochs where one needs 4.",
+        0.4: "And in each second they do 16 times as much.",
+        40.0: "More epochs make them slower: one / several.",
+    }
+    compare(number(race(4, 10, 16), what), 6.4, what, mistakes, "n * share * one / several")
+    what = "race(4, 10, 16, 0.5)"
+    mistakes = {
+        6.4: "The share counts: half of the speed goes into talking.",
+        12.8: "Times the share, not divided by it.",
+    }
+    compare(number(race(4, 10, 16, 0.5), what), 3.2, what, mistakes, "n * share * one / several")
+    return "16 workers that need 2.5 times the epochs arrive 6.4 times sooner, at best."

@@ -4,7 +4,13 @@ They measure with autograder.measuring, so that a picture shows what is graded. 
 Figure, which a notebook shows and `figure.savefig("name.png")` keeps.
 """
 
-from lessons.toolkit.plots.exchange import allreduce_times, busiest_rank, tensor_timeline
+from lessons.toolkit.plots.exchange import (
+    allreduce_by_ranks,
+    allreduce_times,
+    busiest_rank,
+    tensor_timeline,
+)
+from lessons.toolkit.plots.faults import faults
 from lessons.toolkit.plots.foretold import foretold
 from lessons.toolkit.plots.input_pipeline import (
     class_in_batches,
@@ -13,7 +19,12 @@ from lessons.toolkit.plots.input_pipeline import (
     median_of_measure,
 )
 from lessons.toolkit.plots.job import node_grid
-from lessons.toolkit.plots.large_batches import accuracy_by_workers, at_equal_loss, four_curves
+from lessons.toolkit.plots.large_batches import (
+    accuracy_by_workers,
+    at_equal_loss,
+    four_curves,
+    race,
+)
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
 from lessons.toolkit.plots.native import buckets, ways
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
@@ -30,6 +41,7 @@ from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_a
 __all__ = [
     "accuracy_by_workers",
     "accuracy_curves",
+    "allreduce_by_ranks",
     "allreduce_times",
     "at_equal_loss",
     "beside_published",
@@ -38,6 +50,7 @@ __all__ = [
     "class_in_batches",
     "drawn_schedules",
     "epoch_bars",
+    "faults",
     "fitted_curves",
     "foretold",
     "four_curves",
@@ -49,6 +62,7 @@ __all__ = [
     "measured_stages",
     "median_of_measure",
     "node_grid",
+    "race",
     "replica_scaling",
     "sample_map",
     "scaling_study",

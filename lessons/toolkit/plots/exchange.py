@@ -74,3 +74,25 @@ def tensor_timeline(figure: Any, all_steps: Sequence[Step]) -> None:
     for colour, label in (("#BBBBBB", "negotiated"), (COLOURS[0], "travels")):
         axes.barh(0, 0, color=colour, label=label)
     figure.legend(loc="outside upper left", ncols=2, labelcolor=GREY)
+
+
+@picture
+def allreduce_by_ranks(figure: Any, models: Mapping[str, Any], sizes: Sequence[int]) -> None:
+    """Modelled seconds of an allreduce against the number of ranks, a panel for each size in bytes.
+
+    models: name of a scheme -> function of (ranks, bytes).
+    """
+    panels = figure.subplots(1, len(sizes), squeeze=False)[0]
+    figure.set_size_inches(7.8, 4)
+    counts = [2**power for power in range(1, 13)]
+    for axes, size in zip(panels, sizes, strict=True):
+        for place, (name, seconds) in enumerate(models.items()):
+            look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+            values = [1e3 * seconds(p, size) for p in counts]
+            axes.plot(counts, values, **look, ms=4, lw=1.4, label=name)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set(xlabel="ranks", title=f"{size / 1e6:g} MB", xticks=counts[::3])
+    panels[0].set_ylabel("ms, by the model")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper left", ncols=3)

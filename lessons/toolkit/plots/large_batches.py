@@ -100,3 +100,40 @@ def four_curves(figure: Any) -> None:
     figure.supylabel("loss")
     handles = figure.axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper left", ncols=3)
+
+
+@picture
+def race(
+    figure: Any,
+    epochs: Mapping[int, Sequence[int | None]],
+    gains: Mapping[int, Sequence[float]],
+    target: float,
+) -> None:
+    """Epochs to an accuracy by workers, and how many times sooner they arrive; seeds as points.
+
+    epochs: workers -> for each seed the epochs until the target, or None if it was not reached.
+    gains: workers -> for each seed that arrived, over one worker, if the exchange cost nothing.
+    """
+    left, right = figure.subplots(1, 2)
+    figure.set_size_inches(7.6, 4.2)
+    counts = sorted(epochs)
+    for axes, values, colour in ((left, epochs, COLOURS[1]), (right, gains, COLOURS[0])):
+        known = {n: [v for v in values.get(n, ()) if v is not None] for n in counts}
+        for n in counts:
+            axes.plot([n] * len(known[n]), known[n], "o", color=colour, ms=5, alpha=0.7)
+        means = [(n, sum(known[n]) / len(known[n])) for n in counts if known[n]]
+        axes.plot(*zip(*means, strict=True), "-", color=colour, lw=1.4)
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.set(xlabel="workers (batch / 32)", xticks=counts)
+    lost = [n for n in counts if None in epochs[n]]
+    top = max((v for values in epochs.values() for v in values if v is not None), default=1)
+    left.plot(lost, [1.1 * top] * len(lost), "x", color=GREY, ms=9,
+              label="a seed did not reach it")  # fmt: skip
+    left.set(ylabel=f"epochs until {target:g}", ylim=(0, 1.2 * top))
+    right.plot(counts, counts, "--", color=GREY, label="an epoch against an epoch")
+    right.plot([], [], "o-", color=COLOURS[0], label=f"to {target:g}, talking costs nothing")
+    right.set_yscale("log", base=2)
+    right.yaxis.set_major_formatter("{x:g}")
+    right.set(ylabel="times sooner than one worker")
+    figure.legend(loc="outside upper left", ncols=2)

@@ -116,7 +116,7 @@ def time_and_accuracy(
     if published:
         right.plot(
             published.keys(), published.values(), "o", color=GREY, mfc="none", ms=9,
-            label="published (Jülich): 60,000 images, a GPU a rank",
+            label="published (Jülich): 60,000 images, one GPU per rank",
         )  # fmt: skip
         counts |= set(published)
     for axes, what in ((left, "start to end in s"), (right, "test accuracy")):

@@ -17,7 +17,7 @@ def test_every_check_has_a_number_and_says_what_it_wants():
         assert len(check.__doc__) > 40
 
 
-# Exercise 5.1: mistakes in the program, in one process: TensorFlow is slow to import.
+# Exercise 5.2: mistakes in the program, in one process: TensorFlow is slow to import.
 SCOPE = "    with strategy.scope():\n        model = build_model(name, size)\n"
 COMPILE = (
     "        model.compile(\n            optimizer=keras.optimizers.SGD(lr),\n"
@@ -61,7 +61,7 @@ def said(text):
     program = types.ModuleType("train")
     exec(compile(text, "train.py", "exec"), program.__dict__)
     try:
-        lesson_05.check_5_1(program)
+        lesson_05.check_5_2(program)
     except check.CheckFailed as failed:
         return str(failed)
     return None
@@ -95,7 +95,7 @@ def test_the_scope():
     assert_passes(SCRIPT)
 
 
-# Exercise 5.2
+# Exercise 5.3
 def for_all(batch, lr, replicas):
     return batch * replicas, lr * replicas
 
@@ -126,20 +126,20 @@ STEPS = [
 
 
 def test_for_all():
-    lesson_05.check_5_2(for_all, steps)
+    lesson_05.check_5_3(for_all, steps)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), FOR_ALL)
 def test_wrong_batch_or_rate(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_2, wrong, steps), advice)
+    assert_advice(failure(lesson_05.check_5_3, wrong, steps), advice)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), STEPS)
 def test_wrong_steps(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_2, for_all, wrong), advice)
+    assert_advice(failure(lesson_05.check_5_3, for_all, wrong), advice)
 
 
-# Exercise 5.3
+# Exercise 5.4
 SAME_WORK = [
     (lambda n: (128, 0.02), "another training"),
     (lambda n: (128 * n, 0.02 * n), "divide here"),
@@ -153,17 +153,17 @@ SAME_WORK = [
 
 
 def test_same_work():
-    lesson_05.check_5_3(lambda n: (128 // n, 0.02 / n))
-    lesson_05.check_5_3(lambda n: [np.int64(128) // n, np.float64(0.02) / n])
-    lesson_05.check_5_3(lambda n: (int(128 / n), 0.02 / n))
+    lesson_05.check_5_4(lambda n: (128 // n, 0.02 / n))
+    lesson_05.check_5_4(lambda n: [np.int64(128) // n, np.float64(0.02) / n])
+    lesson_05.check_5_4(lambda n: (int(128 / n), 0.02 / n))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SAME_WORK)
 def test_wrong_work(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_3, wrong), advice)
+    assert_advice(failure(lesson_05.check_5_4, wrong), advice)
 
 
-# Exercise 5.4
+# Exercise 5.5
 def interval(a, b):
     return (a - 0.5) / (b + 0.5), (a + 0.5) / (b - 0.5)
 
@@ -193,20 +193,20 @@ OVERLAPS = [
 
 
 def test_intervals():
-    lesson_05.check_5_4(interval, overlap)
+    lesson_05.check_5_5(interval, overlap)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), INTERVALS)
 def test_wrong_intervals(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_4, wrong, overlap), advice)
+    assert_advice(failure(lesson_05.check_5_5, wrong, overlap), advice)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), OVERLAPS)
 def test_wrong_overlaps(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_4, interval, wrong), advice)
+    assert_advice(failure(lesson_05.check_5_5, interval, wrong), advice)
 
 
-# Exercise 5.5
+# Exercise 5.6
 def mean_of_all(seconds):
     return sum(seconds) / len(seconds)
 
@@ -227,15 +227,15 @@ MEANS = [
 
 
 def test_means():
-    lesson_05.check_5_5(mean_of_all, apparent)
+    lesson_05.check_5_6(mean_of_all, apparent)
 
 
 @pytest.mark.parametrize(("mean", "gain", "advice"), MEANS)
 def test_wrong_means(mean, gain, advice):
-    assert_advice(failure(lesson_05.check_5_5, mean, gain), advice)
+    assert_advice(failure(lesson_05.check_5_6, mean, gain), advice)
 
 
-# Exercise 5.6
+# Exercise 5.1
 def holds(kind, device):
     half, part = divmod(device, 2)
     return {
@@ -298,10 +298,10 @@ HOLDS = [
 
 
 def test_holds():
-    lesson_05.check_5_6(holds)
-    lesson_05.check_5_6(lambda kind, device: [set(part) for part in holds(kind, device)])
+    lesson_05.check_5_1(holds)
+    lesson_05.check_5_1(lambda kind, device: [set(part) for part in holds(kind, device)])
 
 
 @pytest.mark.parametrize(("wrong", "advice"), HOLDS)
 def test_wrong_holdings(wrong, advice):
-    assert_advice(failure(lesson_05.check_5_6, wrong), advice)
+    assert_advice(failure(lesson_05.check_5_1, wrong), advice)

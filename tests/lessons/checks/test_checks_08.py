@@ -18,7 +18,7 @@ from lessons.toolkit.ranks import DataDistributionError, DataDistributor
 
 
 def gap(*_):
-    raise NotImplementedError("Exercise 8.1: one list for each rank")
+    raise NotImplementedError("Exercise 8.2: one list for each rank")
 
 
 def test_every_check_has_a_number_and_says_what_it_wants():
@@ -28,12 +28,12 @@ def test_every_check_has_a_number_and_says_what_it_wants():
         assert len(check.__doc__) > 40
 
 
-@pytest.mark.parametrize("number", ["8.1", "8.3", "8.4", "8.5"])
+@pytest.mark.parametrize("number", ["8.1", "8.2", "8.4", "8.5"])
 def test_a_gap_is_called_a_gap(number):
     assert "still a gap" in str(failure(checks_of(lesson_08)[number], gap))
 
 
-# Exercise 8.1
+# Exercise 8.2
 def round_robin(items, size):
     return [items[rank::size] for rank in range(size)]
 
@@ -73,16 +73,16 @@ SHARES = [
 
 
 def test_round_robin():
-    lesson_08.check_8_1(round_robin)
-    lesson_08.check_8_1(lambda items, size: filled([[] for _ in range(size)], items))
+    lesson_08.check_8_2(round_robin)
+    lesson_08.check_8_2(lambda items, size: filled([[] for _ in range(size)], items))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SHARES)
 def test_shares(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_1, wrong), advice)
+    assert_advice(failure(lesson_08.check_8_2, wrong), advice)
 
 
-# Exercise 8.2
+# Exercise 8.3
 def distribute(comm, load):
     problem, shares = None, None
     if comm.Get_rank() == 0:
@@ -276,26 +276,26 @@ def program_of(my_files=None):
 
 
 def test_distribute():
-    lesson_08.check_8_2(distribute, program_of())
+    lesson_08.check_8_3(distribute, program_of())
 
 
 @pytest.mark.parametrize(("wrong", "advice"), RANKS)
 def test_what_one_rank_does(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_2, wrong, program_of()), advice)
+    assert_advice(failure(lesson_08.check_8_3, wrong, program_of()), advice)
 
 
 def test_a_gap_on_a_rank_is_a_gap():
-    assert "still a gap" in str(failure(lesson_08.check_8_2, gap, program_of()))
-    assert "still a gap" in str(failure(lesson_08.check_8_2, distribute, program_of(gap)))
+    assert "still a gap" in str(failure(lesson_08.check_8_3, gap, program_of()))
+    assert "still a gap" in str(failure(lesson_08.check_8_3, distribute, program_of(gap)))
 
 
 def test_programs_that_do_not_share_files():
     program = program_of(list_parts)
-    assert_advice(failure(lesson_08.check_8_2, distribute, program), "uses DataDistributor")
+    assert_advice(failure(lesson_08.check_8_3, distribute, program), "uses DataDistributor")
     program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD)(list_parts)(folder)
-    assert_advice(failure(lesson_08.check_8_2, distribute, program), "shutdown_on_error=True")
+    assert_advice(failure(lesson_08.check_8_3, distribute, program), "shutdown_on_error=True")
     program.my_files = lambda folder: program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)
-    assert_advice(failure(lesson_08.check_8_2, distribute, program), "Call the decorated function")
+    assert_advice(failure(lesson_08.check_8_3, distribute, program), "Call the decorated function")
 
 
 def listing(function):
@@ -321,12 +321,12 @@ LOADERS = [
 
 @pytest.mark.parametrize(("function", "advice"), LOADERS)
 def test_functions_that_list_the_folder_otherwise(function, advice, capsys):
-    assert_advice(failure(lesson_08.check_8_2, distribute, listing(function)), advice)
+    assert_advice(failure(lesson_08.check_8_3, distribute, listing(function)), advice)
     assert capsys.readouterr().err == ""
 
 
 def test_a_sorted_folder_is_right_however_it_is_listed():
-    lesson_08.check_8_2(distribute, listing(lambda folder: sorted(os.listdir(folder))))
+    lesson_08.check_8_3(distribute, listing(lambda folder: sorted(os.listdir(folder))))
 
 
 def test_my_files_without_return():
@@ -335,7 +335,7 @@ def test_my_files_without_return():
         program.DataDistributor(MPI.COMM_WORLD, True)(list_parts)(folder),
         None,
     ][1]
-    assert_advice(failure(lesson_08.check_8_2, distribute, program), "Is there a `return` in front")
+    assert_advice(failure(lesson_08.check_8_3, distribute, program), "Is there a `return` in front")
 
 
 def test_the_error_is_the_toolkits():

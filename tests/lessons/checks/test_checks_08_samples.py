@@ -1,4 +1,4 @@
-"""The public checks of lesson 08 from 8.3 on: right ones pass, each usual mistake gets advice."""
+"""The public checks of lesson 08 from 8.4 on: right ones pass, each usual mistake gets advice."""
 
 import math
 
@@ -8,7 +8,7 @@ from advice import assert_advice, failure
 
 from lessons.toolkit.checks import lesson_08
 
-# Exercise 8.3
+# Exercise 8.4
 STEPS = [
     (lambda counts, batch: max(math.ceil(n / batch) for n in counts), "the minimum over the ranks"),
     (lambda counts, batch: math.ceil(sum(counts) / batch), "all ranks together"),
@@ -25,16 +25,16 @@ STEPS = [
 
 
 def test_common_steps():
-    lesson_08.check_8_3(lambda counts, batch: min(math.ceil(n / batch) for n in counts))
-    lesson_08.check_8_3(lambda counts, batch: -(-min(counts) // batch))
+    lesson_08.check_8_4(lambda counts, batch: min(math.ceil(n / batch) for n in counts))
+    lesson_08.check_8_4(lambda counts, batch: -(-min(counts) // batch))
 
 
 @pytest.mark.parametrize(("wrong", "advice"), STEPS)
 def test_steps(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_3, wrong), advice)
+    assert_advice(failure(lesson_08.check_8_4, wrong), advice)
 
 
-# Exercise 8.4
+# Exercise 8.5
 def my_samples(n, rank, size, epoch, seed=1):
     return np.random.default_rng([seed, epoch]).permutation(n)[rank::size]
 
@@ -63,15 +63,15 @@ ORDERS = [
 
 
 def test_my_samples():
-    lesson_08.check_8_4(my_samples)
+    lesson_08.check_8_5(my_samples)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), ORDERS)
 def test_orders(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_4, wrong), advice)
+    assert_advice(failure(lesson_08.check_8_5, wrong), advice)
 
 
-# Exercise 8.5
+# Exercise 8.1
 def partition(labels, parts):
     by_class = np.argsort(labels, kind="stable")
     return [np.sort(by_class[part::parts]) for part in range(parts)]
@@ -122,10 +122,10 @@ PARTITIONS = [
 
 
 def test_partition():
-    lesson_08.check_8_5(partition)
-    lesson_08.check_8_5(lambda labels, parts: [part.tolist() for part in partition(labels, parts)])
+    lesson_08.check_8_1(partition)
+    lesson_08.check_8_1(lambda labels, parts: [part.tolist() for part in partition(labels, parts)])
 
 
 @pytest.mark.parametrize(("wrong", "advice"), PARTITIONS)
 def test_partitions(wrong, advice):
-    assert_advice(failure(lesson_08.check_8_5, wrong), advice)
+    assert_advice(failure(lesson_08.check_8_1, wrong), advice)

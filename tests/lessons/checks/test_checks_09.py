@@ -31,8 +31,16 @@ def gap(small, large, level):
     return reached[0][0] - reached[1][0] if all(reached) else None
 
 
+def epochs_to(accuracies, target):
+    return next((n for n, found in enumerate(accuracies, start=1) if found >= target), None)
+
+
+def race(one, several, n, share=1.0):
+    return n * share * one / several
+
+
 def test_the_lessons_own_functions_pass():
-    assert sorted(checks_of(check)) == ["9.1", "9.1b", "9.2", "9.3", "9.4", "9.4b", "9.5"]
+    assert sorted(checks_of(check)) == ["9.1", "9.1b", "9.2", "9.3", "9.4", "9.4b", "9.5", "9.6"]
     check.check_9_1(rates.scaled)
     check.check_9_1b(differing)
     check.check_9_4b(gap)
@@ -40,6 +48,7 @@ def test_the_lessons_own_functions_pass():
     check.check_9_3(rates.update, rates.lars)
     check.check_9_4(largest)
     check.check_9_5(rates.setting)
+    check.check_9_6(epochs_to, race)
 
 
 @given(
@@ -285,3 +294,19 @@ def test_the_ranks_shares_add_up_to_central_differences(ranks):
     for place, param in enumerate(params):
         found = sum(share[place] for share in shares) / ranks
         np.testing.assert_allclose(found, differences(loss, param), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [
+        ((lambda a, t: next((n for n, f in enumerate(a) if f >= t), None), race), "Count from 1"),
+        ((lambda a, t: sum(f < t for f in a) + 1, race), "may be lower again"),
+        ((lambda a, t: epochs_to(a, t) or len(a), race), "not the last epoch"),
+        ((epochs_to, lambda one, several, n, share=1.0: n * share), "an epoch against an epoch"),
+        ((epochs_to, lambda one, several, n, share=1.0: share * one / several), "16 times as much"),
+        ((epochs_to, lambda one, several, n, share=1.0: n * share * several / one), "slower"),
+        ((epochs_to, lambda one, several, n, share=1.0: n * one / several), "The share counts"),
+    ],
+)
+def test_wrong_races(wrong, advice):
+    assert_advice(failure(check.check_9_6, *wrong), advice)

@@ -72,10 +72,12 @@ def test_lars_as_an_optimizer_follows_its_formula(framework):
 def test_the_rate_of_every_step_is_the_schedules(program, options, tmp_path):
     asked = ("--epochs", "3", "--warmup", "1", "--decay", "cosine", "--train-samples", "1601")
     found = run(LESSON / program, 2, *asked, *options, out=tmp_path)
-    steps = 2 * 51  # ceil(3 / 2) epochs of ceil(1601 / 32) batches
-    assert [epoch.steps for epoch in found.epochs] == [51, 51]
+    steps = 3 * 25  # epochs of 800 of the 1,601 images for each rank, in batches of 32
+    assert [epoch.steps for epoch in found.epochs] == [25, 25, 25]
+    assert [rank.samples for rank in found.ranks] == [800, 800]
+    assert {epoch.unique_samples for epoch in found.epochs} == {1600}
     told = {m["step"]: m["value"] for m in found.measures if m["name"] == "lr"}
-    right = [rates.lr_at(step, 0.1, 0.2, 26, steps, "cosine") for step in range(steps)]
+    right = [rates.lr_at(step, 0.1, 0.2, 25, steps, "cosine") for step in range(steps)]
     assert sorted(told) == list(range(steps))
     np.testing.assert_allclose([told[step] for step in range(steps)], right, rtol=1e-6, atol=1e-9)
     assert found.end["param_spread"] == 0.0

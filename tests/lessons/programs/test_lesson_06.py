@@ -133,3 +133,21 @@ def test_blocking_sends_around_a_ring_hang(tmp_path):
     )
     assert mpirun(2, "ring.py", 100, folder=tmp_path, seconds=60).returncode == 0
     assert mpirun(2, "ring.py", 1_000_000, folder=tmp_path, seconds=8).returncode != 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_back_ends_are_timed_and_the_halves_make_the_whole(ranks, tmp_path):
+    done = mpirun(ranks, LESSON / "backends.py", "--floats", 256, 2560, folder=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (tmp_path / "job.out").write_text(done.stdout)
+    [found] = read_files([tmp_path / "job.out"])
+    by_name = {}
+    for measure in found.measures:
+        by_name.setdefault(measure["name"], []).append(measure)
+    ends = {(m["backend"], m["bytes"]) for m in by_name["allreduce_s"]}
+    assert {(end, size) for end in ("mpi", "gloo") for size in (1024, 10240)} <= ends
+    assert [m["value"] for m in by_name["halves_error"]] == [0.0]
+    assert {m["what"] for m in by_name["half_s"]} == {"allreduce", "reduce-scatter", "allgather"}
+    assert {m["what"] for m in by_name["fusion_s"]} == {"one by one", "fused"}
+    assert all(m["value"] > 0 for m in (*by_name["half_s"], *by_name["fusion_s"]))

@@ -1,9 +1,11 @@
 """Lesson 08's program on real ranks: shares, steps, errors."""
 
+import math
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from real_runs import ROOT, run, run_together
 
@@ -76,3 +78,24 @@ def test_a_missing_folder_ends_all_ranks_with_one_message(tmp_path):
     assert str(failed.value).count("***** Fatal error") == 1
     assert "data/nowhere" in str(failed.value)
     assert "Traceback" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("counts", "batch"),
+    [([97, 128], 32), ([128, 97], 32), ([64, 64], 32), ([33, 40, 65], 32), ([5], 2), ([3, 9], 32)],
+)
+def test_every_image_of_the_last_batch_counts_alike(counts, batch):
+    """Ranks average their means; weighted, that is the mean over all images of the step."""
+    source = (LESSON / "train.py").read_text()
+    functions = source[source.index("def common_steps") : source.index("def batches_of")]
+    known = {"math": math}
+    exec(functions, known)  # without Horovod, which knows one number of ranks only
+    steps = known["common_steps"](counts, batch)
+    last = [min(batch, count - (steps - 1) * batch) for count in counts]
+    images = [np.random.default_rng(rank).random(n) for rank, n in enumerate(last)]
+    means = [part.mean() * known["last_weight"](counts, batch, rank)
+             for rank, part in enumerate(images)]  # fmt: skip
+    assert np.mean(means) == pytest.approx(np.concatenate(images).mean(), rel=1e-12)
+    if len(set(last)) > 1:
+        plain = np.mean([part.mean() for part in images])
+        assert plain != pytest.approx(np.concatenate(images).mean(), rel=1e-3), "it matters"

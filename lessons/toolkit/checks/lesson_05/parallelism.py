@@ -1,4 +1,4 @@
-"""Which device holds which layers and which images (5.6)."""
+"""Which device holds which layers and which images (5.1)."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,8 +18,8 @@ WHO_HOLDS = {
 }
 
 
-@exercise("5.6")
-def check_5_6(holds: Function) -> str:
+@exercise("5.1")
+def check_5_1(holds: Function) -> str:
     """Who holds which layers and which images, for four ways to divide."""
     for device in range(4):
         half, part = divmod(device, 2)

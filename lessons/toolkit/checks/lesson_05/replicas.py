@@ -1,4 +1,4 @@
-"""A copy of the network on every device (5.1), the batch of all (5.2), and the same work (5.3)."""
+"""A copy of the network on every device (5.2), the batch of all (5.3), and the same work (5.4)."""
 
 from collections.abc import Callable
 from numbers import Integral
@@ -9,8 +9,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 Function = Callable[..., Any]
 
 
-@exercise("5.1")
-def check_5_1(program: Any) -> str:
+@exercise("5.2")
+def check_5_2(program: Any) -> str:
     """Every variable has a copy on both replicas, those of the optimizer included."""
     import numpy as np
 
@@ -72,8 +72,8 @@ def check_compiled(model: Any, optimizer: Any) -> None:
         raise CheckFailed(f"loss {asked}", shown(loss), advice)
 
 
-@exercise("5.2")
-def check_5_2(for_all: Function, steps: Function) -> str:
+@exercise("5.3")
+def check_5_3(for_all: Function, steps: Function) -> str:
     """Batch and rate times N; 25, 13 and 7 steps at batch 2,048 on 1, 2 and 4 replicas."""
     for replicas in (1, 2, 4):
         batch, rate = pair(
@@ -126,8 +126,8 @@ def whole_number(batch: Any, what: str) -> None:
         raise CheckFailed(f"{what}: a whole number", shown(batch), advice)
 
 
-@exercise("5.3")
-def check_5_3(same_work: Function) -> str:
+@exercise("5.4")
+def check_5_4(same_work: Function) -> str:
     """n replicas together have batch 128 and rate 0.02."""
     for n in (1, 2, 4):
         batch, rate = pair(same_work(n), f"same_work({n})", ("batch", "rate"))

@@ -1,4 +1,4 @@
-"""What measured times say: intervals (5.4), and means with a first epoch in them (5.5)."""
+"""What measured times say: intervals (5.5), and means with a first epoch in them (5.6)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +10,8 @@ Function = Callable[..., Any]
 EITHER_FIRST = "Here the later one is named first: two comparisons are needed."
 
 
-@exercise("5.4")
-def check_5_4(interval: Function, overlap: Function) -> str:
+@exercise("5.5")
+def check_5_5(interval: Function, overlap: Function) -> str:
     """9 s / 4 s lies in [1.89, 2.71]; intervals overlap when they share a value."""
     for a, b in ((9, 6), (9, 4), (27, 16), (27, 8)):
         check_interval(
@@ -42,8 +42,8 @@ def check_5_4(interval: Function, overlap: Function) -> str:
     return "9 s / 4 s lies in [1.89, 2.71]. Where two overlap, either may be the larger one."
 
 
-@exercise("5.5")
-def check_5_5(mean_of_all: Function, apparent: Function) -> str:
+@exercise("5.6")
+def check_5_6(mean_of_all: Function, apparent: Function) -> str:
     """With the first epoch in the mean, 31 and 12 s look faster than 49 and 6 s: 21.5 and 27.5."""
     for seconds in ([31, 12], [49, 6], [63, 33, 33]):
         right = sum(seconds) / len(seconds)

@@ -1,5 +1,6 @@
 """Public checks of lesson 07: Horovod."""
 
+from lessons.toolkit.checks.lesson_07.faults import check_7_6
 from lessons.toolkit.checks.lesson_07.horovod import (
     check_7_1,
     check_7_2,
@@ -7,7 +8,7 @@ from lessons.toolkit.checks.lesson_07.horovod import (
     check_7_4,
     check_7_5,
 )
-from lessons.toolkit.checks.lesson_07.job import check_7_6, check_7_7
+from lessons.toolkit.checks.lesson_07.job import check_7_7
 
 __all__ = [
     "check_7_1",

@@ -1,24 +1,21 @@
-"""The job file (7.6) and its container (7.7): texts, and no Horovod."""
+"""The job file asks for a timeline (7.7): a text, and no Horovod."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise, failure, shown
-
-Function = Callable[..., Any]
+from lessons.toolkit.checks.shared.check import CheckFailed, StillAGap, exercise
 
 TIMELINE = re.compile(r"^\s*(export\s+)?HOROVOD_TIMELINE(\s*)=(\s*)(\S*)")
 ASSIGNED = re.compile(r"^\s*(?:export\s+)?(\w+)=(\S*)")
 NAME = re.compile(r"\$(?:\{(\w+)[^}]*\}|(\w+))")
 
 
-@exercise("7.6")
-def check_7_6(job: str) -> str:
+@exercise("7.7")
+def check_7_7(job: str) -> str:
     """The job exports HOROVOD_TIMELINE before the launch, with the number of tasks in the name."""
     lines = Path(job).read_text(encoding="utf-8").splitlines()
-    if any("Exercise 7.6:" in line and line.startswith("echo") for line in lines):
+    if any("Exercise 7.7:" in line and line.startswith("echo") for line in lines):
         raise StillAGap(
             f"export HOROVOD_TIMELINE in {job}",
             None,
@@ -73,65 +70,3 @@ def filled_in(value: str, above: Sequence[str], tasks: str) -> tuple[str, list[s
             known[assigned[1]] = NAME.sub(content, assigned[2]).strip('"')
     names = [braced or plain for braced, plain in NAME.findall(value)]
     return NAME.sub(content, value).strip('"'), [name for name in names if name not in known]
-
-
-OUTSIDE = "mpirun (Open MPI) 4.1.5\n\nReport bugs to http://www.open-mpi.org/community/help/\n"
-MPI_CASES = [
-    (OUTSIDE, OUTSIDE, True, ""),
-    (OUTSIDE, "mpirun (Open MPI) 4.1.2\n", True, "4.1.5 and 4.1.2 differ in the third number only"),
-    (OUTSIDE, "mpirun (Open MPI) 5.0.11\n", False, "4 and 5 are different major versions"),
-    (OUTSIDE, "mpirun (Open MPI) 4.0.7\n", False, "4.1 and 4.0 differ in the second number"),
-    (
-        OUTSIDE,
-        "HYDRA build details:\n    Version:                                 4.1.5\n",
-        False,
-        "Hydra is MPICH's launcher: another MPI, though its number is the same",
-    ),
-    (
-        "mpirun (Open MPI) 4.10.1\n",
-        "mpirun (Open MPI) 4.1.0\n",
-        False,
-        "4.10 is not 4.1: compare numbers and not the first letters of the text",
-    ),
-    ("bash: mpirun: command not found\n", OUTSIDE, False, "there is no MPI on the host"),
-]
-
-
-@exercise("7.7")
-def check_7_7(mpi_match: Function, pull: Function) -> str:
-    """MPI outside and inside are of one make, with equal first and second numbers."""
-    for host, container, right, why in MPI_CASES:
-        call = f"mpi_match({first_line(host)!r}, {first_line(container)!r})"
-        found = tried(call, mpi_match, host, container)
-        if found is None or bool(found) != right:
-            advice = f"{why[:1].upper()}{why[1:]}." if why else "The two texts are the same."
-            if found is None:
-                advice = "mpi_match returns True or False, in every case."
-            raise CheckFailed(f"{call} is {right}", shown(found), advice)
-    uri, file = "docker://horovod/horovod:latest", "horovod.sif"
-    call = f"pull({uri!r}, {file!r})"
-    command = tried(call, pull, uri, file)
-    words = command.split() if isinstance(command, str) else command
-    if not isinstance(words, Sequence) or list(words) != ["apptainer", "pull", file, uri]:
-        advice = 'Return one text, f"apptainer pull {file} {uri}", or a list of its four words.'
-        if isinstance(words, Sequence) and list(words)[2:] == [uri, file]:
-            advice = "The slide's order is reversed: the file to be made comes first."
-        elif isinstance(words, Sequence) and "singularity" in words:
-            advice = "Singularity is its older name: apptainer pull."
-        raise CheckFailed(f'{call} is "apptainer pull {file} {uri}"', shown(command), advice)
-    return "Same make, same first two numbers; pull FILE URI."
-
-
-def tried(call: str, function: Function, *texts: str) -> Any:
-    """What the function returns; an error in it says for which call."""
-    try:
-        return function(*texts)
-    except NotImplementedError:
-        raise
-    except Exception as error:
-        _, found, advice = failure(error, tried).args
-        raise CheckFailed(f"{call} returns something", found, advice) from None
-
-
-def first_line(text: str) -> str:
-    return text.splitlines()[0]

@@ -1,6 +1,6 @@
 """Public checks of lesson 08: distributing the data."""
 
-from lessons.toolkit.checks.lesson_08.parts import check_8_5
-from lessons.toolkit.checks.lesson_08.sharing import check_8_1, check_8_2, check_8_3, check_8_4
+from lessons.toolkit.checks.lesson_08.parts import check_8_1
+from lessons.toolkit.checks.lesson_08.sharing import check_8_2, check_8_3, check_8_4, check_8_5
 
 __all__ = ["check_8_1", "check_8_2", "check_8_3", "check_8_4", "check_8_5"]

@@ -1,4 +1,4 @@
-"""Parts of a data set (8.5): every sample's index in one part, and of each class."""
+"""Parts of a data set (8.1): every sample's index in one part, and of each class."""
 
 import operator
 from collections import Counter
@@ -27,8 +27,8 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
     return lists
 
 
-@exercise("8.5")
-def check_8_5(partition: Function) -> str:
+@exercise("8.1")
+def check_8_1(partition: Function) -> str:
     """Every sample is in one part, and every part has as many of each class, to within one."""
     import numpy as np
 

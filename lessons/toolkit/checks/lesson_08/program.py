@@ -1,4 +1,4 @@
-"""What lesson 08's program does with the files of a folder: the second half of exercise 8.2."""
+"""What lesson 08's program does with the files of a folder: the second half of exercise 8.3."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Who reads which sample, in how many steps (8.1 to 8.4).
+"""Who reads which sample, in how many steps (8.2 to 8.5).
 
 What several ranks do is checked with ranks that are threads of this process.
 """
@@ -28,8 +28,8 @@ def ranks(number: int) -> str:
     return "1 rank" if number == 1 else f"{number} ranks"
 
 
-@exercise("8.1")
-def check_8_1(round_robin: Function) -> str:
+@exercise("8.2")
+def check_8_2(round_robin: Function) -> str:
     """Every item goes to exactly one rank, and shares differ by at most one item."""
     for items, size in ((7, 2), (8, 2), (10, 4), (3, 3), (5, 1), (2, 3)):
         names = [f"part_{n}" for n in range(items)]
@@ -87,8 +87,8 @@ def no_folder(*_: Any) -> list[str]:
     raise FileNotFoundError("no folder data/parts")
 
 
-@exercise("8.2")
-def check_8_2(distribute: Function, program: Any) -> str:
+@exercise("8.3")
+def check_8_3(distribute: Function, program: Any) -> str:
     """Rank 0 loads and everybody gets a share; what fails on rank 0 is an error on every rank."""
     called: list[str] = []
 
@@ -208,8 +208,8 @@ TOGETHER = "These are the steps of all ranks together; they step at once."
 COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), ([129, 96], 32, 3)]
 
 
-@exercise("8.3")
-def check_8_3(common_steps: Function) -> str:
+@exercise("8.4")
+def check_8_4(common_steps: Function) -> str:
     """As many steps as the rank with fewest images has batches; a smaller last one counts."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
@@ -231,8 +231,8 @@ def check_8_3(common_steps: Function) -> str:
     return "3200 and 2400 images in batches of 32: 75 steps on both ranks."
 
 
-@exercise("8.4")
-def check_8_4(my_samples: Function) -> str:
+@exercise("8.5")
+def check_8_5(my_samples: Function) -> str:
     """In each epoch all ranks together read every sample once, in an order that is new."""
     n, size = 23, 4
     orders = []

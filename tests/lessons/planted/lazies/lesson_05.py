@@ -49,7 +49,7 @@ IN_PART = {"equal": "parameters that training changed"}
 BATCH_OR_RATE = {"batch-and-rate": "both times the number of replicas"}
 
 TABLE: LazyTable = {
-    "train.py 5.1": {
+    "train.py 5.2": {
         "a linear softmax, rate 0": Lazy(
             linear("0.0"),
             NETWORK | RATE | STOOD_STILL | {"same-training": "test loss of several"},
@@ -109,7 +109,7 @@ TABLE: LazyTable = {
             REPLICAS | {"batch-and-rate": ""},
         ),
     },
-    "train.py 5.2": {
+    "train.py 5.3": {
         "what came in": tiny("return batch, lr", BATCH_OR_RATE),
         "rate 0": tiny("return batch * replicas, 0.0", BATCH_OR_RATE | STOOD_STILL),
         "what one replica of ten steps has": tiny("return 128, 0.02", BATCH_OR_RATE),

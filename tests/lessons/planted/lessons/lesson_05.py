@@ -16,7 +16,7 @@ JOBS = {
 SCOPE = "    with strategy.scope():\n        model = build_model(name, size)\n"
 STRATEGY = "MirroredStrategy(devices(args.n_gpus))"
 SCALED = "return batch * replicas, lr * replicas"
-BATCH_OR_RATE = {"batch-and-rate": "exercise 5.2"}
+BATCH_OR_RATE = {"batch-and-rate": "exercise 5.3"}
 # What a student may do wrong: the job that is another, the change, and the checks that say so.
 PLANTED = {
     "built and compiled outside": (

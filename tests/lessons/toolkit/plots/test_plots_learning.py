@@ -64,3 +64,25 @@ def test_four_curves_to_tell_apart():
     assert low == right == small  # equal training loss
     assert test - low > 5 * (right_test - right)  # and only here a worse test
     assert is_png(figure)
+
+
+def test_a_ring_of_many_ranks_loses_by_its_messages():
+    models = {"ring": lambda p, n: 2 * (p - 1) * 1e-5, "tree": lambda p, n: 2e-5 * np.log2(p)}
+    figure = plots.allreduce_by_ranks(models, [4_000, 102_500_000])
+    assert {"0.004 MB", "102.5 MB", "ring", "tree"} <= set(words(figure))
+    ring, tree = (line.get_ydata() for line in figure.axes[1].lines)
+    assert ring[0] == tree[0]
+    assert ring[-1] > 100 * tree[-1]
+    assert is_png(figure)
+
+
+def test_a_race_draws_every_seed_and_says_who_did_not_arrive():
+    epochs = {1: [4, 5], 16: [9, 10], 64: [19, None]}
+    gains = {1: [1.1, 0.9], 16: [8.0, 7.2], 64: [15.2]}
+    figure = plots.race(epochs, gains, 0.93)
+    assert {"epochs until 0.93", "a seed did not reach it"} <= set(words(figure))
+    left, right = figure.axes
+    assert [list(line.get_ydata()) for line in left.lines[:3]] == [[4, 5], [9, 10], [19]]
+    assert [list(line.get_xdata()) for line in left.lines if line.get_marker() == "x"] == [[64]]
+    assert [1.0, 7.6, 15.2] in [list(line.get_ydata()) for line in right.lines]
+    assert is_png(figure)

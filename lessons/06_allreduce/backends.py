@@ -1,0 +1,136 @@
+"""Time allreduce of the back ends that are here, its two halves, and many small arrays against one.
+
+mpirun -np 2 python backends.py --floats 256 25600 2560000
+"""
+
+import argparse
+import statistics
+import time
+
+import numpy as np
+import torch
+from mpi4py import MPI
+from torch import distributed as dist
+
+from lessons.toolkit.record import Record
+
+comm = MPI.COMM_WORLD
+SIZES = [256, 2560, 25600, 256_000, 2_560_000]
+TENSORS = 160  # about as many gradients as a ResNet-50 has; most of them are small
+
+
+def timed(work):
+    """Seconds of the slowest rank."""
+    comm.Barrier()
+    begin = time.perf_counter()
+    work()
+    return comm.allreduce(time.perf_counter() - begin, MPI.MAX)
+
+
+def in_turns(works, rounds):
+    """Median seconds of each, in turns; a first round pays for buffers and connections."""
+    times = {name: [] for name in works}
+    for _ in range(rounds + 1):
+        for name, work in works.items():
+            times[name].append(timed(work))
+    return {name: statistics.median(later) for name, (_, *later) in times.items()}
+
+
+def meet(backend):
+    """torch.distributed's group of the ranks that MPI started, with this back end."""
+    rank, size = comm.Get_rank(), comm.Get_size()
+    host = comm.bcast(MPI.Get_processor_name())
+    store = (
+        dist.TCPStore(host, 0, size, is_master=True, wait_for_workers=False) if rank == 0 else None
+    )
+    port = comm.bcast(store.port if store else None)
+    store = store or dist.TCPStore(host, port, size, is_master=False)
+    dist.init_process_group(backend, store=store, rank=rank, world_size=size)
+    return store  # rank 0's must live as long as the group
+
+
+def allreduce_of(backend, floats):
+    """A function that sums one array of so many floats on all ranks."""
+    if backend == "mpi":
+        values = np.zeros(floats, np.float32)
+        return lambda: comm.Allreduce(MPI.IN_PLACE, values)
+    tensor = torch.zeros(floats, device="cuda" if backend == "nccl" else "cpu")
+
+    def reduce():
+        dist.all_reduce(tensor)
+        if backend == "nccl":
+            torch.cuda.synchronize()
+
+    return reduce
+
+
+def halves(record, floats):
+    """Reduce-scatter, then allgather: what allreduce is made of. The sums have to be equal."""
+    size = comm.Get_size()
+    values = np.arange(floats // size * size, dtype=np.float32) % 97 + comm.Get_rank()
+    total, again = np.empty_like(values), np.empty_like(values)
+    mine = np.empty(len(values) // size, np.float32)
+    works = {
+        "allreduce": lambda: comm.Allreduce(values, total),
+        "reduce-scatter": lambda: comm.Reduce_scatter_block(values, mine),
+        "allgather": lambda: comm.Allgather(mine, again),
+    }
+    for name, seconds in in_turns(works, 10).items():
+        record.measure("half_s", seconds, "s", what=name, bytes=values.nbytes)
+    record.measure("halves_error", float(np.abs(total - again).max()), "")
+
+
+def fusion(record, backend, floats):
+    """Many small arrays, one after another; or copied into one buffer that travels once."""
+    small = [np.zeros(floats, np.float32) for _ in range(TENSORS)]
+    one_by_one = [allreduce_of(backend, floats) for _ in range(TENSORS)]
+    together = allreduce_of(backend, floats * TENSORS)
+
+    def apart():
+        for reduce in one_by_one:
+            reduce()
+
+    def fused():
+        buffer = np.concatenate(small)
+        together()
+        for part, array in zip(np.split(buffer, TENSORS), small, strict=True):
+            array[:] = part
+
+    for name, seconds in in_turns({"one by one": apart, "fused": fused}, 10).items():
+        record.measure("fusion_s", seconds, "s", backend=backend, what=name, arrays=TENSORS)
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--floats", type=int, nargs="+", default=SIZES, help="sizes of the arrays to exchange"
+    )
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    rank, size = comm.Get_rank(), comm.Get_size()
+    record = Record("06", {}, source="backends", framework="torch", rank=rank, size=size)
+    for backend in ("mpi", "gloo", *(["nccl"] if torch.cuda.is_available() else [])):
+        if backend == "nccl":
+            torch.cuda.set_device(rank % torch.cuda.device_count())
+        store = None if backend == "mpi" else meet(backend)
+        for floats in args.floats:
+            reduce = allreduce_of(backend, floats)
+            rounds = int(min(30, max(5, 3e6 / floats)))
+            [seconds] = in_turns({backend: reduce}, rounds).values()
+            record.measure("allreduce_s", seconds, "s", backend=backend, bytes=4 * floats)
+        fusion(record, backend, 256)
+        if store:
+            dist.destroy_process_group()
+    halves(record, max(args.floats))
+    record.end()
+
+
+if __name__ == "__main__":
+    main()

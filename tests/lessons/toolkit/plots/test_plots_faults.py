@@ -1,0 +1,29 @@
+"""The picture of what a missing line does: from what two kept runs printed."""
+
+from pathlib import Path
+
+from pictures import is_png, words
+
+from autograder.reading.files import read_files
+from lessons.toolkit import plots
+from lessons.toolkit.plots.faults import spreads
+
+KEPT = Path(__file__).parents[2] / "planted" / "outputs" / "07"
+
+
+def kept(name):
+    [run] = read_files([KEPT / f"{name}.out.txt"])
+    return run
+
+
+def test_each_fault_is_a_line_and_a_row():
+    figure = plots.faults({"nothing": kept("right"), "average": kept("not-wrapped")})
+    assert {"nothing", "average", "0.17", "0", "0.225", "0.002"} <= set(words(figure))
+    left, right = (axes for axes in figure.axes if axes.lines)
+    assert [line.get_label() for line in left.lines] == ["nothing", "average"]
+    assert [len(line.get_xdata()) for line in right.lines] == [2, 2], "an epoch each"
+    assert is_png(figure)
+
+
+def test_a_run_that_nobody_looked_at_has_the_spread_of_its_end():
+    assert spreads(kept("no-broadcast")) == [(200, 0.2099180519580841)]
