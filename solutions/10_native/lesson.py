@@ -584,16 +584,16 @@ plots.speed_rounds(speed)
 # - `docs_same_data`: do its workers read the same images? `"yes"` or `"no"`.
 # - `docs_ring`: what carries RING's messages? `"grpc"`, `"nccl"` or `"mpi"`.
 # - `docs_async`: what would you build asynchronous training on? `"allreduce"` or `"servers"`.
-# - `sources`: (a) an article on CTE-POWER advises synchronous training up to 32–50 nodes and
-#   asynchronous beyond; (b) SURF calls synchronous the common choice and asynchronous hard to
-#   predict; (c) Cray trained synchronously on 1,024 nodes. Which one does a measurement of another
-#   contradict? One letter.
+# - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous
+#   beyond; SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained
+#   synchronously on 1,024 nodes. Whose statement does a measurement of another contradict? `"cte"`,
+#   `"surf"` or `"cray"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0, waits_in_1, read_twice, docs_averaged to docs_async, sources
 waits_in_0, waits_in_1, read_twice = "broadcast", "barrier", 4 * 401 - 1601
 docs_averaged, docs_same_data, docs_ring, docs_async = "step", "no", "grpc", "servers"
-sources = "a"
+sources = "cte"
 ### END SOLUTION
 answers.note(waits_in_0=waits_in_0, waits_in_1=waits_in_1, read_twice=read_twice)
 answers.note(docs_averaged=docs_averaged, docs_same_data=docs_same_data)
