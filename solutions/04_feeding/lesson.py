@@ -190,7 +190,7 @@ files, packs, memory = list(runs.values())[-3:]
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
 net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
 [net] = read_files(net_files)
-published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
+published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 50000 / 14}
 plots.input_rates(runs, net, published)
 
 # %%
