@@ -189,7 +189,7 @@ import math
 
 network = train.build_model("ResNet50V2", 128)
 outputs = [layer.output_shape for layer in network.layers[1:]]  # without the input
-per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 bytes a number
+per_image = 4 * sum(math.prod(shape[1:]) for shape in outputs)  # float32: 4 bytes per number
 fixed = 4 * 2 * network.count_params()  # parameters and gradients; SGD keeps nothing
 print(f"{fixed / 1e9:.2f} GB for parameters and gradients, {per_image / 1e6:.0f} MB per image")
 for batch in (32, 256, 1024, 2048):

@@ -190,7 +190,7 @@ files, packs, memory = list(runs.values())[-3:]
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
 net_files = submit_once("job.sbatch", *sizes, *few, options={"cpus-per-task": str(cores)})
 [net] = read_files(net_files)
-published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s an epoch)": 50000 / 14}
+published = {"ResNet50V2, 128 px, one H100 (Torres' textbook, 14 s per epoch)": 50000 / 14}
 plots.input_rates(runs, net, published)
 
 # %%
@@ -244,7 +244,7 @@ def images_per_s(paths):
 
 
 # %%
-records = sources.to_records(cifar.x_train, cifar.y_train)
+records = sources.to_records(cifar.x_train, cifar.y_train)[:1600]
 ways = {"files": sources.write_files, "packs": lambda rows, to: sources.write_packs(rows, to, 32)}
 for way, write in ways.items():
     with tempfile.TemporaryDirectory() as folder:
@@ -261,9 +261,10 @@ for way, write in ways.items():
 
 # %% [markdown]
 # **What you should see.** Cold is several times slower than warm, for files and packs alike, and cold packs
-# still beat warm files. On the local disk of a busy virtual machine with two cores single files gave 4,500
-# to 6,400 images per second cold and 35,000 to 43,000 warm; packs 98,000 to 153,000 cold and 520,000 to
-# 750,000 warm (bytes alone, nothing decoded). If cold and warm do not differ, your temporary folder has no
+# at least keep up with warm files. On the local disk of a busy virtual machine with two cores, single files
+# gave 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm; packs gave 57,000 to 222,000 cold
+# and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with 6,400
+# images). If cold and warm do not differ, your temporary folder has no
 # disk behind it, or the disk's own cache answered. On a shared file system cold is the usual case, for
 # other jobs fill the servers' caches, too.
 #

@@ -49,7 +49,7 @@ def epoch_bars(figure: Any, runs: Mapping[str, Seconds]) -> None:
             axes.hlines(
                 time.value, centres[1] - width / 2, centres[-1] + width / 2, "black", lw=1.2
             )
-            name = f"{name}: {digits(time.value)} s an epoch ({time.basis})"
+            name = f"{name}: {digits(time.value)} s per epoch ({time.basis})"
         axes.bar(0, 0, color=colour, label=name)
     axes.bar(
         0, 0, facecolor="white", edgecolor=GREY, hatch="////", label="first epoch: not counted"

@@ -1,4 +1,4 @@
-"""How long an epoch takes (4.4), and what a network needs a second (4.5)."""
+"""How long an epoch takes (4.4), and what a network needs per second (4.5)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ def check_4_5(gigabytes_per_s: Function, gigaflops: Function) -> str:
                 right / 4: "A float32 has 4 bytes.",
                 right * 1e9: "Giga: divide by 1e9.",
                 right * 1e9 / 2**30: "GB is 10⁹ bytes; 2³⁰ is a GiB.",
-                12 * n * seconds / 1e9: "Bytes a second: divide by the seconds.",
+                12 * n * seconds / 1e9: "Bytes per second: divide by the seconds.",
             },
         )
     for n, seconds in ((2048, 0.2), (1000, 0.04)):

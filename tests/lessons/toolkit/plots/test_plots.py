@@ -41,8 +41,8 @@ def test_the_first_epoch_is_hatched_and_not_in_the_time():
         (9.0, True), (2.0, False), (4.0, False), (3.0, False),
         (8.0, True), (1.0, False), (1.0, False), (1.5, False),
     ]  # fmt: skip
-    assert "Keras: 3.00 s an epoch (median of epochs 2 to 4)" in words(figure)
-    assert "PyTorch: 1.00 s an epoch (median of epochs 2 to 4)" in words(figure)
+    assert "Keras: 3.00 s per epoch (median of epochs 2 to 4)" in words(figure)
+    assert "PyTorch: 1.00 s per epoch (median of epochs 2 to 4)" in words(figure)
     assert is_png(figure)
 
 
