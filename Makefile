@@ -52,7 +52,7 @@ lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build
 
 bench: .venv      ## measure what we claim about speed
-	@for file in benchmarks/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
+	@for file in benchmarks/*/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
 
 endif
 

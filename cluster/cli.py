@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "cluster.jobs.scale:scale_command",
         "One job on several numbers of ranks, as a table.",
     ),
+    "foretell": (
+        "cluster.foretell.command:foretell_command",
+        "What a scaling table says of sizes not run yet.",
+    ),
     "rerun": ("cluster.rerun.command:rerun_command", "Run handed-in programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
     "sites": ("cluster.sites.use:sites_command", "The computers there are."),

@@ -88,6 +88,6 @@ def test_a_derived_number_of_the_text(value, said):
 
 def test_every_script_that_is_named_exists():
     root = Path(__file__).parents[2]
-    named = set(re.findall(r"benchmarks/\w+\.py", PAGE))
+    named = set(re.findall(r"benchmarks/\w+/\w+\.py", PAGE))
     assert len(named) >= 3
     assert not [name for name in named if not (root / name).is_file()]

@@ -11,6 +11,7 @@ from lessons.toolkit.plots.exchange import (
     tensor_timeline,
 )
 from lessons.toolkit.plots.faults import faults
+from lessons.toolkit.plots.foretold import foretold
 from lessons.toolkit.plots.input_pipeline import (
     class_in_batches,
     input_overlap,
@@ -44,6 +45,7 @@ __all__ = [
     "epoch_bars",
     "faults",
     "fitted_curves",
+    "foretold",
     "four_curves",
     "images",
     "input_overlap",

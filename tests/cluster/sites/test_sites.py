@@ -1,5 +1,6 @@
 """The site files, and what `cluster use` and `cluster sites` say."""
 
+import os
 import subprocess
 import sys
 
@@ -92,3 +93,22 @@ def test_a_job_file_run_by_hand_uses_the_chosen_site(shell):
     printed = shell.run("bash", shell.write("job.sbatch", body)).stdout
     assert printed.startswith("site: laptop (laptop)\njob: none")
     assert printed.endswith("ran\n")
+
+
+def port(site, job):
+    script = f"module() {{ :; }}; source {site_files.FOLDER}/{site}.sh; echo $MASTER_PORT"
+    command = ["bash", "-c", script]
+    environ = os.environ | {"SLURM_JOB_ID": job}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+def test_two_queues_on_one_machine_do_not_meet_at_one_port():
+    """Every queue of a laptop begins with job 1, and several people have one on a machine."""
+    assert len({port("laptop", "1") for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize("job", ["7", "0089", "1234[5].pbs01", "41999999"])
+def test_a_job_of_a_scheduler_meets_at_a_port_of_its_own_number(job):
+    digits = int("".join(letter for letter in job if letter.isdigit()))
+    assert port("box", job) == 20000 + digits % 20000

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parents[4] / "benchmarks" / "data_memory.py"
+PROGRAM = Path(__file__).parents[4] / "benchmarks" / "lessons" / "data_memory.py"
 
 
 @pytest.mark.slow

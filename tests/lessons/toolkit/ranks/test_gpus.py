@@ -31,7 +31,9 @@ def test_a_rank_without_a_gpu_of_its_own_ends_with_one_sentence(in_sight, local_
     with pytest.raises(SystemExit) as ended:
         enough_gpus(in_sight, started(local_rank))
     said = str(ended.value.code)
-    assert seen in said and f"Rank 5 is number {local_rank} on " in said and "\n" not in said
+    assert seen in said
+    assert f"Rank 5 is number {local_rank} on " in said
+    assert "\n" not in said
 
 
 def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():

@@ -1,0 +1,39 @@
+"""Laws of scaling: fitted, judged by how well they describe a study, and asked about other sizes.
+
+    from autograder.measuring import laws
+
+    study = laws.of_times(sizes, seconds, kind="strong")     # or "epoch", "weak"
+    study = laws.of_rates(sizes, images_a_second)            # each=True: per worker
+    [at_64] = laws.foretell(study, [64], node=4)             # NotMeasured says why not
+    at_64.low, at_64.high                                    # speedup over the smallest size
+    at_64.laws[0].fit.form.name, .parameters, .residual; .low, .best, .high; .describes
+
+    laws.textbook(sizes, speedups)      # the fits of the text books, as lesson 12 does them
+    laws.objections(sizes, speedups)    # what speaks against a law, in sentences
+
+Sizes may repeat and come in any order. A speedup is over the smallest size of the study.
+"""
+
+from autograder.measuring.laws.envelope import Foretold, Said, farthest, foretell
+from autograder.measuring.laws.fitting import Fit, best_fit
+from autograder.measuring.laws.forms import FORMS, Form
+from autograder.measuring.laws.study import KINDS, Study, of_rates, of_times
+from autograder.measuring.laws.text_books import TextBookFit, objections, textbook
+
+__all__ = [
+    "FORMS",
+    "KINDS",
+    "Fit",
+    "Foretold",
+    "Form",
+    "Said",
+    "Study",
+    "TextBookFit",
+    "best_fit",
+    "farthest",
+    "foretell",
+    "objections",
+    "of_rates",
+    "of_times",
+    "textbook",
+]

@@ -1,0 +1,143 @@
+"""What all laws say together of a size beyond a study: an interval, never less.
+
+Every fit of every law counts by how well it hits the points, and 95 % of what they say is kept; the
+best fits of the laws that describe the points are always in it. To that comes what no law knows:
+beyond the data a doubling may lose less or more, and a first step over the network costs.
+`benchmarks/grading/foretell.py` measures how often the truth lies in it; numbers are from there.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.measuring.interval import NotMeasured
+from autograder.measuring.laws import fitting
+from autograder.measuring.laws.fitting import Fit
+from autograder.measuring.laws.study import Study
+
+FEWEST_SIZES = 3
+FARTHEST, ALWAYS = 32, 8  # times the largest size: at most, and whatever the sizes span
+LESS, MORE = 0.35, 0.10  # of the further loss foretold, that may not come or come on top
+PER_DOUBLING = 0.03  # of everything, growing as the root of the doublings
+NETWORK = 0.35  # a first step beyond a node: work may cost exp(0.35) = 1.4 times as much
+AGAIN = 0.03  # what was superlinear once may become more so
+USUAL_NODE = 8  # where nobody said how many workers a node has
+MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # within that and beyond it
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One law on one size, as speedups over the smallest size."""
+
+    fit: Fit
+    describes: bool
+    best: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Foretold:
+    """Each law's word on a size and the envelope, as speedups over the smallest size."""
+
+    size: int
+    low: float
+    high: float
+    laws: tuple[Said, ...]
+
+    @property
+    def ratio(self) -> float:
+        return self.high / self.low
+
+
+def farthest(study: Study) -> int:
+    """The largest size of which something is said: as far beyond the data as they reach themselves,
+    8 times at least and 32 times at most."""
+    span = study.sizes[-1] // study.sizes[0]
+    return study.sizes[-1] * min(FARTHEST, max(ALWAYS, span))
+
+
+def check(study: Study, size: int) -> None:
+    there, first, last = len(study.sizes), study.sizes[0], study.sizes[-1]
+    if there < FEWEST_SIZES:
+        raise NotMeasured(
+            f"to foretell anything, {FEWEST_SIZES} sizes are needed, and there "
+            + (f"are {there}" if there != 1 else "is 1"),
+            "run the job on more sizes",
+        )
+    if size < first:
+        raise NotMeasured(f"{size:,} is below the smallest size of the table, {first:,}")
+    if size > farthest(study):
+        raise NotMeasured(
+            f"{size:,} is too far beyond the largest size of the table, {last:,}: these data say "
+            f"nothing of more than {farthest(study):,}",
+            "run the job on larger sizes",
+        )
+
+
+def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> list[Foretold]:
+    """The envelope on each of the sizes; `node`: workers in one node, if that is known."""
+    for size in sizes:
+        check(study, size)
+    fits = fitting.all_fits(study, node)
+    noise = fitting.noise_of(study, fits)
+    describes = fitting.describing(study, fits, noise)
+    grids = [fitting.every_fit(fit.form, study, noise, sizes) for fit in fits]
+    costs, scores = (np.concatenate(parts) for parts in zip(*grids, strict=True))
+    level = fitting.NORMAL_TAIL * noise / math.sqrt(len(study.sizes))
+    found = []
+    for i, size in enumerate(sizes):
+        low, high = fitting.middle_of(costs[:, i], scores)
+        laws = []
+        for fit, good, (own, score) in zip(fits, describes, grids, strict=True):
+            best = float(fit.log_cost([size])[0])
+            if good and len(fit.coefficients) < len(study.sizes):  # else it would describe anything
+                low, high = min(low, best), max(high, best)
+            ends = fitting.middle_of(own[:, i], score)
+            few, many = min(best, ends[0] - level), max(best, ends[1] + level)
+            laws.append(
+                Said(fit, good, *(speedup(study, size, cost) for cost in (best, many, few)))
+            )
+        low, high = widened(study, size, low, high, noise, node)
+        found.append(
+            Foretold(size, speedup(study, size, high), speedup(study, size, low), tuple(laws))
+        )
+    return found
+
+
+def speedup(study: Study, size: int, log_cost: float) -> float:
+    return size / study.sizes[0] * math.exp(study.costs[0] - log_cost)
+
+
+def widened(
+    study: Study, size: int, low: float, high: float, noise: float, node: int | None
+) -> tuple[float, float]:
+    """The ends of a log cost, with what no law knows; at best as on the best size measured."""
+    doublings = max(0.0, math.log2(size / study.sizes[-1]))
+    unknown = PER_DOUBLING * math.sqrt(doublings)
+    last = study.costs[-1]
+    if doublings:
+        more = max(0.0, high - last)
+        # What is added of itself makes no time longer than on the largest size.
+        added = max(0.0, min(MORE * more, doublings * math.log(2) - more))
+        low -= LESS * max(0.0, low - last)
+        high += added + beyond_the_node(study, size, node)
+        high = max(high, last)  # whatever became cheaper so far may not go on doing so
+    low -= fitting.NORMAL_TAIL * noise + unknown
+    high += fitting.NORMAL_TAIL * noise + unknown
+    ideal = min(study.costs)
+    if study.superlinear():
+        ideal -= 2 * (noise + unknown) + AGAIN
+        low -= AGAIN
+    return max(low, ideal), max(high, ideal)
+
+
+def beyond_the_node(study: Study, size: int, node: int | None) -> float:
+    last = study.sizes[-1]
+    if node is not None:
+        return NETWORK if last <= node < size else 0.0
+    if last > USUAL_NODE:
+        return 0.0
+    return MAYBE_NETWORK if size > USUAL_NODE else MAYBE_NODE

@@ -1,0 +1,160 @@
+"""The laws as forms of one thing, the cost of work on n workers: n × time for it.
+
+Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n), nothing below zero. Gustafson's speaks of the speed
+instead: speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ.
+What each assumes stands beside it; whether the data agree is for `fitting` to say.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Term = Callable[[Array], Array]
+
+
+def workers(n: Array) -> Array:
+    return n
+
+
+def others(n: Array) -> Array:
+    return n - 1
+
+
+def pairs(n: Array) -> Array:
+    return n * (n - 1)
+
+
+def levels(n: Array) -> Array:
+    return np.log2(n)
+
+
+def levels_each(n: Array) -> Array:
+    return n * np.log2(n)
+
+
+def bandwidth(n: Array) -> Array:
+    """A ring sends 2(n−1)/n of the bytes."""
+    return 1 - 1 / n
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One law: what it says, what it assumes, and its parameters from the fitted coefficients."""
+
+    name: str
+    formula: str
+    assumes: str
+    terms: tuple[Term, ...] = ()
+    kind: str = "cost"  # cost, speed or power
+    named: Callable[[Array], Mapping[str, float]] = field(default=lambda _: {})
+
+
+def serial_share(k: Array) -> Mapping[str, float]:
+    return {"f": float(k[1] / (k[0] + k[1]))}
+
+
+def alpha_beta(k: Array) -> Mapping[str, float]:
+    return {"alpha": float(k[1] / k[0]), "beta": float(k[2] / k[0])} if k[0] else {}
+
+
+def growing_share(k: Array) -> Mapping[str, float]:
+    return {"s": float(k[0] / (k[0] + k[1]))}
+
+
+def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
+    """Coefficients against that of the work itself."""
+
+    def named(k: Array) -> Mapping[str, float]:
+        rest = zip(names, k[1:], strict=True)
+        return {name: float(value / k[0]) for name, value in rest} if k[0] else {}
+
+    return named
+
+
+AMDAHL = Form(
+    "Amdahl",
+    "S = 1 / (f + (1−f)/p)",
+    "a share f of fixed work is done by one worker alone, the rest divides evenly; the same law as "
+    "T = a + b/p, a cost that stays and one that is divided",
+    (workers,),
+    named=serial_share,
+)
+GUSTAFSON = Form(
+    "Gustafson",
+    "S = p − s(p−1)",
+    "the work grows with p and what does not divide stays as long as it was",
+    kind="speed",
+    named=growing_share,
+)
+USL = Form(
+    "USL",
+    "S = p / (1 + α(p−1) + βp(p−1)), α, β ≥ 0",
+    "workers wait for something shared (α) and each speaks with every other (β): there is a peak",
+    (others, pairs),
+    named=alpha_beta,
+)
+TREE = Form(
+    "tree",
+    "cost = 1 + k·log₂ p",
+    "messages go up and down a tree, α–β model with log₂ p levels, beside work that stays the same "
+    "for each worker",
+    (levels,),
+    named=shares("k"),
+)
+TREE_FIXED = Form(
+    "tree, fixed work",
+    "cost = 1 + k·p·log₂ p",
+    "the same tree beside fixed work, which shrinks for each worker while the messages do not",
+    (workers, levels_each),
+    named=shares("c", "k"),
+)
+RING = Form(
+    "ring",
+    "cost = 1 + c·(1 − 1/p) + k·p",
+    "a ring's bytes, 2(p−1)/p of them whatever p is, and its 2(p−1) messages (α–β model)",
+    (bandwidth, workers),
+    named=shares("c", "k"),
+)
+LEVELS_AND_SHARE = Form(
+    "tree and share",
+    "cost = 1 + k·log₂ p + c·p",
+    "a tree's messages and a share that does not divide",
+    (levels, workers),
+    named=shares("k", "c"),
+)
+POWER = Form(
+    "power",
+    "cost = p^γ",
+    "no mechanism: each doubling of p loses the same share",
+    kind="power",
+    named=lambda k: {"gamma": float(k[1])},
+)
+FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER)
+
+
+def stepped(node: int) -> tuple[Form, ...]:
+    """A step of the cost where the network begins, beyond the `node` workers of one node."""
+
+    def outside(n: Array) -> Array:
+        return (n > node).astype(float)
+
+    name, says = f"step beyond {node}", f"work costs more beyond {node} workers, those of one node"
+    return (
+        Form(
+            name,
+            f"cost = 1 + j·[p > {node}] + k·log₂ p",
+            f"{says}, and each doubling costs as much as the one before",
+            (outside, levels),
+            named=shares("j", "k"),
+        ),
+        Form(
+            f"{name}, share",
+            f"cost = 1 + j·[p > {node}] + c·p",
+            f"{says}, and a share does not divide",
+            (outside, workers),
+            named=shares("j", "c"),
+        ),
+    )

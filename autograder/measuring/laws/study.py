@@ -1,0 +1,70 @@
+"""What a scaling table says, whatever its unit: what a unit of work costs on each size.
+
+The *cost* of work is workers × time for it. Ideal scaling leaves it as it is, so the laws need no
+other number, and seconds, hours and images a second of the same runs give the same study.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.measuring.interval import NotMeasured
+
+KINDS = ("strong", "epoch", "weak")
+MOST_SIZES = 10_000_000  # workers; beyond it a column was mistaken for sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """Rising sizes, and the logarithm of the cost of work on each (median over its repeats)."""
+
+    sizes: tuple[int, ...]
+    costs: tuple[float, ...]
+    repeats: tuple[int, ...]
+    spread: float | None  # standard deviation of the repeats' logarithms, over all sizes
+
+    def superlinear(self) -> bool:
+        """Work costs less somewhere than on the fewest workers."""
+        return min(self.costs) < self.costs[0]
+
+
+def of_times(sizes: Sequence[int], times: Sequence[float], kind: str = "strong") -> Study:
+    """Times of the same work on each size (strong, epoch), or of work that grows with it (weak)."""
+    if kind not in KINDS:
+        raise ValueError(f"scaling is {', '.join(KINDS)}; not {kind}")
+    grows = kind == "weak"
+    return gathered(sizes, [t if grows else n * t for n, t in checked(sizes, times)])
+
+
+def of_rates(sizes: Sequence[int], rates: Sequence[float], each: bool = False) -> Study:
+    """Throughputs of all workers together or, `each`, of one of them; of any kind of scaling."""
+    return gathered(sizes, [1 / r if each else n / r for n, r in checked(sizes, rates)])
+
+
+def checked(sizes: Sequence[int], values: Sequence[float]) -> list[tuple[int, float]]:
+    pairs = list(zip(sizes, values, strict=True))
+    for size, value in pairs:
+        if size != int(size) or not 1 <= size <= MOST_SIZES:
+            raise NotMeasured(f"a size is a whole number from 1 to {MOST_SIZES:,}; not {size:g}")
+        if not 1e-12 < value < 1e15:  # not a number, too
+            raise NotMeasured(
+                f"the value on {int(size):,} workers has to be above 0; it is {value:g}"
+            )
+    return pairs
+
+
+def gathered(sizes: Sequence[int], costs: Sequence[float]) -> Study:
+    by_size: dict[int, list[float]] = {}
+    for size, cost in sorted(zip(sizes, costs, strict=True)):
+        by_size.setdefault(int(size), []).append(math.log(cost))
+    repeated = [values for values in by_size.values() if len(values) > 1]
+    freedom = sum(len(values) - 1 for values in repeated)
+    squares = sum(float(np.var(values)) * len(values) for values in repeated)
+    return Study(
+        tuple(by_size),
+        tuple(float(np.median(values)) for values in by_size.values()),
+        tuple(len(values) for values in by_size.values()),
+        math.sqrt(squares / freedom) if freedom else None,
+    )

@@ -1,0 +1,67 @@
+"""What the run record costs a training program: python benchmarks/lessons/record_cost.py
+
+Promise: less than 0.1 % of an epoch of one second. An epoch writes two lines (with validation
+three) and reads two clocks; nothing is done at a batch.
+"""
+
+import argparse
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from lessons.toolkit.record import Record
+
+EPOCHS = 2000
+
+
+def epoch_cost(target: str) -> float:
+    """Median seconds of one epoch that trains nothing, its output going to a file or a pipe."""
+    sys.stdout.flush()
+    saved = os.dup(1)
+    with contextlib.ExitStack() as stack:
+        if target == "file":
+            out = stack.enter_context(tempfile.NamedTemporaryFile())
+            os.dup2(out.fileno(), 1)
+        else:
+            reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            stack.callback(reader.communicate)
+            os.dup2(reader.stdin.fileno(), 1)  # type: ignore[union-attr]
+        record = Record("02", {"epochs": EPOCHS, "batch_size": 32}, source="bench", samples=60000)
+        seconds = []
+        for _ in range(EPOCHS):
+            start = time.perf_counter()
+            with record.epoch(steps=1875) as epoch:
+                epoch.log(loss=0.1234567, accuracy=0.9876543)
+            record.evaluated(0.97, loss=0.1, epoch=record.epochs)
+            seconds.append(time.perf_counter() - start)
+        record.end()
+        os.dup2(saved, 1)
+    os.close(saved)
+    return statistics.median(seconds)
+
+
+def start_cost() -> float:
+    """Seconds from making a Record to its first lines being written, git included."""
+    text = (
+        "import os, sys, time; from lessons.toolkit.record import Record\n"
+        "start = time.perf_counter(); Record('02', source='bench')\n"
+        "print(time.perf_counter() - start, file=sys.stderr)"
+    )
+    runs = [subprocess.run([sys.executable, "-c", text], capture_output=True) for _ in range(9)]
+    return statistics.median(float(run.stderr) for run in runs)
+
+
+def main() -> None:
+    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
+    for target in ("file", "pipe"):
+        lines = epoch_cost(target)
+        print(f"epoch of 1 s, output to a {target}: {lines * 1e6:6.0f} us = {100 * lines:.3f} %")
+    print(f"first lines: {start_cost() * 1e3:.0f} ms, once a run")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""What is said of each size: intervals of the value in its unit, of speedup and efficiency."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.measuring import laws
+from autograder.measuring.interval import NotMeasured
+from autograder.measuring.laws import Foretold
+from cluster.foretell.errors import TableError
+from cluster.foretell.table import Table
+
+BATCH = 0.10  # of the logarithm: what another local batch made of a point nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A size with the ends of what is foretold: value in the table's unit, speedup, efficiency."""
+
+    size: int
+    value: tuple[float, float]
+    speedup: tuple[float, float]
+    efficiency: tuple[float, float]
+    foretold: Foretold
+
+
+def lines(table: Table, sizes: Sequence[int]) -> list[Line]:
+    try:
+        found = laws.foretell(table.study, sizes, table.node)
+    except NotMeasured as missing:
+        raise TableError(f"{table.file}: {missing.reason}") from None
+    return [line_of(table, one) for one in found]
+
+
+def line_of(table: Table, one: Foretold) -> Line:
+    more = math.exp(BATCH) if table.batch_changed else 1.0
+    speedup = one.low / more, one.high * more
+    ideal = one.size / table.study.sizes[0]
+    value = sorted(value_at(table, one.size, s) for s in speedup)
+    return Line(
+        one.size,
+        (value[0], value[1]),
+        speedup,
+        (speedup[0] / ideal, speedup[1] / ideal),
+        one,
+    )
+
+
+def value_at(table: Table, size: int, speedup: float) -> float:
+    """The value in the table's unit that amounts to a speedup over the smallest size."""
+    first = table.study.sizes[0]
+    cost = math.exp(table.study.costs[0]) * size / first / speedup
+    if table.value.kind == "time":
+        return cost / (1 if table.scaling == "weak" else size) / table.value.unit
+    return 1 / cost if table.value.kind == "each" else size / cost
+
+
+def measured_speedups(table: Table) -> list[float]:
+    """Of the median of each size, over the smallest."""
+    study = table.study
+    return [
+        size / study.sizes[0] * math.exp(study.costs[0] - cost)
+        for size, cost in zip(study.sizes, study.costs, strict=True)
+    ]
+
+
+def usual_sizes(table: Table) -> list[int]:
+    return [table.study.sizes[-1] * times for times in (2, 4, 8)]
+
+
+def drawn_sizes(table: Table, asked: Sequence[int]) -> list[int]:
+    """From the first size to the farthest that is asked about, evenly on a logarithmic axis."""
+    first, last = table.study.sizes[0], max(*asked, table.study.sizes[-1])
+    return sorted({round(n) for n in np.geomspace(first, last, 40)} | set(asked))

@@ -1,0 +1,67 @@
+"""Speedup against size: every run a point, the ideal dashed, laws thin, what is foretold shaded."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cluster.foretell.answer import drawn_sizes, lines, usual_sizes
+from cluster.foretell.table import Table
+
+BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
+
+
+def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
+    """On given axes, up to the farthest size that is asked about."""
+    study = table.study
+    asked = asked or usual_sizes(table)
+    found = lines(table, drawn_sizes(table, asked))
+    sizes = [line.size for line in found]
+    first, last = study.sizes[0], study.sizes[-1]
+    axes.plot(sizes, [n / first for n in sizes], "--", color=GREY, label="ideal")
+    for place, said in enumerate(found[0].foretold.laws):
+        if not said.describes or said.fit.form.name.startswith("step"):
+            continue
+        line = [each.foretold.laws[place].best for each in found]
+        label = "laws that describe the data" if not axes.lines[1:] else None
+        axes.plot(sizes, line, color=BLUE, lw=0.7, alpha=0.6, label=label)
+    beyond = [line for line in found if line.size >= last]
+    axes.fill_between(
+        [line.size for line in beyond],
+        [line.speedup[0] for line in beyond],
+        [line.speedup[1] for line in beyond],
+        color=ORANGE, alpha=0.25, lw=0, label="foretold",
+    )  # fmt: skip
+    axes.axvline(last, color=GREY, lw=0.8, ls=":")
+    axes.plot(*zip(*gains(table), strict=True), "o", color=BLUE, alpha=0.8, label="measured")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set(xlabel=table.of, ylabel=f"speedup over {first:,}")
+    axes.legend(loc="upper left", frameon=False)
+
+
+def gains(table: Table) -> list[tuple[int, float]]:
+    """Every row as a speedup over the median of the smallest size."""
+    base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
+    found = []
+    for size, value in table.points:
+        if table.value.kind == "time":
+            cost = value * table.value.unit * (1 if table.scaling == "weak" else size)
+        else:
+            cost = 1 / value if table.value.kind == "each" else size / value
+        found.append((size, size / first * base / cost))
+    return found
+
+
+def save(file: Path, table: Table, asked: Sequence[int]) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained", dpi=120)
+    axes = figure.add_subplot()
+    draw(axes, table, asked)
+    axes.grid(color=PALE)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(file)
