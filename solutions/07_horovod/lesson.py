@@ -270,7 +270,7 @@ unlike = [letters[name] for name, run in broken.items() if run.end["param_spread
 predictions.compare("predict_unlike", "".join(sorted(unlike)))
 for name, run in broken.items():
     said = {m["name"]: m["value"] for m in run.measures}
-    print(f"without {name:9}: {said['ranks_that_could_not_save']} ranks could not save, the file is",
+    print(f"without {name:9}: ranks that could not save {said['ranks_that_could_not_save']}, file",
           "as it should be" if said["checkpoint_good"] else "no good")  # fmt: skip
 plots.faults(broken)
 
