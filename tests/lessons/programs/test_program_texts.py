@@ -34,10 +34,11 @@ CHAIN = [
     ("10_native/train_ps.py", "02_serial/train.py", 220),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
-    ("12_scaling/train.py", "02_serial/train_torch.py", 120),
+    ("12_scaling/train.py", "10_native/train.py", 110),
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
+    ("10_native/ranks.py", "12_scaling/ranks.py"),
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
     ("09_learning_rate/network.py", "10_native/network.py"),
