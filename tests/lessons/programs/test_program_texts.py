@@ -38,6 +38,7 @@ CHAIN = [
 ]
 # What stands in several lessons, byte by byte.
 COPIES = [
+    ("10_native/ranks.py", "11_pipeline/ranks.py"),
     ("10_native/ranks.py", "12_scaling/ranks.py"),
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
