@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from cluster.launchers import launched
 from lessons.toolkit import data
 from lessons.toolkit.probes.tensors import bytes_error, bytes_off
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record import Record
 
@@ -113,9 +114,10 @@ def meet(backend, seconds):
     os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
     wait = timedelta(seconds=seconds)
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
-    gpus = torch.cuda.device_count()
-    device = torch.device("cuda", here.local_rank % gpus) if gpus else torch.device("cpu")
-    if gpus:
+    device = torch.device("cpu")
+    if torch.cuda.is_available():
+        enough_gpus(torch.cuda.device_count())
+        device = torch.device("cuda", here.local_rank)
         torch.cuda.set_device(device)
     return here.rank, here.size, here.local_rank, device
 
