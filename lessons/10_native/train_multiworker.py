@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record, param_hash
 
 from tf_cluster import in_time, join_cluster, this_rank
@@ -49,7 +50,8 @@ def make_strategy(config, seconds):
     _, local_rank, _ = this_rank()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
-        tf.config.set_visible_devices(gpus[local_rank % len(gpus)], "GPU")
+        enough_gpus(len(gpus))
+        tf.config.set_visible_devices(gpus[local_rank], "GPU")
     way = tf.distribute.experimental.CommunicationImplementation
     options = tf.distribute.experimental.CommunicationOptions(
         implementation=way.NCCL if gpus else way.RING

@@ -17,6 +17,7 @@ from torch.nn.functional import cross_entropy
 from cluster.launchers import launched
 from lessons.toolkit import data
 from lessons.toolkit.probes.tensors import bytes_error, bytes_off
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record import Record
 
@@ -105,17 +106,16 @@ def meet(backend, seconds):
     """All ranks in one group: rank, size, number on this node, device."""
     here = launched()
     if here is None or here.size < 2:
-        sys.exit(
-            "tensor_parallel.py cuts layers over ranks: start it by mpirun or srun, at least two."
-        )
+        sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
     # In a job both are set. Else ranks of one launcher meet where no other launcher's do.
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
     wait = timedelta(seconds=seconds)
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
-    gpus = torch.cuda.device_count()
-    device = torch.device("cuda", here.local_rank % gpus) if gpus else torch.device("cpu")
-    if gpus:
+    device = torch.device("cpu")
+    if gpus := torch.cuda.device_count():
+        enough_gpus(gpus)
+        device = torch.device("cuda", here.local_rank)
         torch.cuda.set_device(device)
     return here.rank, here.size, here.local_rank, device
 

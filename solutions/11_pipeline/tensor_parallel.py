@@ -106,17 +106,15 @@ def meet(backend, seconds):
     """All ranks in one group: rank, size, number on this node, device."""
     here = launched()
     if here is None or here.size < 2:
-        sys.exit(
-            "tensor_parallel.py cuts layers over ranks: start it by mpirun or srun, at least two."
-        )
+        sys.exit("tensor_parallel.py cuts layers over ranks: start at least two, by mpirun or srun")
     # In a job both are set. Else ranks of one launcher meet where no other launcher's do.
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", str(20000 + os.getppid() % 20000))
     wait = timedelta(seconds=seconds)
     dist.init_process_group(backend, rank=here.rank, world_size=here.size, timeout=wait)
     device = torch.device("cpu")
-    if torch.cuda.is_available():
-        enough_gpus(torch.cuda.device_count())
+    if gpus := torch.cuda.device_count():
+        enough_gpus(gpus)
         device = torch.device("cuda", here.local_rank)
         torch.cuda.set_device(device)
     return here.rank, here.size, here.local_rank, device
