@@ -163,7 +163,8 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
     # A job's number is nobody else's, but on a laptop, where every queue begins with 1.
     port=${SLURM_JOB_ID//[!0-9]/}
     [ "$SITE_SCHEDULER" != laptop ] || port=$$
-    export MASTER_ADDR MASTER_PORT=$((20000 + 10#$port % 20000))
+    # From 32768 on the system gives ports to whoever calls.
+    export MASTER_ADDR MASTER_PORT=$((20000 + 10#$port % 12000))
     if declare -F load_software >/dev/null; then
         shell_options=$- && set +eu # module systems are not written for `set -eu`
         load_software || {

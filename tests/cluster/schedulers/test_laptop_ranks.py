@@ -81,7 +81,9 @@ def test_a_cancelled_job_leaves_no_rank(shell):
 @pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
 def test_other_launchers_start_as_many_ranks(shell, launcher):
     names = {"torchrun": "WORLD_SIZE LOCAL_RANK", "horovodrun": "HOROVOD_SIZE HOROVOD_RANK"}
-    show = f"import os; print(*(os.environ[name] for name in '{names[launcher]}'.split()))"
+    # One write each: `python -u` writes the parts that print is given, and two ranks' parts mix.
+    words = f"' '.join(os.environ[name] for name in '{names[launcher]}'.split())"
+    show = f"import os, sys; sys.stdout.write({words} + chr(10))"
     shell.environment["LAUNCHER"] = launcher
     shell.wait(shell.submit(program(shell, show)))
     output = shell.read("slurm-1.out")

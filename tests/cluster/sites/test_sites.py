@@ -111,4 +111,4 @@ def test_two_queues_on_one_machine_do_not_meet_at_one_port():
 @pytest.mark.parametrize("job", ["7", "0089", "1234[5].pbs01", "41999999"])
 def test_a_job_of_a_scheduler_meets_at_a_port_of_its_own_number(job):
     digits = int("".join(letter for letter in job if letter.isdigit()))
-    assert port("box", job) == 20000 + digits % 20000
+    assert port("box", job) == 20000 + digits % 12000
