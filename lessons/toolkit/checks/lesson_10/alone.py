@@ -98,7 +98,21 @@ def check_10_6(program: Any) -> str:
             + "Each part's loss is a mean over its images: weigh it by len(xs) / len(x).",
         )
     returned(answer, right_loss.item(), right.detach())
+    fewer_than_asked(program)
     return "Parts of 3, 3, 3 and 1 images; one exchange; equal to the whole batch."
+
+
+def fewer_than_asked(program: Any) -> None:
+    """5 images in 4 parts are 2, 2 and 1: the last part is not the one with the last number."""
+    import torch
+
+    network, x, y = small_network()
+    model = pretended_ddp(network)
+    program.accumulate(model, torch.nn.CrossEntropyLoss(), x[:5], y[:5], PARTS)
+    if model.sent != 1:
+        advice = "chunk may give fewer parts than asked for: count those that there are."
+        what = "gradients of 5 images in 4 parts (2 + 2 + 1) travel once"
+        raise CheckFailed(what, f"{model.sent} times", advice)
 
 
 def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:

@@ -19,6 +19,8 @@ SPLITS = (  # costs, stages
     ([3, 1, 4, 1, 5, 9, 2, 6], 3),
     ([2, 7, 1, 8, 2, 8], 4),
     ([5, 1, 1, 1], 4),
+    ([7, 1, 9, 4, 8], 3),  # whoever fills one stage after the other ends with 17 instead of 12
+    ([803, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 10], 2),  # as the speed job's layers
 )
 
 

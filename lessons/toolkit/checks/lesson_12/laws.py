@@ -1,5 +1,6 @@
 """Karp–Flatt, the ring, fits of laws, and what they leave open beyond the data (12.2 to 12.4)."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -125,9 +126,10 @@ def check_12_4(usl: Function, at: Function) -> str:
     if abs(alpha - alone[0]) > 1e-3 * alone[0] or beta != 0:
         advice = "β = 0 needs another α: fit it anew, with one column; it is amdahl_f(…)."
         raise CheckFailed(f"alpha = {alone[0]:.4g}, beta = 0", f"{alpha:.4g}, {beta:.4g}", advice)
-    gains = made(lambda p: 1 / (0.03 + 0.97 / p))
-    points = [(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)]
-    for p in (64, 1024):
+    # Where β is above 0 the three laws are three curves, and the USL is the lowest of them.
+    studies = (made(lambda p: 1 / (0.03 + 0.97 / p)), made(usl_of(0.01, 0.0008)))
+    for gains, p in itertools.product(studies, (64, 1024)):
+        points = [(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)]
         ends = tuple(of(points, p).value for of in (scaling_laws.lowest, scaling_laws.highest))
         low, high = pair(at(list(SIZES), gains, p), f"at(…, {p})")
         mistakes = {ends[1]: "Low comes first."}

@@ -17,6 +17,9 @@ CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
                                          11.5: "Until it is reached, not to the end."}),
     ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next one is below 0.8. It has "
                                                "to hold at the next evaluation."}),
+    # It holds at the next evaluation, which is all that is asked: what comes later does not count.
+    ([0.5, 0.81, 0.82, 0.79, 0.83], 5.0, {}),
+    ([0.5, 0.8, 0.8, 0.85, 0.86], 5.0, {7.0: "0.8 is reached with 0.8: at least, not above."}),
     ([0.5, 0.6, 0.7, 0.75, 0.78], None, {}),
     ([0.5, 0.6, 0.7, 0.75, 0.81], None, {}),
 ]  # fmt: skip
