@@ -27,4 +27,6 @@ def earns_all_points(lesson: str, folder: Path, tmp_path: Path) -> None:
     [found] = json.loads((tmp_path / "grades" / "grades.json").read_text())["grades"]
     assert found["score"] == found["max_score"] == 10, done.stdout
     assert found["tier"] == "self-consistent", done.stdout
-    assert done.returncode == 0, done.stdout + done.stderr
+    # Others use the machine too: a speed may be borderline, which is full credit and a look.
+    statuses = {check["status"] for check in found["checks"]}
+    assert done.returncode == int("borderline" in statuses), done.stdout + done.stderr
