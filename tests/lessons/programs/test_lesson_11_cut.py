@@ -38,7 +38,7 @@ def test_cut_layers_are_the_whole_ones(ranks, tmp_path):
 @pytest.mark.parametrize(
     ("ranks", "words", "said"),
     [
-        (1, (), "start it by mpirun or srun"),
+        (1, (), "start at least two, by mpirun or srun"),
         (2, ("--width", "1"), "--width 1 cannot be cut into 2 parts"),
         (2, ("--depth", "3"), "--depth is an even number"),
     ],
