@@ -1,6 +1,6 @@
 """What two DDP ranks gain on lesson 10's ResNet, beside what this machine could give at most.
 
-python benchmarks/ddp_speedup.py [--rounds 5] [--steps 30]
+python benchmarks/lessons/ddp_speedup.py [--rounds 5] [--steps 30]
 
 As horovod_speedup.py: each round measures one process, two independent ones, and two ranks of DDP
 over Gloo with one bucket (no overlap), PyTorch's own buckets, and small ones, right after one
@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-LESSON = Path(__file__).parents[1] / "solutions" / "10_native"
+LESSON = Path(__file__).parents[2] / "solutions" / "10_native"
 BATCH = 64
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np"]
 # name -> processes, megabytes of a bucket; None: they do not average their gradients
