@@ -5,13 +5,18 @@ PYTHON ?= python3
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: demo speed-job lab test test-slow lint planted lessons bench box-up box-down clean help .venv
+.PHONY: demo speed-job lab test test-slow lint planted lessons book bench box-up box-down clean help .venv
 
+# Its terminals begin in `lessons` and know the course's commands. As root, as in most containers, JupyterLab starts only when
+# told that this is meant. More of its options: make lab LAB_OPTIONS="--ip=0.0.0.0 --no-browser"
+TERMINAL = {"shell_command": ["bash", "--rcfile", "$(CURDIR)/cluster/jupyter/terminal.sh"]}
 lab: .venv        ## open the lessons in JupyterLab
-	@PATH="$(CURDIR)/.venv/bin:$$PATH" jupyter lab lessons
+	@[ "$$(id -u)" != 0 ] || set -- --allow-root; cd lessons; PATH="$(CURDIR)/.venv/bin:$$PATH" \
+	    jupyter lab "$$@" --ServerApp.terminado_settings='$(TERMINAL)' $(LAB_OPTIONS)
 
 ifeq ($(wildcard solutions),)
-demo test test-slow planted lessons bench:
+NOT_HERE = /^else/,/^endif/d; # targets that `help` leaves out
+demo test test-slow planted lessons book bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
@@ -51,6 +56,10 @@ planted: .venv    ## run the planted mistakes of programs that changed; keep wha
 lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build
 
+# It executes the lessons that build/book-runs lacks. More: make book BOOK_OPTIONS="--from build/runs"
+book: .venv       ## make the course as a site to read, in build/book (the first time: 20 minutes)
+	@.venv/bin/lessons book $(BOOK_OPTIONS)
+
 bench: .venv      ## measure what we claim about speed
 	@for file in benchmarks/*/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
 
@@ -69,4 +78,4 @@ clean:            ## delete .venv and all that was built here; the cached Horovo
 	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 help:
-	@sed -n 's/^\([a-z.-]*\):.*## */make \1\t/p' Makefile | expand -t 18
+	@sed -n '$(NOT_HERE)s/^\([a-z.-]*\):.*## */make \1\t/p' Makefile | expand -t 18

@@ -9,6 +9,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "grade": ("autograder.commands.grade:grade_command", "Grade a folder of submissions."),
     "merge": ("autograder.commands.merge:merge_command", "Put the shards of a class together."),
     "explain": ("autograder.commands.explain:explain_command", "Show how one grade came about."),
+    "feedback": (
+        "autograder.commands.feedback:feedback_command",
+        "Pack the students' pages for Moodle or Canvas.",
+    ),
     "rubric": (
         "autograder.commands.rubric_check:rubric_command",
         "Check rubrics, or take a part of one.",

@@ -33,6 +33,7 @@ class Problem:
     reason: str
     look: bool = False  # no honest program writes this: a person should look
     unread: bool = False  # the file itself could not be read
+    copied: bool = False  # it is no job's file, but a copy from a terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Run:
 
     files: tuple[str, ...]
     format: str
-    outcome: str  # completed failed cancelled timeout oom stalled incomplete empty
+    outcome: str  # completed failed cancelled timeout oom stalled incomplete unknown empty
     job_id: str | None = None
     workers: int | None = None
     epochs: tuple[Epoch, ...] = ()
@@ -134,5 +135,9 @@ class Run:
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
     unfinished: Epoch | None = None  # the last values of an epoch that began and did not end
+    # Where it stands what no Number of it tells: "workers", "job_id", "outcome".
+    places: dict[str, Where] = field(default_factory=dict)
+    timed_by_log: bool = False  # its epochs' seconds are differences of the log's times
+    sparse: bool = False  # only some epochs were told of, so that their number is not known
     epochs_done: float | None = None  # as the program counts it, fractions too, if it does
     beside: Beside = field(default_factory=Beside)  # to compare a record with

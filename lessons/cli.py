@@ -21,6 +21,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "lessons.edition.release:release_command",
         "Make the students' edition of the course.",
     ),
+    "book": (
+        "lessons.book.book_command:book_command",
+        "Make a site of the executed lessons and the documentation.",
+    ),
     "data": ("lessons.toolkit.data.cli:data_group", "Fetch, verify and list the data sets."),
 }
 

@@ -1,6 +1,7 @@
 """For all tests: what every job has set, and which tests may not run beside each other."""
 
 import os
+import shutil
 
 import hypothesis
 import pytest
@@ -9,6 +10,12 @@ from tests.lessons.planted import kept
 
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+# As on a laptop (cluster/sites/laptop.sh): else every rank looks for a fabric for a second.
+os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+
+# `make test` hands its own flags on; a make that a test starts is a user's, who began none.
+for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"):
+    os.environ.pop(name, None)
 
 # Nothing is timed in tests: a busy machine is no failure.
 hypothesis.settings.register_profile("course", deadline=None)
@@ -22,6 +29,8 @@ LONGEST = (
     *ON_THE_BOX,
     "tests/lessons/programs/test_lesson_07.py",
     "tests/lessons/programs/test_every_lesson.py",
+    "tests/test_demo.py",
+    "tests/cluster/first_day/",
     "tests/lessons/programs/test_same_as_serial.py",
     "tests/lessons/programs/test_lesson_08.py",
     "tests/lessons/planted/test_mistakes.py",
@@ -68,3 +77,17 @@ def pytest_terminal_summary(terminalreporter):
     """Fast tests go without the planted mistakes of a program that changed: say which."""
     if told := kept.told():
         terminalreporter.write_line(told, yellow=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()

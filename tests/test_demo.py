@@ -1,5 +1,6 @@
 """`make demo`: the last line of its table is a speedup, graded, and the page has its picture."""
 
+import json
 import os
 import re
 import shutil
@@ -43,8 +44,13 @@ def test_the_demo_ends_with_a_graded_speedup(demo):
     # That it is plausible; how fast this machine is just now is no business of a test.
     assert 0 < low <= gain <= high < 20
     assert 0.1 < share < 10
-    page = (ROOT / "build" / "demo" / "grades" / "students" / "you.html").read_text()
+    folder = ROOT / "build" / "demo" / "grades"
+    page = (folder / "students" / "you.html").read_text()
     assert "Speedup in each round" in page
+    # Lesson 02 is run here as it is everywhere, and earns all points.
+    serial, _ = json.loads((folder / "grades.json").read_text())["grades"]
+    assert (serial["lesson"], serial["score"], serial["max_score"]) == ("02", 10, 10), demo
+    assert serial["tier"] == "self-consistent", demo
 
 
 @pytest.mark.slow

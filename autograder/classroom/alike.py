@@ -5,8 +5,9 @@ no program can say. Each mark is looked up in a table, so the work grows with th
 """
 
 import heapq
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT, Marks
@@ -47,6 +48,7 @@ Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
 class Known:
     """All marks of a class, and who has them."""
 
+    room: int  # for partners, in a list of the first names
     accounted: Collection[str]  # jobs that the instructor's accounting holds: one cluster's
     runs: Owners = field(default_factory=dict)  # by fingerprint, launch and seconds
     jobs: Owners = field(default_factory=dict)
@@ -57,16 +59,19 @@ class Known:
 
 
 def alike(
-    prints: Sequence[tuple[Lesson, Sequence[Print]]], accounted: Collection[str] = ()
+    prints: Sequence[tuple[Lesson, Sequence[Print]]],
+    accounted: Collection[str] = (),
+    partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
 ) -> dict[Lesson, tuple[str, ...]]:
-    """(student, lesson) -> sentences on runs that others handed in too."""
-    known = Known(accounted)
+    """(student, lesson) -> sentences on runs that others handed in too; partners are no others."""
+    known = Known(max(map(len, partners.values()), default=0), accounted)
     for (student, _), theirs in prints:
         for print_ in theirs:
             add(known, student, print_)
     found = {}
     for lesson, theirs in prints:
-        if told := tuple(sentences(known, lesson[0], theirs)):
+        mine = {lesson[0], *partners.get(lesson, ())}
+        if told := tuple(sentences(known, mine, theirs)):
             found[lesson] = told
     return found
 
@@ -95,7 +100,8 @@ def job_marks(known: Known, print_: Print) -> list[str]:
 # --- in words -------------------------------------------------------------------------------
 
 
-def sentences(known: Known, student: str, prints: Sequence[Print]) -> Iterator[str]:
+def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Iterator[str]:
+    """`student`: with all who may have handed in the same."""
     for owners, marks_of in ((known.runs, run_marks), (known.jobs, job_marks)):
         others = others_with(known, owners, marks_of, student, prints)
         if not others:
@@ -129,9 +135,9 @@ def sentences(known: Known, student: str, prints: Sequence[Print]) -> Iterator[s
             return
 
 
-def of_another(student: str, prints: Sequence[Print]) -> Print | None:
+def of_another(student: set[str], prints: Sequence[Print]) -> Print | None:
     """The first of them; a student's own are told with the student's evidence."""
-    return next((print_ for print_ in prints if print_.student != student), None)
+    return next((print_ for print_ in prints if print_.student not in student), None)
 
 
 def differ(one: Marks, other: Marks) -> bool:
@@ -142,7 +148,7 @@ def others_with(
     known: Known,
     owners: Owners,
     marks_of: Callable[[Known, Print], list[str]],
-    student: str,
+    student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
     """Who else has one of these marks, with both runs. Of very many the first ones do."""
@@ -153,8 +159,8 @@ def others_with(
             if len(having) < 2:
                 continue
             names = known.first_names.setdefault(id(having), [])
-            names[:] = names or heapq.nsmallest(MOST_NAMED + 2, having)
+            names[:] = names or heapq.nsmallest(MOST_NAMED + 2 + known.room, having)
             for other in names:
-                if other != student:
+                if other not in student:
                     found.setdefault(other, (print_, having[other]))
     return found

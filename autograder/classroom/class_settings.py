@@ -26,4 +26,5 @@ class ClassSettings:
     reruns: dict[tuple[str, str], Rerun] = field(default_factory=dict)  # by student and lesson
     # The solution's speedups: lesson -> program -> (workers, speedup).
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+    latest: bool = False  # of several hand-ins the last counts alone
     key: str = ""  # of everything above, for grading only what changed

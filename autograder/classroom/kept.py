@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.owners import all_named
 from autograder.classroom.rows import Row, from_data
 from autograder.submissions.folders import MAX_DEPTH, MAX_ENTRIES
 from autograder.submissions.students import Student
@@ -43,13 +44,16 @@ def state_of(student: Student, settings: ClassSettings) -> str:
         student.name,
         student.lesson,
         settings.policy.of_student(student.name),
-        settings.logins.get(student.name),
         settings.names.get(student.name),
-        [again.key for again in settings.reruns.values() if again.student == student.name],
+        [(one, settings.logins.get(one)) for one in sorted(all_named(student))],
+        [one.key for one in settings.reruns.values() if one.student in all_named(student)],
     ]
+    if student.said or student.partners:
+        mine += [sorted(map(repr, student.said.items())), *map(partner_key, student.partners)]
     digest.update(json.dumps(mine, default=str).encode())
     newest, count = 0.0, 0
-    for path, info in _files(student.places):
+    places = [*student.places, *(path for one, _ in student.partners for path in one.places)]
+    for path, info in _files(places):
         count += 1
         facts = (path, info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
         digest.update(repr(facts).encode("utf-8", "surrogateescape"))
@@ -57,6 +61,11 @@ def state_of(student: Student, settings: ClassSettings) -> str:
     if count > MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
         return ""
     return digest.hexdigest()
+
+
+def partner_key(partner: tuple[Student, str | None]) -> list:
+    student, lesson = partner
+    return [student.name, student.lesson, lesson, sorted(map(repr, student.said.items()))]
 
 
 def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
@@ -79,7 +88,7 @@ def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
 def pages_there(out: Path, done: Done) -> bool:
     pages = {out / PAGES / row.page for row in done.rows}
     pages |= {out / PROGRAMS / row.page for row in done.rows if row.programs}
-    return all(page.exists() for page in pages)
+    return all(os.path.exists(page) for page in pages)
 
 
 def read_state(path: Path, student: str, key: str) -> Done | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from autograder.classroom.hand_ins import LATE
 from autograder.settings.policy import Override, Policy, handed_in_at
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
@@ -21,6 +22,8 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     adjusted = []
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
+        if (student, grade.lesson) in policy.times:
+            grade = without(grade, LATE)  # now it is said how late
         grade = replace(grade, raw_score=grade.score)
         for change in overrides:
             if change.check:
@@ -33,6 +36,11 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     missing = set(policy.late.due) - {g.lesson for g in adjusted}  # these are the lowest of all
     dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
     return [replace(g, adjustments=_unknown_last(g.adjustments)) for g in dropped]
+
+
+def without(grade: Grade, title: str) -> Grade:
+    findings = tuple(one for one in grade.findings if one.title != title)
+    return replace(grade, findings=findings, look=tuple(one for one in grade.look if one != title))
 
 
 def _unknown_last(lines: tuple[str, ...]) -> tuple[str, ...]:

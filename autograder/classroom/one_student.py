@@ -1,9 +1,12 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.hand_ins import as_seconds, settle
+from autograder.classroom.owners import owners, run_again_as
 from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.evidence import examine, programs
@@ -12,10 +15,12 @@ from autograder.judging import judge
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
-from autograder.reading.lesson_runs import lesson_named, not_read, one_folder_a_lesson, read_runs
+from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
+from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Where
 from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import own_readers
+from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.one_lesson import answers_of, join_places
 from autograder.submissions.programs import read_programs
@@ -30,18 +35,69 @@ from autograder.verdict import (
     Grade,
 )
 
+NOTHING = "Nothing found that can be graded"
+
 
 def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
+    grades = mark_places(student, settings, student.name)
+    if not student.partners:
+        return grades
+    return with_partners(student, settings, grades)
+
+
+def mark_places(student: Student, settings: ClassSettings, handed_in_by: str) -> list[Grade]:
     grades = []
+    ids = {lesson: known.answers.keys() for lesson, known in settings.rubrics.items()}
     with opened(student) as folders:
-        for folder in one_folder_a_lesson(folders):
+        for folder in one_folder_a_lesson(folders, ids):
             try:
+                folder.handed_in_by = handed_in_by
                 grade = mark_folder(student.name, folder, settings)
                 grades.append(to_show(grade))
             except Exception as error:  # ours, not the student's: say so and grade the rest
                 grades.append(grader_error(student.name, folder.lesson or "?", settings, error))
     return grades
+
+
+def with_partners(
+    student: Student, settings: ClassSettings, grades: Sequence[Grade]
+) -> list[Grade]:
+    """One hand-in counts for all of a group: for a lesson that a student handed in nothing for, the
+    partner's that was handed in last, else that of the first by name. What of a student's own could
+    not be read is said all the same."""
+    unread = {grade.lesson: grade for grade in grades if grade.status == "missing"}
+    mine = {grade.lesson: grade for grade in grades if grade.status != "missing"}
+    theirs: dict[str, list[Grade]] = {}
+    for partner, lesson in student.partners:
+        places = replace(partner, name=student.name, partners=())
+        for grade in mark_places(places, settings, partner.name):
+            if (
+                grade.lesson in mine
+                or grade.status == "missing"
+                or lesson not in (None, grade.lesson)
+            ):
+                continue
+            said = to_show(replace(grade, findings=(by_partner(partner.name), *grade.findings)))
+            theirs.setdefault(grade.lesson, []).append(said)
+    for lesson, found in theirs.items():
+        mine[lesson] = max(found, key=lambda grade: as_seconds(grade.handed_in) or 0.0)
+    loose = unread.pop(NO_LESSON, None) if mine else None
+    kept = unread | mine
+    first, *others = [kept[lesson] for lesson in sorted(kept)]
+    if loose and [finding.title for finding in loose.findings] != [NOTHING]:
+        look = tuple(dict.fromkeys([*first.look, *loose.look]))
+        first = replace(first, findings=(*first.findings, *loose.findings), look=look)
+    return [first, *others]
+
+
+def by_partner(name: str) -> Finding:
+    return Finding(
+        "collect",
+        f"Handed in by {shortened(name, 60)}, for the group",
+        expected="one hand-in for a group",
+        found="it counts for every member",
+    )
 
 
 def to_show(grade: Grade) -> Grade:
@@ -79,17 +135,20 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exce
 
 
 def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
+    settle(folder, settings.latest)
     join_places(folder)
     if not folder.outputs and not folder.answers:
         return nothing_found(student, folder, settings)
     known = settings.rubrics.get(folder.lesson or "")
     runs = read_runs(folder, own_readers(known))
-    folder.findings += not_read(runs)
+    folder.findings += [*not_read(runs), *copied(runs)]
     lesson = folder.lesson or lesson_named(runs)
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    answers, about_answers = answers_of(folder.answers)
+    unread: list[WrittenAnswer] = []
+    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
+    answers, about_answers = answers_of(folder.answers, every_id, unread)
     report, about_report = report_of(folder.reports)
     findings = [*folder.findings, *about_answers, *about_report]
     hand_in = HandIn(
@@ -101,9 +160,12 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         profile=settings.profile,
         expected=settings.expected.get(lesson, {}),
         references=settings.references.get(lesson, {}),
-        other_ids={id_ for one in settings.rubrics.values() for id_ in one.answers},
+        unread=unread,
+        other_ids=every_id,
     )
     judged = judge.judge(hand_in)
+    by = run_again_as(folder, student)
+    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     counted = list(named.values())
     marked = {id(run): marks(run) for run in runs}
@@ -112,10 +174,10 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         counted,
         settings.jobs,
         hand_in.references,
-        settings.logins.get(student),
+        [settings.logins.get(owner) for owner in owners(folder, student)],
         names_of(runs, rubric),
         marked,
-        runs_again(hand_in, named, settings.reruns.get((student, lesson))),
+        runs_again(hand_in, named, reruns),
     )
     handed_in = read_programs(folder.programs)
     released = settings.released.get(lesson, {})
@@ -170,7 +232,7 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     rubric = settings.rubrics.get(folder.lesson or "")
     finding = Finding(
         "collect",
-        "Nothing found that can be graded",
+        NOTHING,
         expected="outputs of jobs and answers.txt",
         found="no file of these kinds"
         + (f", only {', '.join(folder.others)}" if folder.others else ""),

@@ -20,7 +20,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import Done
 from autograder.classroom.rows import row_of
 from autograder.errors import SettingsError
-from autograder.safe_text import file_name
+from autograder.safe_text import file_name, printable
 from autograder.submissions.students import Student
 from autograder.verdict import GRADER_ERROR, Grade
 from autograder.writing import write_if_new
@@ -99,7 +99,15 @@ def publish(student: Student, grades: Sequence[Grade], work: Work, key: str = ""
     page = f"{file_name(student.name)}.html"
     if work.publish:
         work.publish(student, grades, page)
-    return Done(student.name, key, tuple(row_of(grade, page) for grade in grades))
+    rows = (row_of(grade, page, partners_of(student, grade.lesson)) for grade in grades)
+    return Done(student.name, key, tuple(rows))
+
+
+def partners_of(student: Student, lesson: str) -> tuple[str, ...]:
+    """Who may have handed in the same: as the groups say, or the platform, of one submission."""
+    found = {one.name for one, only in student.partners if only in (None, lesson)}
+    found |= {name for said in student.said.values() for name in said.together}
+    return tuple(sorted(map(printable, found - {student.name})))
 
 
 def failed(student: Student, work: Work, error: Exception) -> Done:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.classroom.alike import Print, prints_of
+from autograder.classroom.missed import reasons
 from autograder.evidence.copies import Marks
 from autograder.verdict import Grade
 
@@ -31,12 +32,16 @@ class Row:
     small_runs: int = 0  # of these, smaller than the profile asks
     told: tuple[tuple[str, str], ...] = ()  # id of a check, and what it found, in words
     toolkits: tuple[str, ...] = ()  # hashes of those that the runs which count used
+    partners: tuple[str, ...] = ()  # who may have handed in the same
     programs: int = 0  # of the lesson's programs with something to tell the instructor
+    why: tuple[tuple[str, str], ...] = ()  # id of a check that was missed, and a reason
 
 
-def row_of(grade: Grade, page: str) -> Row:
+def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
     times = [r.epoch_s.value for r in grade.runs if r.counted and r.epoch_s]
-    speedups = [r.speedup.value for r in grade.runs if r.speedup and r.outcome == "completed"]
+    finished = [r for r in grade.runs if r.outcome == "completed"]
+    speedups = [r.speedup.value for r in finished if r.speedup]
+    speedups += [r.rounds.speedup.value for r in finished if r.rounds]  # of speed jobs
     return Row(
         student=grade.student,
         lesson=grade.lesson,
@@ -59,12 +64,15 @@ def row_of(grade: Grade, page: str) -> Row:
         told=tuple((c.id, c.told) for c in grade.checks if c.told),
         small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
         toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
+        partners=partners,
         programs=len(grade.programs),
+        why=tuple((c.id, reason) for c in grade.checks for reason in reasons(c)),
     )
 
 
 def from_data(data: dict[str, Any]) -> Row:
-    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits")}
-    pairs = {name: tuple(map(tuple, data[name])) for name in ("checks", "told")}
+    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits", "partners")}
+    names = ("checks", "told", "why")  # grades.json has no reasons: the records tell them
+    pairs = {name: tuple(map(tuple, data.get(name, ()))) for name in names}
     prints = tuple(Print(a, b, c, d, Marks(*m)) for a, b, c, d, m in data["fingerprints"])
     return Row(**data | plain | pairs | {"fingerprints": prints})

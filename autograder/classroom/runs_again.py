@@ -1,6 +1,6 @@
-"""The runs of a hand-in beside those of the instructor's rerun of it."""
+"""The runs of a hand-in beside those of the instructor's reruns of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from autograder.evidence.reruns import Again
@@ -14,22 +14,23 @@ from autograder.settings.rubric_schema import own_readers
 
 
 def runs_again(
-    hand_in: HandIn, counted: Mapping[str, Run], rerun: Rerun | None
+    hand_in: HandIn, counted: Mapping[str, Run], reruns: Sequence[Rerun]
 ) -> dict[str, Again]:
-    """By launch, of the runs that count: what goes by the same name in the rerun. A run that was
-    handed in after the rerun has none."""
-    if rerun is None:
-        return {}
+    """By launch, of the runs that count: what goes by the same name in a rerun, of several in the
+    first. A run that was handed in after the reruns has none."""
     readers = own_readers(hand_in.rubric)
-    printed = {
-        job: read_files([rerun.outputs / f for f in job.files], readers) for job in rerun.jobs
-    }
+    printed = [
+        (job, read_files([rerun.outputs / f for f in job.files], readers))
+        for rerun in reruns
+        for job in rerun.jobs
+    ]
     found: dict[str, Again] = {}
     for name, run in counted.items():
-        job = next((job for job in rerun.jobs if run.launch and run.launch in job.launches), None)
+        of_run = (one for one in printed if run.launch and run.launch in one[0].launches)
+        job, there = next(of_run, (None, []))
         if job is None or run.launch in found:
             continue
-        of_job = [again for again in printed[job] if again.job_id == job.job_id]
+        of_job = [again for again in there if again.job_id == job.job_id]
         try:
             again = Again(job, run_that_counts(replace(hand_in, runs=of_job), name))
         except NotMeasured as missing:

@@ -21,7 +21,9 @@ def with_class_findings(
 ) -> list[Row]:
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
-    shared, lonely = alike(prints, settings.jobs or {}), lonely_toolkits(rows)
+    partners = {(row.student, row.lesson): row.partners for row in rows if row.partners}
+    shared = alike(prints, settings.jobs or {}, partners)
+    lonely = lonely_toolkits(rows)
     found = []
     for row in rows:
         key = row.student, row.lesson

@@ -16,7 +16,8 @@ from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.metrics import Value, metric_named
-from autograder.reading.lesson_runs import lesson_named, one_folder_a_lesson, read_runs
+from autograder.reading.lesson_runs import lesson_named, read_runs
+from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run
 from autograder.safe_text import printable
 from autograder.settings import rubric

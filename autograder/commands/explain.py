@@ -11,6 +11,8 @@ import click
 from autograder.errors import SettingsError
 from autograder.report.signs import SIGNS, points
 from autograder.safe_text import file_name, printable
+from autograder.settings.known_as import NAMES, asked_for
+from autograder.submissions.claims import plain
 from autograder.submissions.lesson_names import lesson_of
 
 TABLE = "grades.json"
@@ -29,14 +31,16 @@ TABLE = "grades.json"
 def explain_command(student: str, lesson: str, grades: Path) -> None:
     """Show every measure with its interval, threshold, evidence and the lines it came from.
 
-    LESSON is its number or its folder's name.
+    STUDENT is called as in the grades, or by any name, address, account or number that the roster
+    has. LESSON is its number or its folder's name.
     """
-    record = grades / "records" / f"{file_name(student)}.json"
-    if not (grades / TABLE).exists() and not record.parent.exists():
+    records = grades / "records"
+    if not (grades / TABLE).exists() and not records.exists():
         raise SettingsError(
             f"{grades} holds no grades: give the folder of `autograder grade --out`"
         )
-    known = load(record)
+    student = as_graded(grades, student)
+    known = load(records / f"{file_name(student)}.json")
     rows = [row for row in table(grades) if row["student"] == printable(student)]
     if not known and not rows:
         raise click.ClickException(
@@ -66,6 +70,24 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
     for grade in unclear:
         click.echo(f"{student} handed in nothing that is clearly of lesson {wanted}, but this:")
         show(grade)
+
+
+def as_graded(grades: Path, student: str) -> str:
+    """What a student is called in the grades, whatever form of the name is asked for."""
+    there = {row["student"] for row in table(grades)}
+    if printable(student) in there or (grades / "records" / f"{file_name(student)}.json").exists():
+        return student
+    try:
+        names = json.loads((grades / NAMES).read_bytes())
+    except (OSError, ValueError):
+        names = {}
+    names |= {one: [*names.get(one, ()), one.casefold(), plain(one)] for one in there}
+    found = asked_for(names, student)
+    if len(found) > 1:
+        raise click.ClickException(
+            f"{student!r} may be {', '.join(sorted(found)[:5])}: say it as it stands in the grades"
+        )
+    return found[0] if found else student
 
 
 def others(grades: Path, student: str) -> str:

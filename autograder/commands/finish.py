@@ -1,7 +1,8 @@
 """The last of grading: the class's tables and page, what is printed, and the exit code."""
 
+import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,9 +14,13 @@ from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import with_class_findings
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, terminal
+from autograder.report.class_page.page import About
+from autograder.report.leaderboard import speed_graded
+from autograder.settings.known_as import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
 from autograder.wording import counted
+from autograder.writing import write_if_new
 
 
 def finish_class(
@@ -24,19 +29,30 @@ def finish_class(
     settings: ClassSettings,
     options: ClassOptions,
     out: Path | None,
+    names: Mapping[str, str] | None,
 ) -> NoReturn:
+    """`names`: the pseudonyms of those who want to be on the leaderboard."""
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
+    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
     if out is not None:
+        about = About(people, settings.policy, titles)
+        write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
         said = class_files.write_all(
-            rows, out, options.profile, people, options.canvas, options.moodle
+            rows,
+            out,
+            options.profile,
+            about,
+            options.canvas,
+            options.moodle,
+            names,
+            speed_graded(settings.rubrics, settings.profile),
         )
     if untimed := sum(TIME_UNKNOWN in row.adjustments for row in rows):
         said = [
             *said,
             f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
         ]
-    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
     terminal.show(rows, out, titles, options.profile, said)
     sys.exit(exit_code(rows))
 

@@ -1,69 +1,124 @@
 """`autograder grade`: a folder of submissions in, grades and reports out."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import NoReturn
 
 import click
+from click.core import ParameterSource
 
 from autograder.classroom import kept
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_grader import one_part, whole_class
 from autograder.classroom.pool import Work, grade_class
 from autograder.classroom.shards import Shard, grade_shard
 from autograder.commands.finish import finish_class, finish_shard
-from autograder.commands.load import fingerprints, load
+from autograder.commands.load import class_of, fingerprints, load, pseudonyms
 from autograder.commands.options import FOLDER, ClassOptions, class_options, shard_option
+from autograder.commands.own import grade_self
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
+from autograder.report.leaderboard import speed_graded
 from autograder.settings import roster
-from autograder.submissions.students import NoSubmissionsError, find_students
+from autograder.settings.roster import Person
+from autograder.submissions.students import NoSubmissionsError, Student, check_there
 
 OURS = {*student_files.FOLDERS, kept.STATES, kept.PROGRAMS}  # what we write into --out
 
 
 @click.command()
-@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("submissions", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--self", "yourself", is_flag=True, help="Your own folder, before you hand it in.")
 @click.option("--out", type=FOLDER, help="Folder for pages and tables.")
 @click.option("--lesson", help="The lesson of files that lie in no lesson's folder, like 02.")
 @click.option("--student", help="The student's name when files or one folder are graded.")
 @class_options
 @click.option("--gradescope", type=click.Path(path_type=Path), help="Write results.json here.")
+@click.option(
+    "--gradescope-leaderboard", is_flag=True, help="Speeds into results.json's leaderboard."
+)
 @click.option("--processes", type=click.IntRange(1), help="Default: all cores.")
 @shard_option
+@click.pass_context
 def grade_command(
+    context: click.Context,
     submissions: tuple[Path, ...],
+    yourself: bool,
     out: Path | None,
     lesson: str | None,
     student: str | None,
     options: ClassOptions,
     gradescope: Path | None,
+    gradescope_leaderboard: bool,
     processes: int | None,
     shard: Shard | None,
 ) -> None:
     """Grade SUBMISSIONS: a folder <student>/<lesson>/…, archives, or bare output files.
 
+    With --self (default: this folder): what your outputs decide already, what is missing, and what
+    only your instructor can say. Nothing is written.
+
     Exit code 0: graded; 1: graded, somebody should look; 2: usage or rubric; 3: grader error.
     """
+    if yourself and (out or gradescope or shard):
+        raise click.UsageError("--self writes nothing: leave out --out, --gradescope and --shard")
+    if yourself:
+        given = context.get_parameter_source("profile") is not ParameterSource.DEFAULT
+        sys.exit(grade_self(submissions, lesson, options, options.profile if given else None))
+    if not submissions:
+        raise click.UsageError("name the folder of submissions, or add --self for your own folder")
     if shard and (out is None or gradescope):
         raise click.UsageError("--shard needs --out, and cannot go with --gradescope")
-    if out is None and (options.canvas or options.moodle):
-        raise click.UsageError("--canvas and --moodle write into the folder of --out: give one")
+    if out is None and (options.canvas or options.moodle or options.leaderboard):
+        raise click.UsageError(
+            "--canvas, --moodle and --leaderboard write into the folder of --out: give one"
+        )
+    try:
+        check_there(submissions)
+    except NoSubmissionsError as error:
+        raise click.UsageError(str(error)) from None
     if out is not None:
         check_apart(submissions, out)
     settings, people = load(options)
-    try:
-        students = find_students(submissions, student, lesson)
-    except NoSubmissionsError as error:
-        raise click.UsageError(str(error)) from None
+    with ExitStack() as unpacked:  # of what was downloaded as one zip
+        try:
+            students = class_of(submissions, student, lesson, options, people, unpacked)
+        except NoSubmissionsError as error:
+            raise click.UsageError(str(error)) from None
+        grade_all(students, settings, people, options, out, gradescope, gradescope_leaderboard,
+                  processes, shard)  # fmt: skip
+
+
+def grade_all(
+    students: Sequence[Student],
+    settings: ClassSettings,
+    people: dict[str, Person],
+    options: ClassOptions,
+    out: Path | None,
+    gradescope: Path | None,
+    gradescope_leaderboard: bool,
+    processes: int | None,
+    shard: Shard | None,
+) -> NoReturn:
     if not students:
         raise click.UsageError("no submissions found: expected folders <student>/<lesson>/…")
     if gradescope and len(students) > 1:
         raise click.UsageError("--gradescope writes the result of one student; give one submission")
     # Of all that every shard sees: a part knows the others' students.
-    roster.check_students(settings.policy, {one.name for one in students}, people)
+    everybody = {one.name for one in students}
+    roster.check_students(settings.policy, everybody, people)
+    names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
-        out, settings.names, settings.curves, options.junit, gradescope
+        out,
+        settings.names,
+        settings.curves,
+        options.junit,
+        gradescope,
+        settings.policy,
+        speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None,
     )
     work = Work(settings, out, publish, reuse=gradescope is None)
     processes = processes or len(usable_cpus())
@@ -75,7 +130,7 @@ def grade_command(
     with whole_class(out) if out else nullcontext():
         with progress(len(students)) as tick:
             done = grade_class(students, work, processes, tick)
-        finish_class(done, people, settings, options, out)
+        finish_class(done, people, settings, options, out, names)
 
 
 def check_apart(submissions: Sequence[Path], out: Path) -> None:
@@ -83,9 +138,9 @@ def check_apart(submissions: Sequence[Path], out: Path) -> None:
     home = out.resolve()
     for given in submissions:
         inner = given / "submitted"
-        place = (inner if inner.is_dir() else given).resolve()
+        place = (inner if os.path.isdir(inner) else given).resolve()
         ours = place.relative_to(home).parts[:1] if place.is_relative_to(home) else ()
-        if (place.is_dir() and home.is_relative_to(place)) or {*ours} & OURS:
+        if (os.path.isdir(place) and home.is_relative_to(place)) or {*ours} & OURS:
             raise click.UsageError(
                 f"--out {out} lies among the submissions of {given}: choose a folder beside them"
             )

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from autograder.settings import rubric
+from autograder.settings.released import load_released
 from autograder.submissions.lesson_names import lesson_of
 from autograder.writing import write_bytes_if_new
 
@@ -31,7 +32,7 @@ cd /autograder/source
 mkdir -p /autograder/results
 /autograder/venv/bin/python -m autograder grade /autograder/submission \\
   --lesson {lesson} --profile {profile} --rubrics rubrics \\
-  --gradescope /autograder/results/results.json || [ $? -eq 1 ]
+  --gradescope /autograder/results/results.json{leaderboard} || [ $? -eq 1 ]
 """
 
 
@@ -50,22 +51,29 @@ mkdir -p /autograder/results
     default=rubric.FOLDER,
     help="Folder of rubrics NN.yaml and expected/.",
 )
-def gradescope_zip_command(lesson: str, out: Path, profile: str, rubrics: Path) -> None:
+@click.option("--leaderboard", is_flag=True, help="Speeds on Gradescope's leaderboard too.")
+def gradescope_zip_command(
+    lesson: str, out: Path, profile: str, rubrics: Path, leaderboard: bool
+) -> None:
     """Write a zip for Gradescope that grades LESSON (its number or its folder's name)."""
     lesson = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    there = [path.stem for path in rubric.files_in(rubrics)]
+    if lesson not in there:
+        known = ", ".join(there)
+        raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {known}")
     source = rubrics / f"{lesson}.yaml"
-    if not source.exists():
-        there = ", ".join(sorted(path.stem for path in rubrics.glob("[0-9]*.yaml")))
-        raise click.UsageError(f"there is no rubric for lesson {lesson!r}; there are {there}")
     loaded = rubric.load_rubric(source)
     answers = rubrics / "expected" / source.name
     rubric.load_expected(answers, loaded)
     released = rubrics / "released" / f"{lesson}.json"
+    load_released(released)
+    board = " --gradescope-leaderboard" if leaderboard else ""
+    script = RUN.format(lesson=lesson, profile=profile, leaderboard=board)
     package = Path(__file__).parent.parent
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         add(archive, "setup.sh", SETUP.format(packages=" ".join(requirements())), run=True)
-        add(archive, "run_autograder", RUN.format(lesson=lesson, profile=profile), run=True)
+        add(archive, "run_autograder", script, run=True)
         for path in sorted(package.rglob("*")):
             name = path.relative_to(package)
             if path.suffix in (".py", ".j2", ".css") and "__pycache__" not in path.parts:

@@ -13,7 +13,7 @@ from autograder.classroom import kept
 from autograder.classroom.one_grader import whole_class
 from autograder.classroom.shards import GradedShard, Shard, digest_of, read_shard
 from autograder.commands.finish import finish_class
-from autograder.commands.load import fingerprints, load
+from autograder.commands.load import fingerprints, load, pseudonyms
 from autograder.commands.options import FOLDER, ClassOptions, class_options
 from autograder.errors import SettingsError
 from autograder.report import programs
@@ -36,12 +36,14 @@ def merge_command(parts: tuple[Path, ...], out: Path, options: ClassOptions) -> 
     check_alike(found, fingerprints(options))
     settings, people = load(options)
     done = sorted((one for part in found for one in part.done), key=lambda one: one.student)
-    roster.check_students(settings.policy, {one.student for one in done}, people)
+    everybody = {one.student for one in done}
+    roster.check_students(settings.policy, everybody, people)
+    names = pseudonyms(options, people, everybody)
     with whole_class(out):
         for part in found:
             copy_pages(part, out, options.junit)
         kept.write_index(out / kept.INDEX, done)
-        finish_class(done, people, settings, options, out)
+        finish_class(done, people, settings, options, out, names)
 
 
 def parts_in(path: Path) -> list[GradedShard]:

@@ -14,6 +14,7 @@ from autograder.settings.rubric_schema import Profile
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+THERE = click.Path(path_type=Path, file_okay=False, exists=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,14 @@ class ClassOptions:
     sacct: Path | None
     reruns: Path | None
     roster: Path | None
+    groups: Path | None
+    latest: bool
     policy: Path | None
     extensions: Path | None
     overrides: Path | None
     times: Path | None
+    regrades: Path | None
+    leaderboard: Path | None
     canvas: Path | None
     moodle: tuple[Path, ...]
     junit: bool
@@ -53,17 +58,15 @@ OPTIONS = (
         show_default=True,
         help="Which thresholds: smoke for 2 CPU cores, full for GPU nodes.",
     ),
-    click.option(
-        "--rubrics", type=FOLDER, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."
-    ),
+    click.option("--rubrics", type=THERE, default=rubric.FOLDER, help="Folder of rubrics NN.yaml."),
     click.option(
         "--expected",
-        type=FOLDER,
+        type=THERE,
         help="Folder of expected answers NN.yaml. Default: expected/ in that of the rubrics.",
     ),
     click.option(
         "--released",
-        type=FOLDER,
+        type=THERE,
         help="Programs as you released them, NN.json. Default: released/ in the rubrics' folder.",
     ),
     click.option(
@@ -72,14 +75,20 @@ OPTIONS = (
     click.option("--sacct", type=FILE, help="The scheduler's accounting, taken by you."),
     click.option(
         "--reruns",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        type=THERE,
         help="What `cluster rerun` left: the programs run again.",
     ),
     click.option("--roster", type=FILE, help="CSV: student, name, email, ids."),
+    click.option("--groups", type=FILE, help="CSV: group, student; one hand-in counts for all."),
+    click.option("--latest", is_flag=True, help="Of several hand-ins the last alone counts."),
     click.option("--policy", type=FILE, help="YAML: due times, late days, drops."),
     click.option("--extensions", type=FILE, help="CSV: student, lesson, days, reason."),
     click.option("--overrides", type=FILE, help="CSV: student, lesson, check, points, reason."),
     click.option("--times", type=FILE, help="CSV: student, lesson, time of handing in."),
+    click.option("--regrades", type=FILE, help="CSV: student, lesson, check, says: requests."),
+    click.option(
+        "--leaderboard", type=FILE, help="CSV: student, pseudonym: who wants to be on it."
+    ),
     click.option("--canvas", type=FILE, help="Canvas gradebook export to fill in."),
     click.option("--moodle", type=FILE, multiple=True, help="Moodle worksheet to fill in."),
     click.option("--junit", is_flag=True, help="Also one JUnit file a student."),

@@ -1,6 +1,6 @@
 """A run against the accounting of its job: where, with what, when, how it ended, whose it is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
@@ -19,7 +19,9 @@ OF_JOB = (180.0, 0.5)
 PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files ahead of its run
 
 
-def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> Iterator[Finding]:
+def compare(
+    run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
+) -> Iterator[Finding]:
     """What the scheduler says differently. A job it does not know is odd, not contradicted."""
     if not run.job_id:
         yield finding(run, "The run names no job", "a job id", "none", contradicts=False)
@@ -33,7 +35,7 @@ def compare(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> It
     yield from what_it_ran_on(run, job)
     yield from when_it_ran(run, job)
     yield from how_it_ended(run, job)
-    yield from whose_it_is(run, job, login)
+    yield from whose_it_is(run, job, logins)
 
 
 def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
@@ -42,13 +44,13 @@ def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
     return jobs.get(named) or jobs.get(named.partition(".")[0])
 
 
-def confirms(run: Run, jobs: Mapping[str, AccountedJob], login: str | None) -> bool:
+def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
     """The accounting holds the job whole, and it is the student's where the roster tells whose that
     would be. Whether it agrees is what compare() says."""
     job = job_of(run, jobs)
     if job is None or job.start is None or job.end is None or not job.hosts:
         return False
-    if login and job.user != login:
+    if any(logins) and job.user not in logins:
         return False
     return moment(run.header.get("started")) is not None and job.state.startswith("COMPLETED")
 
@@ -215,10 +217,12 @@ def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
         )
 
 
-def whose_it_is(run: Run, job: AccountedJob, login: str | None) -> Iterator[Finding]:
-    if login and job.user and login != job.user:
+def whose_it_is(run: Run, job: AccountedJob, logins: Collection[str | None]) -> Iterator[Finding]:
+    known = [login for login in logins if login]
+    if known and all(logins) and job.user and job.user not in known:
         title = "The job belongs to another account"
-        yield finding(run, title, shortened(login, 40), shortened(job.user, 40), False)
+        expected = shortened(" or ".join(known), 80)
+        yield finding(run, title, expected, shortened(job.user, 40), False)
     printed = run.beside.job.get("job", "").partition(" ")[2].strip()
     if printed and job.name and printed != job.name:
         title = "The job has another name than its output says"

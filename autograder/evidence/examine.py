@@ -7,7 +7,7 @@ Reproduced: the program handed in did it again for the instructor.
 No points depend on it; a person looks.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.evidence import (
@@ -86,13 +86,14 @@ def examine(
     that_count: Sequence[Run],
     jobs: Mapping[str, AccountedJob] | None,
     references: Mapping[str, Measure] | None = None,
-    login: str | None = None,
+    logins: Collection[str | None] = (),
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
     marked: Mapping[int, copies.Marks] | None = None,
     again: Mapping[str, Again] | None = None,
 ) -> Examined:
     """Findings on all finished runs; the tier is that of the weakest run that counts. `names_of`
-    says what the rubric calls a run, under which a calibration has its references; `marked`, by
+    says what the rubric calls a run, under which a calibration has its references; `logins`, whose
+    the jobs may be, None of somebody whose account the roster does not tell; `marked`, by
     what it is known again; `again` has what became of runs, by launch, when the instructor ran
     their programs."""
     findings: list[Finding] = []
@@ -110,14 +111,14 @@ def examine(
         if counts:
             of_run += plausible.diverged(run)
         of_run += copied.get(id(run), [])
-        of_job = list(accounting.compare(run, jobs, login)) if jobs is not None else []
+        of_job = list(accounting.compare(run, jobs, logins)) if jobs is not None else []
         repeated = (again or {}).get(run.launch) if counts else None
         of_rerun = list(of_repeated(run, repeated)) if repeated else []
         of_job += [too_long[id(run)]] if id(run) in too_long else []
         findings += [*of_run, *of_job, *of_rerun]
         if counts:
             agrees = not of_job and not doubted and not copied.get(id(run))
-            confirmed = jobs is not None and agrees and accounting.confirms(run, jobs, login)
+            confirmed = jobs is not None and agrees and accounting.confirms(run, jobs, logins)
             doubts = [*doubted, *copied.get(id(run), []), *of_job]
             repeats = (
                 repeated if not of_rerun and not doubts and (confirmed or jobs is None) else None

@@ -45,7 +45,7 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
 
 def smaller_than_asked(hand_in: HandIn, name: str) -> Iterator[Finding]:
     run = measured_or_none(run_that_counts, hand_in, name)
-    short = size_shortfall(hand_in, run) if run else None
+    short = size_shortfall(hand_in, name, run) if run else None
     if run is None or short is None:
         return
     used, asked = short

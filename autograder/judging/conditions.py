@@ -2,7 +2,12 @@
 
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
-from autograder.judging.runs_that_count import run_that_counts
+from autograder.judging.runs_that_count import (
+    how_it_ended,
+    larger_unfinished,
+    last_lines,
+    run_that_counts,
+)
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.record_facts import on_stand_in
@@ -63,6 +68,10 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
     if status == FAILED:
         credit, status = partial(hand_in, value, limit, condition, name)
     found += f", {value.basis}" if value.basis else ""
+    larger = larger_unfinished(hand_in, name) if status == FAILED else None
+    if larger and condition.metric == hand_in.rubric.runs[name].largest:
+        found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
+        return Part(title, status, credit, expected, found, value.where[:4], last_lines(larger))
     return Part(title, status, credit, expected, found, value.where[:4])
 
 

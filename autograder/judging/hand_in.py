@@ -20,6 +20,7 @@ class HandIn:
     expected: dict = field(default_factory=dict)
     references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
     report: Report | None = None
+    unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
     other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
     # Which runs go by a name of the rubric is asked by every condition: found once.
     by_name: dict[str, list[Run]] = field(default_factory=dict, init=False, compare=False)

@@ -11,17 +11,22 @@ from autograder.records import Run, Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions import foretold
-from autograder.submissions.answers import WrittenAnswer, as_number, as_word
+from autograder.submissions.answers import WrittenAnswer, as_answer, as_word, speaking_of
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import shown
 
 EXAMPLE = "12.5"  # of a number; the expected answer of no question
 ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and predict_steps are 0.75
+KEPT = "the expected answer is kept elsewhere"  # so ends what is found of an answer then
+
+
+def is_kept(found: str, status: str) -> bool:
+    return status == NOT_MEASURED and found.endswith(KEPT)
 
 
 def of_another_kind(question: Question, text: str) -> str:
     """What is asked, when the text is no answer of its kind; empty when it is one."""
-    if question.kind == "number" and as_number(text, question.unit) is None:
+    if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
         return "two numbers above 0, the smaller one first, like 2400 to 2900"
@@ -57,7 +62,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     if question.metric is not None:
         return _of_own_run(hand_in, key, question, answer, found)
     if key not in hand_in.expected:
-        found += "; the expected answer is kept elsewhere"
+        found += f"; {KEPT}"
         return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, (answer.where,))
     truth = hand_in.expected[key]
     if question.kind == "interval":
@@ -102,6 +107,9 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         where = (Where(hand_in.answers_file, 0),) if hand_in.answers_file else ()
         hint = "write a line `id = value` for each into answers.txt"
     found = "no answer" if hand_in.answers_file else "no answers.txt was handed in"
+    if lines := speaking_of(key, hand_in.unread):
+        found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
+        where = (lines[0].where,)
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
 
 
@@ -144,7 +152,7 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
-    number = as_number(answer.text, question.unit)
+    number = as_answer(answer.text, question.unit)
     assert number is not None  # else it is of another kind
     relative, absolute = tolerance(question.tolerance)
     return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))

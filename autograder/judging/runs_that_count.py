@@ -1,17 +1,24 @@
 """Which of a student's runs a rubric speaks of, and which of these counts."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import PurePath
 
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
+from autograder.reading.ends.outcome import ECHO, RAISED
 from autograder.reading.formats import mllog
-from autograder.reading.outcome import RAISED
-from autograder.records import Run, Where
+from autograder.reading.lesson_runs import HAND_IN_FILE
+from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric
+
+SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
+WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
 
 
 def by_time(run: Run) -> tuple:
@@ -69,12 +76,11 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 def latest_as_asked(hand_in: HandIn, name: str) -> Run:
     candidates = named(hand_in, name)
     if not candidates:
-        hint = "submit the job and hand in its output"
-        raise NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
+        raise no_run(hand_in, name)
     done = finished(hand_in, name)
     if not done:
         raise did_not_finish(name, candidates[-1])
-    asked = [run for run in done if size_shortfall(hand_in, run) is None] or done
+    asked = [run for run in done if size_shortfall(hand_in, name, run) is None] or done
     choice = hand_in.rubric.runs[name]
     for metric, pick in ((choice.smallest, min), (choice.largest, max)):
         if metric:
@@ -84,21 +90,80 @@ def latest_as_asked(hand_in: HandIn, name: str) -> Run:
     return asked[-1]
 
 
+def no_run(hand_in: HandIn, name: str) -> NotMeasured:
+    """None was handed in; or the job ended before its program began to record, as where workers
+    wait for each other in vain (its output tells the job by its file's name alone); or it is a copy
+    of a window: who made it did submit the job, and has its file."""
+    ended = [
+        run
+        for run in hand_in.runs
+        if not run.header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
+    ]
+    problems = (problem for run in hand_in.runs for problem in run.problems)
+    copy = next((problem for problem in problems if problem.copied), None)
+    if not ended and copy:
+        reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
+        return NotMeasured(reason, HAND_IN_FILE, absent=True)
+    if not ended:
+        hint = "submit the job and hand in its output"
+        return NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
+    run = max(ended, key=by_time)
+    cause = cause_of(run)
+    assert cause
+    reason = f"no run of `{name}`: its job ended before the program began to record; {run.outcome}"
+    reason += f" ({cause.reason}: {said(cause)})"
+    return NotMeasured(reason, last_lines(run), (cause.where,), absent=True)
+
+
+def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
+    """Whether an output is called as the job whose runs go by this name: 10_multiworker_7.out."""
+    source = hand_in.rubric.runs[name].where.get("source")
+    called = {name, str(source), str(source).partition("-")[0]}
+    return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
+
+
+def cause_of(run: Run) -> Problem | None:
+    """What the output of a run without a record says of its end, in words of its own."""
+    problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
+    return problem if run.outcome not in ("completed", "unknown") else None
+
+
 def did_not_finish(name: str, run: Run) -> NotMeasured:
     """How the run ended, with the problem that its output tells of."""
-    raised = [p for p in run.problems if p.reason == RAISED and run.outcome == "failed"]
-    problem = next(reversed(raised or run.problems), None)
-    reason = f"the run of `{name}` did not finish: {run.outcome}"
-    if problem:
-        # A damaged line of the record stands at "Your runs" already; others say the cause.
-        text = "" if mllog.TAG.decode() in problem.text else shortened(problem.text, 120)
-        reason += f" ({problem.reason}{': ' if text else ''}{text})"
+    problem = last_problem(run)
+    reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
     try_ = last_lines(run)
     if run.outcome == "incomplete":
         reason += ", its output ends before the run does"
         try_ = "hand in the whole output; if the job itself ended there, " + try_
+    elif run.outcome == "unknown" and run.epochs:
+        reason += ", nothing in its output says that no epoch was to follow"
+        try_ = "hand in the job's error output, too, or let the program say when it is done"
+    elif run.outcome == "timeout":
+        try_ = f"ask for more time (`--time`), or see who waited for whom: {try_}"
     return NotMeasured(reason, try_, where, absent=True)
+
+
+def last_problem(run: Run) -> Problem | None:
+    """An exception rather than its echoes on other ranks and in the launcher."""
+    raised = [p for p in run.problems if p.reason == RAISED and run.outcome == "failed"]
+    first = [p for p in raised if not ECHO.search(p.text)]
+    return next(reversed(first or raised or run.problems), None)
+
+
+def how_it_ended(run: Run) -> str:
+    problem = last_problem(run)
+    if not problem:
+        return run.outcome
+    # A damaged line of the record stands at "Your runs" already; others say the cause.
+    text = "" if mllog.TAG.decode() in problem.text else said(problem)
+    return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
+
+
+def said(problem: Problem) -> str:
+    """Its words, without the place in the C++ code of a library where an exception was raised."""
+    return shortened(SOURCE_PLACE.sub("", problem.text), 160)
 
 
 def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
@@ -114,11 +179,12 @@ def last_lines(run: Run) -> str:
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 
-def size_shortfall(hand_in: HandIn, run: Run) -> tuple[float, float] | None:
+def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
     """(trained on, asked for) when a run used fewer training samples than the profile asks."""
-    if hand_in.rubric.train_samples is None:
+    samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
+    if samples is None:
         return None
-    asked = hand_in.rubric.train_samples.fixed(hand_in.profile)
+    asked = samples.fixed(hand_in.profile)
     used = measured_or_none(train_samples, run)
     if used and isinstance(asked, int | float) and used.value < asked:
         return used.value, asked

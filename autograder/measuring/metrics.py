@@ -265,6 +265,14 @@ METRICS: dict[str, Metric] = {
         needs_at="how much accuracy may be lost",
         label="largest useful N",
     ),
+    "sooner": Metric(
+        sweep.sooner,
+        "how many times sooner N workers reach an accuracy than one, if talking cost nothing: "
+        "N × epochs of one / epochs of N, the mean over seeds",
+        all_runs=True,
+        at={"accuracy": 0.93, "workers": 16},
+        needs_at="how good is asked for, and of how many workers",
+    ),
     # scaling studies
     "study_sizes": _study(
         study.sizes,
@@ -318,7 +326,7 @@ METRICS: dict[str, Metric] = {
         study.foretold(laws.gustafson_speedup), "what Gustafson's law says there", workers=1024
     ),
     "study_speedup_usl": _study(
-        study.foretold(laws.usl_speedup), "what the USL says there, α and β ≥ 0", workers=1024
+        study.foretold(laws.usl_speedup), "what the USL says there, σ and κ ≥ 0", workers=1024
     ),
     "study_speedup_low": _study(
         study.foretold(laws.lowest), "the lowest of the three", workers=1024

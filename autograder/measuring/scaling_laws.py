@@ -60,19 +60,19 @@ def gustafson(speedups: Points) -> Measure:
 
 
 def usl(speedups: Points) -> tuple[float, float]:
-    """α and β of S = p / (1 + α(p−1) + βp(p−1)), neither below zero."""
+    """σ and κ of S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
     points = grown(speedups, 2)
     ys = [y.value for y in overheads(points)]
     ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
     aa, bb, ab = dot(ones, ones), dot(twos, twos), dot(ones, twos)
     ya, yb = dot(ones, ys), dot(twos, ys)
-    alpha, beta = (
+    sigma, kappa = (
         (ya * bb - yb * ab) / (aa * bb - ab * ab),
         (yb * aa - ya * ab) / (aa * bb - ab * ab),
     )
-    if beta < 0:
+    if kappa < 0:
         return max(0.0, ya / aa), 0.0
-    return (0.0, max(0.0, yb / bb)) if alpha < 0 else (alpha, beta)
+    return (0.0, max(0.0, yb / bb)) if sigma < 0 else (sigma, kappa)
 
 
 def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
@@ -130,9 +130,9 @@ def gustafson_speedup(speedups: Points, p: int) -> Measure:
 
 
 def usl_speedup(speedups: Points, p: int) -> Measure:
-    alpha, beta = usl(speedups)
+    sigma, kappa = usl(speedups)
     where = tuple(dict.fromkeys(w for _, s in speedups for w in s.where))
-    return exact(p / (1 + alpha * (p - 1) + beta * p * (p - 1)), where=where, basis="USL, β ≥ 0")
+    return exact(p / (1 + sigma * (p - 1) + kappa * p * (p - 1)), where=where, basis="USL, κ ≥ 0")
 
 
 LAWS: tuple[Callable[[Points, int], Measure], ...] = (

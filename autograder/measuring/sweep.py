@@ -28,6 +28,46 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
     return exact(largest, "workers", first_line(runs[-1]), f"the best of each N: {table}")
 
 
+def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
+    """How many times sooner `workers` reach the accuracy than one, if talking cost nothing.
+
+    N times as fast, for as many times the epochs: the mean over the seeds that arrive.
+    """
+    target, several = at.get("accuracy"), at.get("workers")
+    if not is_number(target) or not is_number(several):
+        raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")
+    needed = epochs_until(runs, target)
+    for count in (1, several):
+        if not needed.get(count):
+            raise NotMeasured(
+                f"no finished run of {count:g} workers reached an accuracy of {target:g}",
+                "submit it as it is; it stops by itself",
+            )
+    alone = mean(needed[1])
+    table = "; ".join(f"{count} workers {epochs}" for count, epochs in sorted(needed.items()))
+    gain = mean(several * alone / epochs for epochs in needed[several])
+    return exact(gain, "", first_line(runs[-1]), f"epochs until {target:g}: {table}")
+
+
+def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
+    """N -> the first epoch of each seed whose validation accuracy is there."""
+    latest: dict[tuple[int, str], int | None] = {}
+    for run in runs:  # the oldest first
+        count = whole(run.header.get("workers"))
+        if count is not None:
+            reached = (
+                number
+                for number, epoch in enumerate(run.epochs, start=1)
+                if epoch.val_accuracy and epoch.val_accuracy.value >= target
+            )
+            latest[count, str(run.header.get("seed"))] = next(reached, None)
+    needed: dict[float, list[int]] = {}
+    for (count, _), number in latest.items():
+        if number is not None:
+            needed.setdefault(count, []).append(number)
+    return needed
+
+
 def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
     """N -> the best rule's mean accuracy."""
     latest: dict[tuple[int, str, str], float] = {}

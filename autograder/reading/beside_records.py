@@ -129,7 +129,7 @@ def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch
             continue
         if b"oss" not in raw:
             continue
-        label, text = lines.split_label(lines.clean(raw))
+        label, text = lines.shown(raw)
         if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
             found.append(epoch)
             break

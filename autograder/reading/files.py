@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import basename, dirname
 from pathlib import Path
 from typing import BinaryIO
 
@@ -64,7 +65,11 @@ def read_streams(
         except OSError as error:
             scanned[path] = broken = ScannedFile(name)
             broken.problems.append(unread(name, f"cannot be read to its end: {why(error)}"))
+    # By the student's own names for them, among the files that lie in one place.
+    paths = {f"{dirname(path)}/{basename(file.name)}": path for path, file in scanned.items()}
+    if len(paths) < len(scanned):
+        paths = {path: path for path in scanned}
     runs = []
-    for names in output_names.by_job(scanned):
-        runs += read_job([scanned[name] for name in names], launches, formats)
+    for names in output_names.by_job(paths):
+        runs += read_job([scanned[paths[name]] for name in names], launches, formats)
     return runs

@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import (
     EPOCH_NUMBERS,
+    EpochNumber,
     EpochNumbers,
     EpochPart,
     LineFacts,
     RunFacts,
 )
+from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
 MOST_LANES = 5_000  # in one file; what comes after is left out, and said so
 MOST_EPOCHS = 20_000  # in all lanes of a file
-LOOK_BACK = 130  # lanes that a line may belong to: more ranks than this print with labels
 MOST_PROBLEMS = 50
+MOST_RATES = 2_000  # of an epoch
 
 
 @dataclass(slots=True)
@@ -29,13 +31,19 @@ class EpochSoFar:
     """An epoch while it is put together."""
 
     line: int  # the last one with a number of the epoch, else its first one
+    begun: int = 0  # its first line
     closed: bool = False  # its result was printed: what follows belongs to another epoch
     whole: bool = False  # it has come to its end
+    result: bool = False  # one stands behind its last step
     steps: int | None = None  # of the whole epoch
     # The last step of training, of checking, or of what does not say which, that was printed.
     last_step: dict[EpochPart | None, float] = field(default_factory=dict)
     # None: printed and no number, as in the facts of a line.
     numbers: EpochNumbers = field(default_factory=dict)
+    loose: set[EpochNumber] = field(default_factory=set)  # from lines that name no epoch
+    rates: list[Number] = field(default_factory=list)  # samples a second, of its parts
+    opened: Stamp | None = None  # when it was said to begin
+    told: Stamp | None = None  # when its result was told
 
 
 @dataclass(slots=True)
@@ -49,9 +57,12 @@ class Lane:
     base: int = 1  # the number of the first epoch as printed: 0 or 1
     current: int = 0  # the epoch that the last line was about, counted from 1
     of: int | None = None  # epochs asked for
+    headed: int | None = None  # the same as the headings of epochs say it
     progress: float | None = None  # epochs done, with fractions, as the program counts them
     scaled: bool = False  # its accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # counted from 1
+    part: EpochPart | None = None  # what the last heading says that its lines are of
+    heading: int = 0  # the line of that
     run: RunFacts = field(default_factory=RunFacts)
     problems: list[Problem] = field(default_factory=list)
 
@@ -69,22 +80,11 @@ class Lanes:
     left_out: int = 0  # lines that would have been too many
 
 
-def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> None:
-    """Put what a reader understood into the lane that it belongs to."""
-    lanes = all_.open.setdefault((reader.after or reader.format, label), [])
+def add_to_lane(
+    all_: Lanes, lanes: list[Lane], lane: Lane, reader: Reader, line: int, facts: LineFacts
+) -> bool:
     number = facts.number
-    back = 2 if all_.left_out else LOOK_BACK
-    lane = next((lane for lane in lanes[: -back - 1 : -1] if fits(lane, facts)), None)
-    if lane is None:
-        if number is None:
-            return  # a result without an epoch: an evaluation outside of training
-        if all_.count >= MOST_LANES or all_.epochs >= MOST_EPOCHS:
-            all_.left_out += 1
-            return
-        all_.count += 1
-        lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1)
-        lanes.append(lane)
-    elif lanes[-1] is not lane:  # latest last: ranks take turns, so the search stays short
+    if lanes[-1] is not lane:  # latest last: ranks take turns, so the search stays short
         lanes.remove(lane)
         lanes.append(lane)
     lane.last = line
@@ -95,12 +95,19 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
     if epoch is None:
         if all_.epochs >= MOST_EPOCHS:
             all_.left_out += 1
-            return
+            return False
         all_.epochs += 1
-        epoch = lane.epochs[at] = EpochSoFar(line)
+        epoch = lane.epochs[at] = EpochSoFar(line, begun=line)
     where = Where(all_.file, line)
     move_on(lane, at, facts)
+    if facts.opens:
+        lane.headed = facts.of
+        lane.part, lane.heading = facts.part, line
     add_to_epoch(epoch, facts)
+    if facts.rates and (rate := facts.numbers.pop("throughput", None)) is not None:
+        epoch.line = line
+        if len(epoch.rates) < MOST_RATES:
+            epoch.rates.append(placed(rate, where))
     if facts.numbers:
         add_numbers(lane, epoch, at, facts.numbers, where)
     if facts.run is not None:
@@ -108,8 +115,12 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
         if facts.run.workers is not None:
             lane.run.workers = facts.run.workers
     if lane.of and lane.current >= lane.of and epoch.closed:
-        lanes.remove(lane)
-        all_.finished.append(lane)
+        # What was silent all the while is no rank of the same run, but a start that was broken off.
+        silent = [other for other in lanes if other.last < lane.first and len(lane.epochs) > 1]
+        for over in (lane, *silent):
+            lanes.remove(over)
+            all_.finished.append(over)
+    return True
 
 
 def fits(lane: Lane, facts: LineFacts) -> bool:
@@ -117,7 +128,8 @@ def fits(lane: Lane, facts: LineFacts) -> bool:
     number = facts.number
     at = lane.current if number is None else number + 1 - lane.base
     if at > lane.current:
-        return True
+        # "Epoch 1/2" does not follow "Epoch 0/1": a run that counts otherwise began.
+        return not facts.opens or None in (lane.headed, facts.of) or lane.headed == facts.of
     epoch = lane.epochs.get(at)
     if epoch is None or at < 1 or facts.opens:
         return False
@@ -128,8 +140,9 @@ def fits(lane: Lane, facts: LineFacts) -> bool:
         return before is None or facts.step > before or (facts.step == before and facts.redraws)
     if facts.closes and (epoch.closed or at < lane.current):
         return False
-    # What came from lines within an epoch may be replaced by its result, and nothing else may.
-    if epoch.last_step and not epoch.closed:
+    # What came from lines within an epoch may be replaced by its result, and nothing else may; nor
+    # may that, once the next epoch has begun.
+    if epoch.last_step and not epoch.closed and not epoch.result and at == lane.current:
         return True
     return epoch.numbers.keys().isdisjoint(facts.numbers)
 
@@ -152,14 +165,22 @@ def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
 def add_to_epoch(epoch: EpochSoFar, facts: LineFacts) -> None:
     if facts.step is not None:
         epoch.last_step[facts.part] = facts.step
-    elif not facts.opens:
-        epoch.whole = True
+        epoch.result = False
+    elif not facts.opens and not facts.loose:
+        epoch.whole = epoch.result = True
     if facts.closes:
         epoch.closed = epoch.whole = True
     if facts.whole:
         epoch.whole = True
     if facts.steps is not None:
         epoch.steps = facts.steps
+    if facts.loose and facts.step is None:
+        epoch.loose.update(facts.numbers)
+    if facts.stamp is not None:
+        if facts.opens:
+            epoch.opened = epoch.opened or facts.stamp
+        elif facts.step is None:
+            epoch.told = facts.stamp
 
 
 def add_numbers(

@@ -7,7 +7,10 @@ from typing import Any
 from autograder.reading.lanes import MOST_PROBLEMS, EpochSoFar, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
+from autograder.reading.settled.settle import STEPS, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
+
+WEAK = ("plain", STEPS)  # steps are not believed where another format stands in the same file
 
 
 def by_run(all_: Lanes) -> list[list[Lane]]:
@@ -32,16 +35,30 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
     return runs
 
 
-def chosen(all_: Lanes, formats: list[str]) -> list[list[Lane]]:
-    """Of runs that stand in the same lines, the one that says more, by the order of formats."""
+def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
+    """Of runs that stand in the same lines, the one that says more, by the order of formats.
+    `begins`: the lines, in order, that tell that a program begins."""
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
     told = [lanes for lanes in ranked if has_results(lanes)]
+    of_steps_ = joined([span(lanes) for lanes in told if lanes[0].format == STEPS])
     kept: list[list[Lane]] = []
     taken: list[tuple[int, int]] = []  # lines of the kept runs, in order
+    trusted: list[list[Lane]] | None = None  # the runs of other formats than plain, in order
+    others: list[tuple[int, int]] | None = None  # the lines of all that are none of steps, in order
     for lanes in told:
-        weak = lanes[0].format == "plain" and any(other[0].format != "plain" for other in kept)
-        if not weak and not overlaps(taken, span(lanes)):
+        if lanes[0].format == STEPS and within_epochs(lanes, kept, of_steps_):
+            continue
+        if lanes[0].format in WEAK:  # comes after all others
+            trusted = sorted(kept, key=span) if trusted is None else trusted
+            before = bisect_right(trusted, span(lanes), key=span)
+            if before and says_again(lanes[0], trusted[before - 1][0]):
+                continue
+        if lanes[0].format == STEPS:
+            others = sorted(map(span, kept)) if others is None else others
+            if not apart(span(lanes), others, begins):
+                continue
+        if not overlaps(taken, span(lanes)):
             insort(taken, span(lanes))
             kept.append(lanes)
     # A beginning without a result is a run unless another format understood what came of it.
@@ -51,6 +68,53 @@ def chosen(all_: Lanes, formats: list[str]) -> list[list[Lane]]:
             insort(covered, span(lanes))
             kept.append(lanes)
     return sorted(kept, key=span)
+
+
+def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
+    """Whether a program began between these steps and the run on either side of them: else they may
+    be a part of that run, such as its check, or what it did first."""
+    place = bisect_right(others, steps)
+    before, after = others[max(place - 1, 0) : place], others[place : place + 1]
+    return (not before or any_between(begins, before[0][1], steps[0])) and (
+        not after or any_between(begins, steps[1], after[0][0])
+    )
+
+
+def any_between(lines: list[int], after: int, before: int) -> bool:
+    place = bisect_right(lines, after)
+    return place < len(lines) and lines[place] < before
+
+
+def within_epochs(
+    steps: list[Lane], kept: list[list[Lane]], of_steps_: list[tuple[int, int]]
+) -> bool:
+    """Whether these steps are those of the first epoch of the run behind them, which is named only
+    when it is over: that run has steps in its other epochs, too."""
+    last = span(steps)[1]
+    behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
+    if not behind:
+        return False
+    run = min(behind, key=span)
+    if run[0].format == "plain" and any(e.last_step for e in run[0].epochs.values()):
+        return True
+    return overlaps(of_steps_, span(run))
+
+
+def says_again(lane: Lane, run: Lane) -> bool:
+    """Whether these lines only repeat what the run before them said of its epochs, as programs do
+    that print their history at the end."""
+    known = run.epochs
+    pairs = [
+        (number, known[at].numbers.get(name) if at in known else None)
+        for at, epoch in lane.epochs.items()
+        for name, number in epoch.numbers.items()
+        if number is not None
+    ]
+    return bool(pairs) and all(
+        other is not None
+        and abs(number.value - other.value) <= 2 * (number.half_width + other.half_width)
+        for number, other in pairs
+    )
 
 
 def overlaps(spans: list[tuple[int, int]], other: tuple[int, int]) -> bool:
@@ -82,10 +146,9 @@ def span(lanes: list[Lane]) -> tuple[int, int]:
 def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
     """The run of the first rank among the lanes, and whether all its epochs are there (None: the
     output does not say how many there should be)."""
-    lane = min(
-        lanes, key=lambda lane: (lane.label if lane.label is not None else 0, -len(lane.epochs))
-    )
-    problems = list(lane.problems)
+    lane = first_rank(lanes)
+    settled = settle(lane, file)
+    problems = [*lane.problems, *settled.problems]
     scale = percent_scales(lane)
     epochs, unfinished = [], None
     for number in sorted(lane.epochs):
@@ -94,17 +157,61 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
             epochs.append(epoch)
         else:
             unfinished = epoch
+    if lane.format == STEPS:
+        return of_steps(file, lane, len(lanes), epochs, unfinished, problems)
     run = Run(
         files=(file,),
         format=lane.format,
         outcome="incomplete",
-        workers=lane.run.workers or (len(lanes) if len(lanes) > 1 else None),
+        workers=lane.run.workers or ranks_among(lanes, lane),
         epochs=tuple(epochs),
         problems=tuple(problems),
         unfinished=unfinished,
-        epochs_done=lane.progress,
+        epochs_done=lane.progress if lane.progress is not None else settled.done,
+        sparse=settled.sparse,
+        timed_by_log=settled.measured,
     )
     return run, is_whole(lane, unfinished)
+
+
+def first_rank(lanes: list[Lane]) -> Lane:
+    return min(
+        lanes, key=lambda lane: (lane.label if lane.label is not None else 0, -len(lane.epochs))
+    )
+
+
+def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
+    """How many ranks the lanes are; without labels those that came as far as the first, for what a
+    start printed that was broken off is no rank."""
+    alike = [
+        lane for lane in lanes if lane.label is not None or len(lane.epochs) == len(first.epochs)
+    ]
+    return len(alike) if len(alike) > 1 else None
+
+
+def of_steps(
+    file: str,
+    lane: Lane,
+    ranks: int,
+    epochs: list[Epoch],
+    unfinished: Epoch | None,
+    problems: list[Problem],
+) -> tuple[Run, bool | None]:
+    """A run that tells of steps and of no epochs: what it says last, and how fast it went."""
+    last = epochs[0] if epochs else unfinished
+    run = Run(
+        files=(file,),
+        format=lane.format,
+        outcome="incomplete",
+        workers=lane.run.workers or (ranks if ranks > 1 else None),
+        throughput=last.throughput if last else None,
+        problems=tuple(problems),
+        unfinished=last,
+    )
+    if last is None or last.steps is None:
+        return run, None
+    done = max(lane.epochs[last.number].last_step.values(), default=0)
+    return run, done >= last.steps - 1
 
 
 def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:

@@ -15,6 +15,8 @@ from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding
 
+HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job file names"
+
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
     """The runs of a lesson, in the usual formats and in those that it brings of its own."""
@@ -31,31 +33,28 @@ def not_read(runs: Sequence[Run]) -> list[Finding]:
     return [unreadable(p.where.file, p.reason) for p in dict.fromkeys(problems)][:MOST_FINDINGS]
 
 
+def copied(runs: Sequence[Run]) -> list[Finding]:
+    """A word on what was copied from a terminal instead of being handed in as the job wrote it."""
+    problems = [problem for run in runs for problem in run.problems if problem.copied]
+    return [
+        Finding(
+            "collect",
+            "This is a copy from a terminal, and not the file that the job wrote",
+            expected="the job's own output file, as in 02_serial_1234.out",
+            found=f"{problem.where.file}, {problem.reason}",
+            where=(problem.where,),
+            try_=HAND_IN_FILE,
+            look=True,
+        )
+        for problem in dict.fromkeys(problems)
+    ][:MOST_FINDINGS]
+
+
 def lesson_named(runs: Sequence[Run]) -> str | None:
     """The lesson that the outputs name, when the folder does not."""
     named = [run.header.get("lesson") for run in runs]
     lessons = {lesson for lesson in named if isinstance(lesson, str)}
     return lessons.pop() if len(lessons) == 1 else None
-
-
-def one_folder_a_lesson(folders: Sequence[Folder]) -> list[Folder]:
-    """Files outside of any lesson's folder belong to the lesson that they name, if it has one too;
-    a word on what could not be opened goes to the first lesson, instead of standing alone."""
-    loose = next((folder for folder in folders if folder.lesson is None), None)
-    rest = [folder for folder in folders if folder is not loose]
-    if loose is None or not rest:
-        return list(folders)
-    lesson = lesson_named(read_runs(loose)) if loose.outputs else rest[0].lesson
-    home = next((folder for folder in rest if folder.lesson == lesson), None)
-    if home is None:
-        return list(folders)
-    home.outputs |= loose.outputs
-    home.answers |= loose.answers
-    home.reports |= loose.reports
-    home.programs |= loose.programs
-    home.handed_in = home.handed_in or loose.handed_in
-    home.findings += loose.findings
-    return rest
 
 
 def with_error_files(

@@ -5,6 +5,7 @@ that have it: most of what a job prints is of no interest to any reader.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -24,6 +25,7 @@ LABEL = re.compile(
 ANSI = re.compile(
     rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,16}[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[@-Z\\^_])"
 )
+DRAWN = re.compile(rb"[\r\b\x1b]")
 BACKSPACES = re.compile(rb"\x08+")
 
 
@@ -58,6 +60,21 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
         yield Block(rest, start, cut, half=True)
 
 
+def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]]:
+    """Those lines of the stream, which are in order."""
+    waiting, first = deque(numbers), 1
+    for block in blocks(stream):
+        after = first + block.data.count(b"\n")
+        if waiting and waiting[0] < after + block.half:
+            here = block.data.split(b"\n")
+            while waiting and waiting[0] < after + block.half:
+                number = waiting.popleft()
+                yield number, here[number - first]
+        first = after
+        if not waiting:
+            return
+
+
 def clean(line: bytes) -> str:
     """One line as a terminal shows it at the end: carriage returns, backspaces, colours done."""
     if b"\r" in line:
@@ -86,3 +103,14 @@ def split_label(line: str) -> tuple[int | None, str]:
     if label is None:
         return None, line
     return int(label[label.lastgroup or 0]), line[label.end() :]
+
+
+def shown(raw: bytes) -> tuple[int | None, str]:
+    """The rank that a launcher wrote before a line, and what the line shows without it. Launchers
+    write it once ahead of a line, also of one that is drawn anew many times."""
+    if raw[:1].isalpha() and not DRAWN.search(raw):  # most lines
+        return None, raw.decode("utf-8", "replace").rstrip()
+    label, text = split_label(clean(raw))
+    if label is None and b"\r" in raw:
+        label, _ = split_label(raw[:40].decode("ascii", "replace"))
+    return label, text

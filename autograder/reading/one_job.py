@@ -5,21 +5,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.reading import outcome
-from autograder.reading.formats import bars, mllog, record
+from autograder.reading.ends import outcome
+from autograder.reading.ends.outcome import EndLine
+from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
+from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
+from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import add_to_run, placed
 from autograder.reading.lanes_to_runs import checked
 from autograder.reading.line_facts import RunFacts, RunNumber
-from autograder.reading.outcome import EndLine
-from autograder.reading.run_drafts import RunDraft, drafts_of
 from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.settled.agreement import agreed
 from autograder.records import Problem, Run, Where
 from autograder.submissions import output_names
 
 MOST_PROBLEMS = 100  # of a run; more help nobody
-# What ended a job before its time. Ranks that waited for each other may have met after all.
-BAD_ENDS = ("oom", "timeout", "cancelled", "exception", "exit")
 
 
 def read_job(
@@ -36,7 +36,7 @@ def read_job(
             draft.ends.append(draft.recorded)
     names = tuple(file.name for file in files)
     job = job_of(files)
-    return [finish(draft, files, names, job) for draft in drafts]
+    return [finish(draft, files, names, job, len(drafts) == 1) for draft in drafts]
 
 
 def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
@@ -47,22 +47,66 @@ def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
     for line, facts in file.facts:
         where = Where(file.name, line)
         if facts.of_workers is not None:
-            attach_total(facts, where, drafts)
+            attach_total(facts, where, here)
             continue
         after = bisect_right(starts, line)
         draft = here[max(after - 1, 0)]
         add_to_run(draft.facts, facts, where)
         ahead = line > draft.last and after < len(here)
-        known = (here[after] if ahead else draft).facts
-        known.workers = facts.workers if known.workers is None else known.workers
+        add_sizes(here[after] if ahead else draft, facts, where)
+        if (total := facts.numbers.get("total_seconds")) is not None:
+            both_ends = sorted((*draft.totals, total), key=lambda number: number.value)
+            draft.totals = [both_ends[0], both_ends[-1]]
+        if facts.done or facts.early or "total_seconds" in facts.numbers:
+            draft.places["outcome"] = where
+        if facts.done or facts.early or facts.sums_up or facts.numbers:
+            draft.closings.append((at, line, facts))
+
+
+def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
+    """How many train together, in the words of one more line; the first one counts."""
+    known = draft.facts
+    if more.workers or more.batch or more.rank is not None or more.alone:
+        draft.places.setdefault("workers", where)
+    known.workers = more.workers if known.workers is None else known.workers
+    known.says_end = known.says_end or more.says_end
+    if more.alone is not None:
+        known.alone = more.alone and known.alone is not False
+    known.batch = more.batch if known.batch is None else known.batch
+    known.batch_each = more.batch_each if known.batch_each is None else known.batch_each
+
+
+def workers_of(facts: RunFacts) -> int | None:
+    """Workers as they are named, or as the size of a step on all of them and on each tells."""
+    if facts.workers is None and facts.alone and facts.rank is None:
+        return 1
+    if facts.workers is not None or not facts.batch or not facts.batch_each:
+        return facts.workers
+    each, rest = divmod(facts.batch, facts.batch_each)
+    return each if rest == 0 and each > 0 else None
+
+
+def ranks_of(files: list[ScannedFile]) -> int | None:
+    """How many ranks there are, if all from the first on have named themselves."""
+    ranks = {facts.rank for file in files for _, facts in file.facts if facts.rank is not None}
+    return len(ranks) if len(ranks) > 1 and max(ranks) == len(ranks) - 1 else None
+
+
+def gpus_named(files: list[ScannedFile]) -> int | None:
+    """How many GPUs the name of the job's files tells, `4gpu.out`."""
+    named = {output_names.read(file.name).workers for file in files} - {None}
+    return named.pop() if len(named) == 1 else None
 
 
 def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
-    """ "Training time with 4 GPUs": of the run that has 4, wherever the line stands."""
+    """ "Training time with 4 GPUs": of the last run before it that has 4, wherever it stands."""
     total = facts.numbers.get("total_seconds")
-    for draft in drafts:
-        if total is not None and draft.facts.workers == facts.of_workers:
+    before = [draft for draft in drafts if draft.first <= where.line] or drafts
+    for draft in reversed(before):
+        if total is not None and workers_of(draft.facts) == facts.of_workers:
             draft.facts.numbers["total_seconds"] = placed(total, where)
+            draft.totalled = True
+            return
 
 
 def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
@@ -98,8 +142,17 @@ def job_of(files: list[ScannedFile]) -> str | None:
     return next(iter(ids)) if len(ids) == 1 else None
 
 
+def place_of_job(files: list[ScannedFile]) -> dict[str, Where]:
+    said = ((file.name, line) for file in files for line, facts in file.facts if facts.job_id)
+    return {"job_id": Where(*first)} if (first := next(said, None)) else {}
+
+
 def finish(
-    draft: RunDraft, files: list[ScannedFile], names: tuple[str, ...], job: str | None
+    draft: RunDraft,
+    files: list[ScannedFile],
+    names: tuple[str, ...],
+    job: str | None,
+    alone: bool,
 ) -> Run:
     run, whole = with_end(draft, files)
     problems = [*run.problems, *draft.problems]
@@ -110,22 +163,31 @@ def finish(
     }
     ended, reasons = run.outcome, draft.ends
     if not draft.certain and ended != "empty":
-        ended, reasons = outcome.decide(whole, draft.ends, last_words(draft, files))
-        if ended == "completed" and not run.epochs and run.format != bars.FORMAT and not whole:
-            ended = "incomplete"
+        ended, reasons = outcome.decide(whole, draft.ends, final_ends(draft, files))
+        silent = draft.facts.says_end or not nothing_else_ended_it(draft, files)
+        if ended in ("completed", "incomplete") and not whole:
+            ended = "unknown" if not draft.known or (whole is None and silent) else ended
     problems += [Problem(end.where, end.text, end.reason) for end in reasons]
     bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
     errors = tuple(Problem(end.where, end.text, end.reason) for end in bad[:MOST_PROBLEMS])
-    return replace(
+    named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
+    places = draft.places if ended == "completed" else {**draft.places, "outcome": None}
+    if ended not in ("completed", "unknown") and reasons:
+        outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
+        places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
+    places = {**place_of_job(files), **places}
+    whole_run = replace(
         run,
+        places={name: where for name, where in places.items() if where is not None},
         beside=replace(run.beside, errors=errors) if errors else run.beside,
         files=tuple(dict.fromkeys((*run.files, *names))),
         outcome=ended,
-        workers=run.workers or draft.facts.workers,
+        workers=run.workers or workers_of(draft.facts) or ranks_of(files) or named,
         job_id=run.job_id or job,
         problems=tuple(sorted(dict.fromkeys(problems), key=place))[:MOST_PROBLEMS],
         **numbers,
     )
+    return agreed(whole_run, draft.totals)
 
 
 def place(problem: Problem) -> tuple[str, int]:
@@ -139,35 +201,3 @@ RUN_NUMBERS: dict[str, RunNumber] = {
     "throughput": "run_throughput",
     "total_seconds": "total_seconds",
 }
-
-
-def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | None]:
-    """The run, and whether all of it is there: a program that says that it is done, or how long it
-    took, has finished its last epoch."""
-    run, whole, facts = draft.run, draft.whole, draft.facts
-    if whole is None and any(file.open_bar for file in files):
-        whole = False
-    if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
-        return run, whole
-    if not (facts.done or facts.early or "total_seconds" in facts.numbers):
-        return run, whole
-    if run.unfinished is not None and run.epochs_done is None:
-        run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
-    return run, True
-
-
-def last_words(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """What tells of a run's end and after which its file says nothing else."""
-    words: list[EndLine] = []
-    for file in files:
-        ends = sorted(
-            (end for end in draft.ends if end.where.file == file.name),
-            key=lambda end: end.where.line,
-        )
-        after = file.last_line
-        for end in reversed(ends):
-            if after - end.where.line > 2:
-                break
-            words.append(end)
-            after = end.where.line
-    return words

@@ -19,7 +19,7 @@ def summary(run: Run) -> dict[str, Any]:
         "outcome": run.outcome,
         "workers": run.workers,
         "job_id": run.job_id,
-        "epochs": run.epochs_done if run.epochs_done is not None else len(run.epochs) or None,
+        "epochs": epochs_done(run),
         "epoch_seconds": seconds if any(value is not None for value in seconds) else [],
         "epoch_seconds_median_after_first": median(later) if later else None,
         "final_train_accuracy": plain_value(final.train_accuracy if final else None),
@@ -38,6 +38,12 @@ def summary(run: Run) -> dict[str, Any]:
             for problem in run.problems
         ],
     }
+
+
+def epochs_done(run: Run) -> float | None:
+    if run.epochs_done is not None:
+        return run.epochs_done
+    return None if run.sparse else len(run.epochs) or None
 
 
 def plain_value(number: Number | None) -> float | None:

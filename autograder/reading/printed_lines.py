@@ -1,22 +1,26 @@
 """The lines outside of records: those with one of a few anchors are cleaned and shown to the
 readers of all formats."""
 
+import re
 from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heapreplace
 
-from autograder.reading import lines, outcome
+from autograder.reading import lines, same_shape, stamps
+from autograder.reading.ends import outcome
 from autograder.reading.formats import (
     bars,
     huggingface,
     keras,
     lightning,
-    plain,
     run_facts,
     timm,
     torch_examples,
 )
+from autograder.reading.formats.plain import plain, steps, tables
 from autograder.reading.formats.reader import Reader
-from autograder.reading.lanes import add_line
-from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.lane_lines import add_line
+from autograder.reading.line_facts import LineFacts
+from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.records import Where
 
 # In the order of trust, where several understand the same lines.
@@ -26,15 +30,26 @@ READERS: tuple[Reader, ...] = (
     timm.READER,
     huggingface.READER,
     lightning.READER,
+    tables.READER,
     plain.READER,
+    steps.READER,
 )
 FORMAT, FACT, END = 1, 2, 4
+OF_FACTS = 3  # place of the first bit
+OF_ENDS = OF_FACTS + len(run_facts.ANCHORS)
+UNSURE = (plain.READER, steps.READER)  # only where no other understood the line
 # Every tag of a reader has one of these inside: few enough to search a whole file for.
 ANCHORS: tuple[tuple[bytes, int], ...] = (
-    *((anchor, FORMAT) for anchor in (b"poch", b"POCH", b"oss: ", b"cc@1", b"rec@1", bars.TAG)),
-    *((anchor, FACT) for anchor in run_facts.ANCHORS),
-    *((anchor, END) for anchor in outcome.ANCHORS),
+    *((tag.encode(), FORMAT) for tag in plain.READER.tags),
+    (bars.TAG, FORMAT),
+    # These have a bit of their own, so that only the patterns that may match are tried.
+    *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
+    *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
 )
+FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # of a traceback: indented lines
+MOST_OF_A_SIGN = MOST + 100  # in a block, where no more than MOST are kept
+LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
+BETWEEN_ROWS = 3  # other lines
 WIDEST = 2000  # characters of a line that the readers see: patterns stay quick on any line
 
 
@@ -46,7 +61,7 @@ def read_gaps(
 ) -> None:
     readers = (*formats, *READERS)
     own = ((tag.encode(), FORMAT) for reader in formats for tag in reader.tags)
-    anchors = (*ANCHORS, *own)
+    anchors = [(anchor, kind, longest_word(anchor)) for anchor, kind in (*ANCHORS, *own)]
     for block, number in blocks:
         end = block.start + len(block.data)
         for start, stop in gaps:
@@ -61,40 +76,71 @@ def read_part(
     number: int,
     first: int,
     last: int,
-    anchors: Sequence[tuple[bytes, int]],
+    anchors: Sequence[tuple[bytes, int, bytes]],
     readers: Sequence[Reader],
 ) -> None:
     data, counted = block.data, 0
     knows: Reader | None = None  # who understood the line before: mostly it does again
+    said: LineFacts | None = None  # and what it said, if this line follows it
     if file.open_traceback:
         end_traceback(file, data, first, number)
-    for start, (end, kinds) in sorted(hits(data, first, last, anchors).items()):
+    if file.table:
+        file.tables_to = block.start + read_table(file, data, first, last, number)
+    found = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
+    while (line := found.next()) is not None:
+        start, end, kinds = line
         number += data.count(b"\n", counted, start)
+        if said is not None and data.find(b"\n", counted, start) != start - 1:
+            said = None
         counted = start
         raw = data[start:end]
-        label, text = lines.split_label(lines.clean(raw))
+        label, text = lines.shown(raw)
         if len(text) > WIDEST:
             text = text[-WIDEST:] if b"\r" in raw else text[:WIDEST]
+        before, said = said, None
         if kinds & FORMAT:
-            knows = read_formats(file, text, label, number, readers, knows)
+            knows, said = read_formats(file, text, label, number, readers, knows)
+            new = knows is None and block.start + start >= file.tables_to
+            if new and (table := tables.head(text)) is not None:
+                file.table, file.missed = table, 0
+                file.tables_to = block.start + read_table(file, data, end + 1, last, number + 1)
             if "%|" in text:
                 file.bar = bars.read(text) or file.bar
         if kinds & FACT:
-            facts = run_facts.read(text)
+            facts = run_facts.read(text, kinds >> OF_FACTS)
             if facts:
+                said = None
                 file.facts.append((number, facts))
         if kinds & END:
-            ending = outcome.read(text, Where(file.name, number))
-            if ending:
-                file.ends.append(ending)
-            elif (
-                outcome.TRACEBACK in text
-                and block.start + start >= file.walked
-                and outcome.IGNORED not in data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start]
-            ):
-                file.open_traceback = True
-                at = end_traceback(file, data, end + 1, number + 1)
-                file.walked = block.start + at
+            said = None
+            found.go_to(read_end(file, block, (start, end), number, text, kinds))
+        if before and said and label is None and same_shape.goes_on(before, said):
+            found.go_to(same_shape.last_alike(data, raw, said, end + 1, last))
+
+
+def read_end(
+    file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str, kinds: int
+) -> int:
+    """A line that may tell how a run ended, or begins a traceback, which does at its end. Where to
+    read on: what stands within a traceback is its program's text, and tells of no training."""
+    start, end = line
+    if not text.startswith(outcome.TRACEBACK):
+        ending = outcome.read(text, Where(file.name, number), kinds >> OF_ENDS)
+        if ending:
+            file.ends.append(ending)
+            return end
+    if (
+        outcome.TRACEBACK in text
+        and block.start + start >= file.walked
+        and not outcome.IGNORED.search(
+            block.data[block.data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start][:300]
+        )
+    ):
+        file.open_traceback = True
+        at = end_traceback(file, block.data, end + 1, number + 1)
+        file.walked = block.start + at
+        return at
+    return end
 
 
 def read_formats(
@@ -104,50 +150,147 @@ def read_formats(
     number: int,
     readers: Sequence[Reader],
     last: Reader | None,
-) -> Reader | None:
-    """Show a line to the reader that knew the last one, else to all; who has understood it."""
-    if last is not None:
-        facts = last.read(text)
-        if facts and not facts.opens:
-            add_line(file.lanes, last, label, number, facts)
-            return last
-    knows = None
+) -> tuple[Reader | None, LineFacts | None]:
+    """Show a line to the reader that knew the last one, else to all; who has understood it, and
+    what it says, if it is a step of that reader's, which the next one replaces."""
+    seen: LineFacts | None = None  # by that reader
+    if last is not None and last not in UNSURE:
+        facts = seen = last.read(text)
+        if facts and not facts.opens and not facts.loose:
+            said = facts if same_shape.only_replaced(facts) else None
+            add(file, last, label, number, facts, text)
+            return last, said
+    knows, said = None, None
+    names_epoch = "poch" in text or "POCH" in text
     for reader in readers:
-        if knows is not None and reader is plain.READER:
+        if knows is not None and reader in UNSURE:
             break
+        if reader is plain.READER and not (names_epoch or may_be_below(file, label)):
+            continue
         for tag in reader.tags:
             if tag in text:
-                facts = reader.read(text)
+                facts = seen if reader is last and seen else reader.read(text)
                 if facts:
-                    knows = reader
-                    add_line(file.lanes, reader, label, number, facts)
+                    replaced = knows is None and same_shape.only_replaced(facts)
+                    if add(file, reader, label, number, facts, text) or not facts.loose:
+                        knows, said = reader, facts if replaced else None
                 break
-    return knows
+    return knows, said
 
 
-def hits(
-    data: bytes, first: int, last: int, anchors: Sequence[tuple[bytes, int]]
-) -> dict[int, tuple[int, int]]:
-    """The lines with an anchor in them: start -> end and what the anchors are for."""
-    lines_: dict[int, tuple[int, int]] = {}
-    for anchor, kind in anchors:
-        at = data.find(anchor, first, last)
-        while at >= 0:
-            start = max(data.rfind(b"\n", first, at) + 1, first)
-            end = data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-            lines_[start] = end, lines_.get(start, (0, 0))[1] | kind
-            at = data.find(anchor, end, last)
-    return lines_
+def may_be_below(file: ScannedFile, label: int | None) -> bool:
+    """Whether there is an epoch that a line without one can belong to."""
+    lanes = file.lanes.open
+    return bool(lanes.get((plain.READER.format, label)) or lanes.get((keras.READER.format, label)))
+
+
+def add(
+    file: ScannedFile,
+    reader: Reader,
+    label: int | None,
+    number: int,
+    facts: LineFacts,
+    text: str,
+) -> bool:
+    if facts.opens or (facts.number is not None and facts.step is None):
+        facts.stamp = stamps.read(text)
+    return add_line(file.lanes, reader, label, number, facts)
+
+
+def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) -> int:
+    """The rows below a table's head; a few other lines, bars or warnings, may stand between, or
+    the head again, as other ranks print it. Where it ended."""
+    table = file.table
+    while table is not None and at < last:
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        label, text = lines.split_label(lines.clean(data[at:end][-WIDEST:]))
+        facts = tables.row(table, text)
+        if facts is not None:
+            file.missed = 0
+            add(file, tables.reader_of(table), label, number, facts, text)
+        elif text.strip() and tables.head(text) != table:
+            file.missed += 1
+        if file.missed > BETWEEN_ROWS:
+            table = file.table = None
+        at, number = end + 1, number + 1
+    return at
+
+
+def longest_word(anchor: bytes) -> bytes:
+    return max(anchor.translate(LETTERS).split(), key=len, default=b"")
+
+
+class Hits:
+    """The lines with an anchor in them, one after the other, in one pass over a part of a block."""
+
+    def __init__(
+        self,
+        data: bytes,
+        first: int,
+        last: int,
+        anchors: Sequence[tuple[bytes, int, bytes]],
+        most: int = 0,
+    ) -> None:
+        """What a job prints has few different words, so most anchors need not be looked for in all
+        of it. `most`: of an anchor of ends only so many, the last ones (0: all of them)."""
+        self.data, self.first, self.last = data, first, last
+        self.heap: list[tuple[int, bytes, int]] = []
+        words = b" ".join(set(data[first:last].translate(LETTERS).split()))
+        for anchor, kind, word in anchors:
+            if word not in words:
+                continue
+            at = first
+            if most and kind & END and data.count(anchor, first, last) > most:
+                at = last
+                for _ in range(most):
+                    at = data.rfind(anchor, first, at)
+            at = data.find(anchor, at, last)
+            if at >= 0:
+                self.heap.append((at, anchor, kind))
+        heapify(self.heap)
+
+    def next(self) -> tuple[int, int, int] | None:
+        """Where the next such line begins and ends, and what its anchors are for."""
+        heap = self.heap
+        if not heap:
+            return None
+        at = heap[0][0]
+        start = max(self.data.rfind(b"\n", self.first, at) + 1, self.first)
+        end = self.data.find(b"\n", at)
+        end = len(self.data) if end < 0 else end
+        kinds = 0
+        while heap and heap[0][0] < end:
+            kinds |= heap[0][2]
+            self.move_on(end)
+        return start, end, kinds
+
+    def go_to(self, place: int) -> None:
+        """Leave out what stands before."""
+        while self.heap and self.heap[0][0] < place:
+            self.move_on(place)
+
+    def move_on(self, place: int) -> None:
+        _, anchor, kind = self.heap[0]
+        at = self.data.find(anchor, place, self.last)
+        if at >= 0:
+            heapreplace(self.heap, (at, anchor, kind))
+        else:
+            heappop(self.heap)
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
     """From within a traceback to the line that names the exception, if it has one: frames are
     indented, and the tracebacks of several ranks may run through each other. Where it ended."""
     while at < len(data):
+        frames = FRAMES.match(data, at)
+        if frames:
+            number += data.count(b"\n", at, frames.end())
+            at = frames.end()
+            continue
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
-        _, text = lines.split_label(lines.clean(data[at:end][:WIDEST]))
+        _, text = lines.shown(data[at:end][:WIDEST])
         if text and not text[0].isspace() and not text.startswith(outcome.TRACEBACK):
             file.open_traceback = False
             ending = outcome.read_exception(text, Where(file.name, number))

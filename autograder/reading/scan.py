@@ -4,14 +4,18 @@ First the tagged lines of records, found by their tag alone. Then, only outside 
 belong to a record's run, the lines of all other formats.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
-from autograder.reading import beside_records, lines, printed_lines
+from autograder.reading import beside_records, lines, printed_lines, terminal_copies
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
-from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.scanned_file import MOST, ScannedFile
+from autograder.reading.settled.last_words import KEPT
 from autograder.records import Where
+
+TAGGED = re.compile(re.escape(mllog.TAG) + rb"[^\n]*+")
 
 
 def scan(
@@ -28,10 +32,13 @@ def scan(
         numbers.append(read_records(file, block, numbers[-1], launches))
         file.size = block.start + len(block.data)
         file.last_line = last_line(block, numbers[-1]) or file.last_line
+        file.lines = numbers[-1]
+        file.tail = (file.tail + block.data[-KEPT:])[-KEPT:]
         file.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:  # a bar's states are no loss
             reason = f"{block.cut} bytes of an overlong line were left out"
             file.complain(numbers[-2], "", reason)
+    terminal_copies.name_them(file)
     gaps = between(file.spans.values(), file.size)
     if gaps:
         if not whole:
@@ -61,16 +68,22 @@ def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
     """Read the tagged lines of a block that begins with line `number`; the next block's number."""
-    data, at, counted, told = block.data, 0, 0, 0
-    while (tag := data.find(mllog.TAG, at)) >= 0:
-        end = data.find(b"\n", tag)
-        end = len(data) if end < 0 else end
-        again = data.find(mllog.TAG, tag + 1, end)
-        at = end if again < 0 else again
+    data, counted, told = block.data, 0, 0
+    tagged = [found.span() for found in TAGGED.finditer(data)]
+    tagged.reverse()
+    while tagged:
+        tag, end = tagged.pop()
+        at = data.find(mllog.TAG, tag + 1, end)
+        if at < 0:
+            at = end
+        else:  # two on one line, as of ranks that write at once
+            tagged.append((at, end))
         try:
             event, payload = mllog.event_of(data[tag:at])
         except mllog.BadLineError as error:
             number, counted = number + data.count(b"\n", counted, tag), tag
+            if len(file.broken) < MOST and (width := terminal_copies.width_of(data, tag, at)):
+                file.broken.append((number, width))
             file.complain(number, data[tag : tag + 120].decode("utf-8", "replace"), str(error))
             continue
         of_course, key = event.get("namespace") == "course", event.get("key")
@@ -92,7 +105,9 @@ def read_records(
             file.spans[run] = [block.start + tag, past]
         else:
             span[1] = past
-    beside_records.add_rest(file.beside, data, told, Where(file.name, number))
+    # Beside MLPerf's lines nothing is told of a record that has not begun.
+    if told or file.beside.runs or not file.benchmarks.runs:
+        beside_records.add_rest(file.beside, data, told, Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from autograder.reading.beside_records import BesideRecords
+from autograder.reading.ends.outcome import EndLine
 from autograder.reading.formats import mllog
+from autograder.reading.formats.plain.tables import Table
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
-from autograder.reading.outcome import EndLine
 from autograder.records import Problem, Where
 
 T = TypeVar("T")
@@ -26,6 +27,11 @@ class Ends(Generic[T]):
     def append(self, item: T) -> None:
         (self.first if len(self.first) < MOST else self.last).append(item)
 
+    @property
+    def flooded(self) -> bool:
+        """What is appended from now on stays only until MOST others have come."""
+        return len(self.first) >= MOST
+
     def __iter__(self) -> Iterator[T]:
         yield from self.first
         yield from self.last
@@ -38,6 +44,8 @@ class ScannedFile:
     name: str
     size: int = 0  # bytes
     last_line: int = 0  # of those that are not blank
+    tail: bytes = b""  # the file's last bytes
+    lines: int = 1  # one more than there are line ends
     beside: BesideRecords = field(default_factory=BesideRecords)  # what the records' runs printed
     spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first, end byte
     benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
@@ -47,8 +55,12 @@ class ScannedFile:
     bar: tuple[int, int] | None = None  # the last bar of those that no format knows: at, of
     open_bar: bool = False  # the file ends with a bar that was not ended
     open_traceback: bool = False  # what was read so far ends within one
+    table: Table | None = None  # what was read so far ends within one
+    missed: int = 0  # lines since its last row
+    tables_to: int = 0  # up to this byte, tables have been followed
     walked: int = 0  # up to this byte, tracebacks have been followed to their ends
     problems: list[Problem] = field(default_factory=list)
+    broken: list[tuple[int, int]] = field(default_factory=list)  # a record's lines, their widths
 
     def complain(self, line: int, text: str, reason: str) -> None:
         if len(self.problems) < MOST:

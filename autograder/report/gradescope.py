@@ -5,10 +5,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.report import leaderboard
 from autograder.verdict import GRADER_ERROR, PASSED, Grade
 
 
-def document(grades: Sequence[Grade]) -> str:
+def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
+    """`speeds`: the runs that stand on its leaderboard, if it is to be filled in."""
     broken = any(g.status == GRADER_ERROR for g in grades)
     tests = []
     for grade in grades:
@@ -52,4 +54,6 @@ def document(grades: Sequence[Grade]) -> str:
     }
     if not broken:  # without a score Gradescope shows that the autograder failed
         result["score"] = round(sum((g.score or 0.0 for g in grades), 0.0), 2)
+    if speeds and (entries := leaderboard.for_gradescope(grades, speeds)):
+        result["leaderboard"] = entries
     return json.dumps(result, ensure_ascii=False, indent=1) + "\n"

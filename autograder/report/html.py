@@ -1,21 +1,22 @@
 """Feedback as pages: one for each student, one for the class. Each is one file without scripts
 or parts elsewhere; only sorting and filtering the class table takes a few lines of script."""
 
-import math
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from autograder.classroom.rows import Row
 from autograder.report import pictures
-from autograder.report.signs import LEGEND, SIGNS, marks, notice, points
-from autograder.settings.roster import Person
-from autograder.verdict import PASSED, TIERS, Check, Grade, Part, Point
+from autograder.report.signs import LEGEND, SIGNS, points
+from autograder.report.student import said_once
+from autograder.report.student.next_steps import next_steps
+from autograder.report.student.requests import Request
+from autograder.verdict import Check, Grade, Point
 from autograder.wording import shown
+
+CODE = re.compile(r"`([^`\n]+)`")
 
 
 @cache
@@ -36,13 +37,21 @@ def environment() -> Environment:
         legend=LEGEND,
         curves=curves,
         met=met,
-        reasons=reasons,
+        reasons_in=said_once.reasons_in,
+        problems=said_once.problems,
         epoch_bars=pictures.epoch_bars,
         rounds_bars=pictures.rounds_bars,
         speedup_curve=pictures.speedup_curve,
     )
+    env.filters["coded"] = coded
     env.tests["false"] = lambda value: value is False
     return env
+
+
+def coded(text: str) -> Markup:
+    """What stands between backticks as code. Whatever the text is, it is escaped first."""
+    escaped = escape(text)
+    return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
 
 
 def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
@@ -68,29 +77,14 @@ def met(check: Check) -> list[tuple[str, str]]:
     )
 
 
-def reasons(check: Check) -> list[Part]:
-    """Why points are missing; what was found alike for several is said once."""
-    merged: dict[tuple, list[Part]] = {}
-    for part in check.parts:
-        if part.status != PASSED:
-            merged.setdefault((part.found, part.where, part.try_), []).append(part)
-    return [
-        Part(
-            parts[0].name,
-            parts[0].status,
-            parts[0].credit,
-            "; ".join(dict.fromkeys(p.expected for p in parts)),
-            *key,
-        )
-        for key, parts in merged.items()
-    ]
-
-
 Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 
 
-def student_page(name: str, grades: Sequence[Grade], references: Curves) -> str:
+def student_page(
+    name: str, grades: Sequence[Grade], references: Curves, asked: Sequence[Request] = ()
+) -> str:
     """All lessons of a student. Hidden checks count in the sum and are not shown."""
+    shared = said_once.in_several_lessons(grades)
     return (
         environment()
         .get_template("student.html.j2")
@@ -101,61 +95,21 @@ def student_page(name: str, grades: Sequence[Grade], references: Curves) -> str:
             total=sum(g.score or 0 for g in grades),
             most=sum(g.max_score for g in grades if g.status != "excused"),
             smoke=any(g.profile == "smoke" for g in grades),
+            steps=next_steps(grades),
+            done=any(g.status == "graded" for g in grades)
+            and not any(f.try_ for g in grades for f in said_once.public(g)),
+            shared=shared,
+            alike=said_once.adjusted_alike(grades),
+            many=len(grades) > MANY,
+            asked=asked,
+            noticed=lambda grade: said_once.of_one_lesson(grade, shared),
+            check_marks=check_marks,
         )
     )
 
 
-def class_page(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
-    shown_rows = [_shown(row, people) for row in rows]
-    # Every row once, by what its last but one column says, so that the counts add up.
-    states = Counter(row.tier or row.status for row in rows)
-    drawn = []
-    for lesson in sorted({row.lesson for row in rows if row.score is not None}):
-        same = [row for row in rows if row.lesson == lesson and row.score is not None]
-        scores = [row.score for row in same if row.score is not None]
-        most = max(row.max_score for row in same)
-        count = f"{len(scores)} submission" + ("" if len(scores) == 1 else "s")
-        label = f"{lesson} {same[0].title}: points of {count}"
-        drawn.append((label, pictures.histogram(scores, most, "points")))
-        gains = [row.speedup for row in same if row.speedup]
-        if len(gains) > 1:
-            label = f"{lesson}: best speedup of {len(gains)} submissions"
-            drawn.append((label, pictures.histogram(gains, round_end(gains), "speedup")))
-    return (
-        environment()
-        .get_template("class.html.j2")
-        .render(
-            students=len({row.student for row in rows}),
-            submissions=sum(row.status != "missing" for row in rows),
-            rows=shown_rows,
-            looks=[row for row in shown_rows if row["look"]],
-            states=[(s, states[s]) for s in (*TIERS, *sorted({*states} - {*TIERS})) if states[s]],
-            pictures=drawn,
-        )
-    )
+MANY = 2  # lessons: of more the details are folded away
 
 
-def round_end(values: Sequence[float]) -> float:
-    """An end of an axis with five round steps, at or above the largest value."""
-    step = max(values) / 5
-    power = 10.0 ** math.floor(math.log10(step))
-    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))
-
-
-def _shown(row: Row, people: Mapping[str, Person]) -> dict:
-    person = people.get(row.student)
-    return {
-        "href": "students/" + quote(row.page) if row.page else "",
-        "student": row.student,
-        "name": person.full_name if person else "",
-        "lesson": row.lesson,
-        "score": row.score,
-        "max_score": row.max_score,
-        "marks": marks(row),
-        "epoch_s": f"{shown(row.epoch_s)} s" if row.epoch_s else "",
-        "speedup": shown(row.speedup) if row.speedup else "",
-        "tier": row.tier or row.status,
-        "programs": "programs/" + quote(row.page) if row.page and row.programs else "",
-        "notice": notice(row),
-        "look": row.look,
-    }
+def check_marks(grade: Grade) -> str:
+    return " ".join(SIGNS.get(c.status, "!") for c in grade.checks if c.points and not c.hidden)

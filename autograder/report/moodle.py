@@ -2,9 +2,10 @@
 download it from the assignment, one worksheet for each lesson."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.report import filling
@@ -30,13 +31,7 @@ FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
     """The worksheet with the points of its lesson, and what was done."""
-    lesson = lesson_of(worksheet.stem)
-    known = sorted({row.lesson for row in rows if row.title})
-    if lesson is None and len(known) == 1:
-        lesson = known[0]
-    if lesson is None:
-        raise SettingsError(f"{worksheet}: begin its name with the lesson, like 02-worksheet.csv")
-    table = filling.read_table(worksheet)
+    lesson, table = opened(worksheet, rows)
     header = [name.strip().casefold() for name in table[0]] if table else []
     grades = [i for i, name in enumerate(header) if name in GRADE]
     if len(grades) != 1:
@@ -44,13 +39,11 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     comments = [i for i, name in enumerate(header) if name.startswith(FEEDBACK)]
     maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
     theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
-    students = filling.one_each(
-        (key, row.student) for row in theirs.values() for key in _keys(row, people)
-    )
+    find = finder(theirs.values(), people)
     found, scales = [], {}
     for line in table[1:]:
         line += [""] * (len(header) - len(line))
-        student = next((students[key] for key in _cell_keys(line) if key in students), None)
+        student = find(line)
         if student is None:
             continue
         row = theirs[student]
@@ -73,13 +66,48 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     )
 
 
+def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
+    """The lesson that a platform's file is of: its name says it, or there is but one."""
+    lesson = lesson_of(path.stem)
+    known = sorted({row.lesson for row in rows if row.title})
+    if lesson is None and len(known) == 1:
+        lesson = known[0]
+    if lesson is None:
+        raise SettingsError(f"{path}: begin its name with the lesson, like {example}")
+    return lesson
+
+
+def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
+    """The lesson that the worksheet is of, and its lines."""
+    lesson = lesson_meant(worksheet, rows, "02-worksheet.csv")
+    return lesson, filling.read_table(worksheet)
+
+
+def finder(
+    rows: Iterable[Row], people: Mapping[str, Person]
+) -> Callable[[Sequence[str]], str | None]:
+    """A function from a line of the worksheet to our student."""
+    students = filling.one_each((key, row.student) for row in rows for key in _keys(row, people))
+
+    def find(line: Sequence[str]) -> str | None:
+        return next((students[key] for key in _cell_keys(line) if key in students), None)
+
+    return find
+
+
+def participant(line: Sequence[str]) -> str:
+    """The number by which the assignment knows the student; it is another one elsewhere."""
+    number = ANY_ID.match(line[0].strip()) if line else None
+    return number[1] if number else ""
+
+
 def filled_name(worksheet: Path) -> str:
     return f"moodle-{worksheet.stem}.csv"
 
 
 def comment(row: Row) -> str:
-    """What Moodle shows the student; no hidden check, no reason to look."""
-    return "; ".join([f"{row.status}", *row.adjustments])
+    """What Moodle, which knows the time, shows the student; no hidden check, no reason to look."""
+    return "; ".join([row.status, *(line for line in row.adjustments if line != TIME_UNKNOWN)])
 
 
 def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
@@ -96,6 +124,6 @@ def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
 
 def _cell_keys(cells: Sequence[str]) -> list[str]:
     """First the participant's number, then whatever else stands in the first columns."""
-    number = ANY_ID.match(cells[0].strip()) if cells else None
-    first = [f"#{number[1]}"] if number else []
+    number = participant(cells)
+    first = [f"#{number}"] if number else []
     return first + [str(cell).strip().casefold() for cell in cells[:4] if str(cell).strip()]

@@ -57,7 +57,10 @@ def checks_csv(rows: Sequence[Row]) -> str:
 
 def as_json(rows: Sequence[Row], profile: str) -> str:
     data = {"format": 1, "profile": profile, "grades": rows}
-    return to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"
+    reasons = {
+        "grades": {"__all__": {"why"}}
+    }  # stand in the records, with all that belongs to them
+    return to_json(data, indent=1, inf_nan_mode="strings", exclude=reasons).decode() + "\n"
 
 
 def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:

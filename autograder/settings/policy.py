@@ -47,16 +47,26 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
+class Regrade:
+    """A student asks that a check, or a whole lesson, is looked at again."""
+
+    says: str
+    check: str = ""  # empty: the whole lesson
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     late: LatePolicy = field(default_factory=LatePolicy)
     extensions: dict[Key, tuple[float, str]] = field(default_factory=dict)  # days
     overrides: dict[Key, tuple[Override, ...]] = field(default_factory=dict)
     times: dict[Key, str] = field(default_factory=dict)  # handed in
+    regrades: dict[Key, tuple[Regrade, ...]] = field(default_factory=dict)
     named: dict[str, str] = field(default_factory=dict)  # student -> the first row on them
 
     def of_student(self, student: str) -> list:
         """All that concerns one student, for the cache's key."""
-        tables = (self.extensions, self.overrides, self.times)
+        tables = (self.extensions, self.overrides, self.times, self.regrades)
         mine = [sorted((k, repr(v)) for k, v in t.items() if k[0] == student) for t in tables]
         return [self.late.model_dump(), *mine]
 

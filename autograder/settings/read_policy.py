@@ -1,4 +1,4 @@
-"""The files of an instructor's rules: due times, late days, extensions, overrides, times.
+"""The files of an instructor's rules: due times, late days, extensions, overrides, times, requests.
 
 All are checked against the rubrics before anything is graded; docs/grading.md describes them.
 """
@@ -12,10 +12,12 @@ from pydantic import ValidationError
 
 from autograder.errors import SettingsError
 from autograder.safe_text import shortened
-from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy
+from autograder.settings.policy import YEARS, Key, LatePolicy, Override, Policy, Regrade
+from autograder.settings.regrades import read_regrade
 from autograder.settings.rubric_schema import Rubric
 from autograder.settings.strict_csv import read_csv
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
+from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
 
@@ -29,6 +31,8 @@ def read_policy(
     extensions: Path | None = None,
     overrides: Path | None = None,
     times: Path | None = None,
+    regrades: Path | None = None,
+    who: WhoIs = nobody,
 ) -> Policy:
     """All of it checked against the rubrics: a slip is found before anything is graded."""
     rules = _read_late(late, rubrics)
@@ -36,8 +40,10 @@ def read_policy(
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            named.setdefault(row["student"], where)
-            yield where, (row["student"], _lesson(row["lesson"], rubrics, where)), row
+            known = who(Claim(row["student"])).students
+            student = known[0] if len(known) == 1 else row["student"]
+            named.setdefault(student, where)
+            yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
     for where, key, row in rows(extensions, "days", "reason"):
@@ -59,7 +65,11 @@ def read_policy(
     for where, key, row in rows(times, "time"):
         _once(handed_in, key, where)
         handed_in[key] = _moment(row["time"], where).isoformat()
-    return Policy(rules, longer, changes, handed_in, named)
+    asked: dict[Key, tuple[Regrade, ...]] = {}
+    for where, key, row in rows(regrades, "says", "check"):
+        request = read_regrade(row, rubrics[key[1]], where)
+        asked[key] = (*asked.get(key, ()), request)
+    return Policy(rules, longer, changes, handed_in, asked, named)
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:

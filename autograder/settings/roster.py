@@ -1,7 +1,7 @@
 """Who is in the class: names and the ids that other systems know students by."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ COLUMNS = {
     "sis_id": ("sis_id", "sis user id"),
     "sis_login": ("sis_login", "sis login id"),
     "moodle_id": ("moodle_id", "identifier"),
+    "github": ("github", "github_username"),
     "section": ("section",),
     "first_name": ("first_name", "first name"),
     "last_name": ("last_name", "last name"),
@@ -39,6 +40,7 @@ class Person:
     sis_id: str = ""
     sis_login: str = ""
     moodle_id: str = ""
+    github: str = ""
     section: str = ""
     first_name: str = ""
     last_name: str = ""
@@ -49,7 +51,7 @@ class Person:
 
 
 # One of these in two rows, and one student's grade would go to the other.
-OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id")
+OWN = ("student", "email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
 NEARLY = 0.85  # canvas-id is nearly canvas_id; "last login" has nothing to do with login
 
 
@@ -63,6 +65,8 @@ def read_roster(path: Path | None) -> dict[str, Person]:
         for field, names in COLUMNS.items():
             values[field] = next((row[n] for n in names if row.get(n)), "")
         if not values["student"]:
+            values |= of_github(row)
+        if not values["student"]:
             raise SettingsError(f"{where}: no student; the column is `student` or `id`")
         for field in OWN:
             value = values[field].casefold() if field == "email" else values[field]
@@ -73,7 +77,19 @@ def read_roster(path: Path | None) -> dict[str, Person]:
                 )
             earlier[field, value] = where
         people[values["student"]] = Person(**values)
+    if path is not None and not people:
+        raise SettingsError(f"{path}: nobody stands in it; below a header each line is a student")
     return people
+
+
+def of_github(row: Mapping[str, str]) -> dict[str, str]:
+    """Rosters as GitHub Classroom (identifier, github_username) and Classroom 50 (username,
+    github_id) write them have no other column for the student."""
+    if row.get("github_username"):
+        return {"student": row.get("identifier") or row["github_username"], "moodle_id": ""}
+    if "github_id" in row and row.get("username"):
+        return {"student": row["username"], "github": row["username"], "login": ""}
+    return {}
 
 
 def _check_columns(where: str, row: Collection[str]) -> None:

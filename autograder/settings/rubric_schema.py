@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from autograder.measuring.metrics import METRICS, metric_named
-from autograder.reading.formats import custom
 from autograder.reading.formats.reader import Reader
+from autograder.settings.own_formats import OwnFormat
 
 Profile = Literal["smoke", "full"]
 Scalar = str | int | float | bool
@@ -263,6 +263,7 @@ class RunChoice(Strict):
 
     where: dict[str, Scalar] = Field(min_length=1)
     or_format: list[str] = []
+    train_samples: Threshold | None = None  # where another size was asked for than of the lesson
     smallest: str | None = None  # of those, the ones with the smallest value of a metric
     largest: str | None = None
 
@@ -270,18 +271,6 @@ class RunChoice(Strict):
     def _makes_sense(self) -> Self:
         _of_a_run(self.smallest)
         _of_a_run(self.largest)
-        return self
-
-
-class OwnFormat(Strict):
-    """A way of printing that only this course's programs have (docs/formats-read.md)."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
-    lines: list[str]
-
-    @model_validator(mode="after")
-    def _can_be_used(self) -> Self:
-        custom.load(self.name, self.lines)
         return self
 
 
@@ -298,4 +287,4 @@ class Rubric(Strict):
 
 def own_readers(rubric: Rubric | None) -> list[Reader]:
     """Of the formats that a rubric brings."""
-    return [custom.load(own.name, own.lines) for own in rubric.formats] if rubric else []
+    return [own.reader() for own in rubric.formats] if rubric else []

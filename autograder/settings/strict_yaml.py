@@ -138,11 +138,17 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     return mark.line + 1, next(plain, problem)
 
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+DEEPEST = 40  # parts within parts; a rubric has six
+MOST_PARTS = 100_000  # the course's longest rubric has 860
+
+
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
-    """Plain data and the line of every part of it. No tags, no anchors' tricks, no double keys."""
+    """Plain data and the line of every part of it. No tags, no double keys."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        check_levels(text, path)
+        node = yaml.compose(text, Loader=LOADER)
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -151,17 +157,32 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
         line, what = slip(error, text)
         raise SettingsError(f"{path}:{line}: {what}") from None
     lines: dict[tuple, int] = {(): 1}
-    if node is None:
-        return None, lines
-    try:
-        return _plain(node, (), lines, path), lines
-    except RecursionError:
-        raise SettingsError(f"{path}:1: parts within parts without end") from None
+    return (None if node is None else _plain(node, (), lines, path)), lines
+
+
+def check_levels(text: str, path: Path) -> None:
+    """Before anything is built of it: the library falls over a hundred thousand brackets."""
+    levels = 0
+    for event in yaml.parse(text, Loader=LOADER):
+        levels += isinstance(event, yaml.CollectionStartEvent)
+        levels -= isinstance(event, yaml.CollectionEndEvent)
+        if levels > DEEPEST:
+            raise too_deep(path, event.start_mark.line + 1 if event.start_mark else 1)
+
+
+def too_deep(path: Path, line: int) -> SettingsError:
+    return SettingsError(f"{path}:{line}: parts within parts, more than {DEEPEST} of them")
 
 
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
     line = node.start_mark.line + 1
     lines[place] = line
+    if len(place) > DEEPEST:  # a part that is within itself
+        raise too_deep(path, line)
+    if len(lines) > MOST_PARTS:  # of a dozen lines, where * stands for what stands for others
+        raise SettingsError(
+            f"{path}:{line}: more than {MOST_PARTS:,} parts, with all that * stands for written out"
+        )
     if isinstance(node, yaml.SequenceNode):
         return [_plain(n, (*place, i), lines, path) for i, n in enumerate(node.value)]
     if isinstance(node, yaml.MappingNode):

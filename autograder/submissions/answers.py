@@ -3,15 +3,28 @@
 # Lesson 02
 predict_accuracy = 0.97
 keras_epoch_s = 0.91
+
+What people write instead is read where it can mean nothing else (`id: value`, a list's dashes,
+JSON, quotes, a pasted `answers.note(…)`); any other line is kept and shown beside what it may
+answer.
 """
 
 import codecs
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.records import Where
 from autograder.safe_text import shortened
+from autograder.submissions.loose_answers import (
+    call_in,
+    from_page,
+    pair_in,
+    says_nothing,
+    unquoted,
+    value_in,
+)
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding
 
@@ -19,6 +32,7 @@ MAX_BYTES = 1_000_000
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
+MOST_UNREAD = 50  # lines that are kept for being shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +43,9 @@ class WrittenAnswer:
     where: Where
 
 
-def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+def read_answers(
+    path: Path, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
@@ -45,38 +61,40 @@ def read_answers(path: Path, name: str) -> tuple[dict[str, WrittenAnswer], list[
             try_="keep only the lines `id = value`",
         )
         return {}, [finding]
-    return parse_answers(data, name)
+    return parse_answers(data, name, ids, unread)
 
 
-def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
-    """Answers by id. An id with two different values counts as not answered, and is reported."""
+def parse_answers(
+    data: bytes, name: str, ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+    """Answers by id. An id with two different values counts as not answered, and is reported.
+
+    `ids` are those that questions have: a line that begins with one of them is its answer, whatever
+    stands between; but where an id has a line `id = value`, another form of it counts for nothing.
+    Lines that cannot be read are also put into `unread`.
+    """
+    typed = is_page(name)
     answers: dict[str, WrittenAnswer] = {}
     twice: dict[str, Where] = {}
     findings = []
-    # PowerShell's > writes UTF-16, and says so in its first two bytes.
-    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
-    for number, raw in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
-        line = raw.split("#", 1)[0].strip()
-        if not line:
-            continue
-        key, sign, value = (part.strip() for part in line.partition("="))
-        where = Where(name, number)
-        if not sign or not ID.match(key):
-            findings.append(
-                Finding(
-                    "answers",
-                    "A line of the answers could not be read",
-                    expected="id = value",
-                    found=shortened(line, 80),
-                    where=(where,),
-                    try_="write one answer a line, like `keras_epoch_s = 0.91`",
-                )
-            )
-        elif key in answers and answers[key].text != value:
-            twice[key] = where
-        else:
-            answers[key] = WrittenAnswer(value, where)
+    lines = list(lines_of(text_of(data, name), name, ids))
+    exactly = {pair[0]: pair[1] for _, line, _ in lines for pair in exact_in(line)}
+    for where, line, read in lines:
+        loosely = not exact_in(line) and any(
+            exactly.get(key, value) != value for key, value in read
+        )
+        pairs = [] if loosely else read
+        if not pairs:
+            answer = WrittenAnswer(line, where)
+            if unread is not None and len(unread) < MOST_UNREAD:
+                unread.append(answer)
+            if not typed or names_an_id(line, ids):  # else it may be a greeting to the teacher
+                findings.append(not_read(answer))
+        for key, value in pairs:
+            if key in answers and answers[key].text != value:
+                twice[key] = where
+            else:
+                answers[key] = WrittenAnswer(value, where)
     for key, where in twice.items():
         findings.append(
             Finding(
@@ -89,6 +107,65 @@ def parse_answers(data: bytes, name: str) -> tuple[dict[str, WrittenAnswer], lis
             )
         )
     return answers, findings
+
+
+def text_of(data: bytes, name: str) -> str:
+    # PowerShell's > writes UTF-16, and says so in its first two bytes.
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
+    return from_page(text) if is_page(name) else text
+
+
+def is_page(name: str) -> bool:
+    return name.lower().endswith((".html", ".htm"))
+
+
+Pairs = list[tuple[str, str]]
+
+
+def lines_of(text: str, name: str, ids: Collection[str]) -> Iterator[tuple[Where, str, Pairs]]:
+    """Each line that is neither blank nor a comment, with the answers that it gives."""
+    lines = re.split(r"\r\n|\n|\r", text)
+    for number, raw in enumerate(lines, start=1):
+        line = raw.split("#", 1)[0].strip()
+        if not line:
+            continue
+        pairs = pairs_in(line, ids)
+        if not pairs and says_nothing(line):
+            continue
+        yield Where(name, number), line, pairs
+
+
+def exact_in(line: str) -> Pairs:
+    key, sign, value = (part.strip() for part in line.partition("="))
+    return [(key, value.lstrip("= "))] if sign and ID.match(key) else []
+
+
+def pairs_in(line: str, ids: Collection[str]) -> Pairs:
+    found = exact_in(line) or call_in(line) or pair_in(line, ids)
+    return [(key, value) for key, value in found if ID.match(key)]
+
+
+def names_an_id(line: str, ids: Collection[str]) -> bool:
+    words = set(re.findall(r"[A-Za-z][A-Za-z0-9_.-]*", line))
+    return not words.isdisjoint(ids)
+
+
+def not_read(line: WrittenAnswer) -> Finding:
+    return Finding(
+        "answers",
+        "A line of the answers could not be read",
+        expected="id = value",
+        found=shortened(line.text, 80),
+        where=(line.where,),
+        try_="write one answer a line, like `keras_epoch_s = 0.91`",
+    )
+
+
+def speaking_of(key: str, lines: Iterable[WrittenAnswer]) -> list[WrittenAnswer]:
+    """Lines that were not understood and have an id's words in them."""
+    words = set(re.findall(r"[a-z]{3,}|\d+", key.lower()))
+    return [line for line in lines if words <= set(re.findall(r"[a-z]+|\d+", line.text.lower()))]
 
 
 def as_number(text: str, unit: str = "") -> float | None:
@@ -111,6 +188,19 @@ def as_number(text: str, unit: str = "") -> float | None:
     return value / 100 if percent else value
 
 
+def as_answer(text: str, unit: str = "") -> float | None:
+    """The same for an answer: also in quotes, about (~), and in another unit of the same kind."""
+    plain = as_number(text, unit)
+    if plain is not None:
+        return plain
+    found = value_in(text, unit)
+    if found is None:
+        return None
+    number, factor = found
+    value = as_number(number)
+    return None if value is None else value * factor
+
+
 def as_word(text: str) -> str:
     """Case, quotes and a full stop at the end do not make an answer wrong."""
-    return text.strip().strip("\"'`").rstrip(".").strip().casefold()
+    return unquoted(text).strip("\"'`").rstrip(".").strip().casefold()

@@ -9,6 +9,8 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
@@ -26,9 +28,21 @@ MAX_RATIO = 300
 BLOCK = 1 << 20
 MOST_FINDINGS = 20
 
-Member = tuple[str, int, BinaryIO]  # path, compressed size or 0, content
+Member = tuple[str, int, float, BinaryIO]  # path, compressed size or 0, time or 0, content
 Wanted = Callable[[PurePosixPath], bool]
 Odd = Callable[..., None]  # found, expected, title: of something that was left out
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of what is taken out of one archive."""
+
+    members: int
+    size: int  # bytes of all files together
+
+
+def usual() -> Limits:
+    return Limits(MAX_MEMBERS, MAX_BYTES)
 
 
 def is_archive(name: str) -> bool:
@@ -42,7 +56,7 @@ def is_not_read(name: str) -> bool:
 
 def stem(name: str) -> str:
     suffixes = [s for s in (*SUFFIXES, *NOT_READ) if name.lower().endswith(s)]
-    return name[: -len(max(suffixes, key=len))] or name
+    return name[: -len(max(suffixes, key=len, default=""))] or name
 
 
 def not_read(name: PurePath) -> Finding:
@@ -58,9 +72,12 @@ def not_read(name: PurePath) -> Finding:
     )
 
 
-def unpack(archive: Path, shown_as: str, target: Path, wanted: Wanted) -> list[Finding]:
+def unpack(
+    archive: Path, shown_as: str, target: Path, wanted: Wanted, limits: Limits | None = None
+) -> list[Finding]:
     """Write the wanted regular files of an archive below target; report all that was odd."""
     findings: list[Finding] = []
+    most = limits or usual()
 
     def odd(
         found: str,
@@ -74,8 +91,8 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted: Wanted) -> list[F
 
     total = 0
     try:
-        for member in _members(archive, odd):
-            written = _write(member, target, wanted, MAX_BYTES - total, odd)
+        for member in _members(archive, odd, most):
+            written = _write(member, target, wanted, most.size - total, odd)
             if written is None:
                 break
             total += written
@@ -88,7 +105,7 @@ def unpack(archive: Path, shown_as: str, target: Path, wanted: Wanted) -> list[F
 
 def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int | None:
     """Write one file below target, if it is wanted; how many bytes, or None: take no more."""
-    name, packed, content = member
+    name, packed, changed, content = member
     relative = safe_path(name)
     if relative is None:
         odd(f"a name that leaves the folder: {shortened(name, 80)}")
@@ -111,6 +128,8 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
             f"{shortened(name, 80)} unpacks to far more than it is worth",
             f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
         )
+    elif changed > 0:
+        os.utime(path, (changed, changed))  # of several hand-ins the last may count
     return written
 
 
@@ -137,18 +156,26 @@ def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> int | None:
     return written
 
 
-def _members(archive: Path, odd: Odd) -> Iterator[Member]:
+def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     if archive.name.lower().endswith(".zip"):
-        yield from _zip_members(archive, odd)
+        yield from _zip_members(archive, odd, most)
     else:
-        yield from _tar_members(archive, odd)
+        yield from _tar_members(archive, odd, most)
 
 
-def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
+def _zip_time(info: zipfile.ZipInfo) -> float:
+    """When a file was last changed, by the clock of whoever packed it; 0 if it does not say."""
+    try:
+        return datetime(*info.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0
+
+
+def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
         for count, info in enumerate(opened.infolist()):
-            if count >= MAX_MEMBERS:
-                odd(f"more than {MAX_MEMBERS} files; the rest was left out")
+            if count >= most.members:
+                odd(f"more than {most.members} files; the rest was left out")
                 return
             kind = stat.S_IFMT(info.external_attr >> 16)
             if info.is_dir():
@@ -159,20 +186,20 @@ def _zip_members(archive: Path, odd: Odd) -> Iterator[Member]:
                 odd(f"an encrypted file: {shortened(info.filename, 80)}")
             else:
                 with opened.open(info) as content:
-                    yield info.filename, max(info.compress_size, 1), content  # type: ignore[misc]
+                    yield info.filename, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
 
 
-def _tar_members(archive: Path, odd: Odd) -> Iterator[Member]:
+def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     with open_regular(archive) as file, tarfile.open(fileobj=file, mode="r|*") as opened:
         size = os.fstat(file.fileno()).st_size
         seen = 0
         for count, info in enumerate(opened):
             opened.members = []  # type: ignore[attr-defined]  # a stream of a million headers is not kept
             seen += info.size
-            if count >= MAX_MEMBERS:
-                odd(f"more than {MAX_MEMBERS} files; the rest was left out")
+            if count >= most.members:
+                odd(f"more than {most.members} files; the rest was left out")
                 return
-            if seen > MAX_BYTES or (seen > RATIO_FROM and seen > size * MAX_RATIO):
+            if seen > most.size or (seen > RATIO_FROM and seen > size * MAX_RATIO):
                 odd("it unpacks to far more than it is worth; the rest was left out")
                 return
             if info.isdir():
@@ -182,4 +209,5 @@ def _tar_members(archive: Path, odd: Odd) -> Iterator[Member]:
                 continue
             content = opened.extractfile(info)
             if content is not None:
-                yield info.name, 0, content  # type: ignore[misc]
+                changed = float(info.mtime) if 0 < info.mtime < 1e11 else 0.0
+                yield info.name, 0, changed, content  # type: ignore[misc]

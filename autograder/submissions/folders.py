@@ -10,16 +10,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import archives
+from autograder.submissions.claims import Said
 from autograder.submissions.file_kinds import (
-    ANSWERS,
     HANDED_IN,
     REPORT,
+    is_answers,
     is_clutter,
     is_package,
+    is_unread_answers,
     is_wanted,
 )
 from autograder.submissions.lesson_names import lesson_of
@@ -33,6 +36,16 @@ MAX_DEPTH = 8
 MOST_FINDINGS = 20
 
 
+class Origin(NamedTuple):
+    """Where a file came from."""
+
+    place: Path  # of the student's
+    said: Said  # of the place
+
+
+NOWHERE = Origin(Path(), Said())
+
+
 @dataclass(slots=True)
 class Folder:
     """What one student handed in for one lesson (None: the outputs have to say which)."""
@@ -42,10 +55,13 @@ class Folder:
     answers: dict[Path, str] = field(default_factory=dict)  # one for each place that has them
     reports: dict[Path, str] = field(default_factory=dict)
     programs: dict[Path, str] = field(default_factory=dict)
+    handed_in_by: str = ""  # a partner, of whose account the jobs are
     handed_in: str | None = None  # time, as nbgrader or Gradescope noted it
-    times: dict[PurePath, str | None] = field(default_factory=dict)  # by the files that say one
+    times: dict[Path, str | None] = field(default_factory=dict)  # by the files that say one
+    stamps: dict[Path, PurePath] = field(default_factory=dict)  # these files, and their names
     findings: list[Finding] = field(default_factory=list)
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    origins: dict[Path, Origin] = field(default_factory=dict)  # of outputs, answers, reports, times
 
 
 @dataclass(slots=True)
@@ -56,8 +72,10 @@ class Collected:
     temporary: ExitStack  # removes what was unpacked
     folders: dict[str | None, Folder] = field(default_factory=dict)  # by lesson
     programs: dict[str | None, dict[Path, str]] = field(default_factory=dict)  # by lesson
+    of_programs: dict[Path, Origin] = field(default_factory=dict)
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    origin: Origin = NOWHERE  # of what is taken now
 
     def folder(self, lesson: str | None) -> Folder:
         lesson = lesson or self.lesson
@@ -80,11 +98,13 @@ def opened(student: Student) -> Iterator[list[Folder]]:
     with ExitStack() as stack:
         collected = Collected(student.lesson, stack)
         for place in student.places:
+            said = student.said.get(place, Said())
+            collected.origin = Origin(place, said)
             try:
                 if place.is_dir():
-                    walk(collected, place, PurePath(), None)
+                    walk(collected, place, PurePath(said.label), None)
                 else:
-                    take(collected, place, PurePath(place.name), None)
+                    take(collected, place, PurePath(said.label, said.called or place.name), None)
             except OSError as error:
                 collected.note(None, unreadable(shortened(place.name), why(error)))
         folders = [collected.folders[key] for key in sorted(collected.folders, key=str)]
@@ -93,7 +113,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
             folder.others = collected.others
             loose = collected.programs.get(None, {}) if len(folders) == 1 else {}
             folder.programs = collected.programs.get(folder.lesson, {}) | loose
-            settle_time(folder)
+            folder.origins |= {path: collected.of_programs[path] for path in folder.programs}
         yield folders
 
 
@@ -148,41 +168,70 @@ def take(
     collected: Collected, path: Path, name: PurePath, lesson: str | None, unpacked: bool = False
 ) -> None:
     """A file, into its lesson; an archive is opened, but not one within another."""
-    if archives.is_archive(path.name):
+    called = name.name  # by the student; a platform may have put something before it
+    if archives.is_archive(called):
         if unpacked:
             what = "an archive in an archive, which is not opened"
             collected.odd(lesson, name, what, "unpack it, and pack only once")
         else:
             unpack(collected, path, name, lesson)
-    elif archives.is_not_read(path.name):
-        collected.note(lesson or lesson_of(archives.stem(name.name)), archives.not_read(name))
-    elif path.name.lower() == ANSWERS:
-        collected.folder(lesson).answers[path] = shortened(name)
-    elif path.name.lower() == REPORT:
-        collected.folder(lesson).reports[path] = shortened(name)
-    elif path.name.lower() == HANDED_IN:
-        times = collected.folder(lesson).times
-        times[name] = None  # also of a file that cannot be read: it is the one that would count
-        times[name] = first_line(path)
+    elif archives.is_not_read(called):
+        collected.note(lesson or lesson_of(archives.stem(called)), archives.not_read(name))
+    elif is_answers(called):
+        keep(collected, collected.folder(lesson).answers, path, name, lesson)
+    elif called.lower() == REPORT:
+        keep(collected, collected.folder(lesson).reports, path, name, lesson)
+    elif called.lower() == HANDED_IN:
+        folder = collected.folder(lesson)
+        folder.stamps[path], folder.origins[path] = name, collected.origin
+        # Also of a file that cannot be read: it is the one that would count.
+        folder.times[path] = None
+        folder.times[path] = first_line(path)
+    elif is_unread_answers(called):
+        collected.note(lesson, unread_answers(name))
     elif is_taken(collected, name) and stat.S_ISREG(path.lstat().st_mode):
-        collected.folder(lesson).outputs[path] = shortened(name)
-    elif is_program(path.name):  # alone they make no hand-in
+        keep(collected, collected.folder(lesson).outputs, path, name, lesson)
+    elif is_program(called):  # alone they make no hand-in
         programs = collected.programs.setdefault(lesson or collected.lesson, {})
         programs[path] = shortened(name)
+        collected.of_programs[path] = collected.origin
+
+
+def keep(
+    collected: Collected, files: dict[Path, str], path: Path, name: PurePath, lesson: str | None
+) -> None:
+    files[path] = shortened(name)
+    collected.folder(lesson).origins[path] = collected.origin
 
 
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
-    lesson = lesson or lesson_of(archives.stem(archive.name))
+    lesson = lesson or lesson_of(archives.stem(name.name))
     findings = archives.unpack(
         archive,
         shortened(name),
         target,
-        lambda path: is_taken(collected, name / path) or is_program(path.name),
+        lambda path: (
+            is_taken(collected, name / path)
+            or is_program(path.name)
+            or is_unread_answers(path.name)
+        ),
     )
     if findings:
         collected.folder(lesson).findings += findings
     walk(collected, target, name, lesson, unpacked=True)
+
+
+def unread_answers(name: PurePath) -> Finding:
+    return Finding(
+        "answers",
+        "Answers lie in a file that is not read",
+        expected="answers.txt, plain text",
+        found=shortened(name),
+        where=(Where(shortened(name), 0),),
+        try_="save it as plain text under the name answers.txt, and hand that in",
+        look=True,
+    )
 
 
 def is_taken(collected: Collected, name: PurePath) -> bool:
@@ -197,38 +246,3 @@ def is_taken(collected: Collected, name: PurePath) -> bool:
 def first_line(path: Path) -> str | None:
     with open_regular(path) as file:
         return shortened(file.read(200).decode("utf-8", "replace").split("\n")[0]) or None
-
-
-# --- when it was handed in ------------------------------------------------------------------
-
-
-def settle_time(folder: Folder) -> None:
-    """The file nearest the lesson's top is the one that the tool wrote which took the work; one
-    that lies deeper, or in a package, came with the work."""
-    if not folder.times:
-        return
-    first, *others = sorted(folder.times, key=below_lesson)
-    folder.handed_in = folder.times[first]
-    differ = [name for name in others if folder.times[name] != folder.handed_in]
-    if differ and len(folder.findings) < MOST_FINDINGS:
-        told = [f"{folder.times[n] or 'nothing'} in {shortened(n, 80)}" for n in (first, *differ)]
-        folder.findings.append(
-            Finding(
-                "collect",
-                "Several files say when this was handed in, and they differ",
-                expected=f"one {HANDED_IN}",
-                found=shortened(f"{told[0]}, which counts; " + ", ".join(told[1:]), 300),
-                where=tuple(Where(shortened(name), 0) for name in (first, *differ[:3])),
-                try_="instructor: if another one is right, say so with --times",
-                look=True,
-            )
-        )
-
-
-def below_lesson(name: PurePath) -> tuple[int, int, PurePath]:
-    """How far below its lesson's folder a file lies, and in how many packages."""
-    folders = name.parts[:-1]
-    packed = [is_package(part) for part in folders]
-    named = [archives.stem(n) if p else n for n, p in zip(folders, packed, strict=True)]
-    top = next((number for number, part in enumerate(named, 1) if lesson_of(part)), 0)
-    return len(folders) - top, sum(packed), name

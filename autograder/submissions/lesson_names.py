@@ -3,9 +3,31 @@
 import re
 
 LESSON = re.compile(r"(?:lesson[-_ ]?)?(\d\d)(?:[-_. ].*)?\Z", re.IGNORECASE)
+# Words for a lesson and for what is to be done in one, which may have numbers of their own.
+LESSONS = "lesson|lektion|leçon|lecon|lección|leccion|lezione|les|lição|aula|kapitel|chapter|unit"
+TASKS = (
+    "hw|homework|assignment|assign|exercises?|ex|lab|week|woche|übung|ubung|blatt|aufgabe|task|ps"
+)
+HINT = re.compile(
+    rf"(?:(?P<lesson>{LESSONS})|(?P<task>{TASKS}))?[-_. ]{{0,3}}0*(?P<number>\d{{1,2}})"
+    r"(?:[-_. (].*)?\Z",
+    re.IGNORECASE,
+)
 
 
 def lesson_of(name: str) -> str | None:
     """`02`, if a name says it, as in `02_serial` or `Lesson-02`."""
     match = LESSON.match(name)
     return match[1] if match else None
+
+
+def hinted_lesson(name: str) -> str | None:
+    """`02` of `Lesson 2`, `hw02`, `Lektion 2` or `2`, which may have been meant otherwise."""
+    match = HINT.match(name)
+    return match["number"].zfill(2) if match else None
+
+
+def claims_lesson(name: str) -> bool:
+    """`Lektion 9` speaks of a lesson; `hw09` and `9` may be numbers of the course's own."""
+    match = HINT.match(name)
+    return bool(match and match["lesson"])

@@ -6,13 +6,14 @@ from place to place none counts: which of them is meant is not ours to guess.
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePath
 
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import output_names
 from autograder.submissions.answers import WrittenAnswer, read_answers
+from autograder.submissions.file_kinds import ANSWERS, TYPED
 from autograder.submissions.folders import Folder
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
@@ -22,6 +23,7 @@ from autograder.verdict import Finding
 def join_places(folder: Folder) -> None:
     """Make one of all the places where a lesson's files lie: copies away, short names, and a word
     on it where there are several."""
+    the_answers_file(folder)
     count_copies_once(folder.outputs)
     count_copies_once(folder.answers)
     count_copies_once(folder.reports)
@@ -34,37 +36,64 @@ def join_places(folder: Folder) -> None:
                 expected="one folder for a lesson",
                 found=shortened(", ".join(places)),
                 where=tuple(Where(place, 0) for place in places[:4]),
-                try_="keep only what should count, in one folder",
+                try_="keep only what should count; instructor: --latest takes the last hand-in",
             )
         )
     shorten_names(folder)
+
+
+def the_answers_file(folder: Folder) -> None:
+    """Where there is an answers.txt, what is nearly called so is an older copy or a draft."""
+    exact = [
+        path for path, name in folder.answers.items() if PurePath(name).name.lower() == ANSWERS
+    ]
+    others = {path: name for path, name in folder.answers.items() if path not in exact}
+    if not exact or not others:
+        return
+    for path in list(others):
+        del folder.answers[path]
+        if PurePath(others[path]).name == TYPED and not read_answers(path, others[path])[0]:
+            del others[path]  # words to the teacher, and no answers
+    names = list(others.values())
+    if not names:
+        return
+    folder.findings.append(
+        Finding(
+            "answers",
+            "Only answers.txt counts, and not what lies beside it",
+            expected="one answers.txt for a lesson",
+            found=shortened(", ".join(names)),
+            where=tuple(Where(name, 0) for name in names[:4]),
+            try_="put all answers into answers.txt",
+        )
+    )
 
 
 def count_copies_once(files: dict[Path, str]) -> None:
     """A job's files in the folder and again in its package, which `lessons submit` leaves there."""
     jobs: dict[str, dict[Path, list[Path]]] = {}  # a job's name -> where it lies -> its files
     for path in sorted(files, key=lambda path: len(PurePath(files[path]).parts)):
-        job = output_names.read(path.name.lower()).shared
+        job = output_names.read(PurePath(files[path]).name.lower()).shared
         jobs.setdefault(job, {}).setdefault(path.parent, []).append(path)
     for places in jobs.values():
         seen: list[set[tuple[str, bytes]]] = []
         for same_job in places.values() if len(places) > 1 else ():
-            contents = contents_of(same_job)
+            contents = contents_of({path: files[path] for path in same_job})
             if any(contents <= other for other in seen):
                 for path in same_job:
                     del files[path]
             seen.append(contents)
 
 
-def contents_of(paths: Iterable[Path]) -> set[tuple[str, bytes]]:
+def contents_of(files: Mapping[Path, str]) -> set[tuple[str, bytes]]:
     contents = set()
-    for path in paths:
+    for path, name in files.items():
         try:
             with open_regular(path) as file:
                 content = hashlib.file_digest(file, "blake2b").digest()
         except OSError:  # whoever reads it will say so
             content = os.fsencode(path)
-        contents.add((path.name.lower(), content))
+        contents.add((PurePath(name).name.lower(), content))
     return contents
 
 
@@ -91,13 +120,15 @@ def shorten_names(folder: Folder) -> None:
         folder.programs[path] = name.removeprefix(f"{common}/")
 
 
-def answers_of(files: Mapping[Path, str]) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
+def answers_of(
+    files: Mapping[Path, str], ids: Collection[str] = (), unread: list[WrittenAnswer] | None = None
+) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """The answers of a lesson. What two files answer differently counts as not answered."""
     answers: dict[str, WrittenAnswer] = {}
     differ: dict[str, tuple[Where, Where]] = {}
     findings: list[Finding] = []
     for path, name in files.items():
-        here, found = read_answers(path, name)
+        here, found = read_answers(path, name, ids, unread)
         findings += found
         for key, answer in here.items():
             first = answers.get(key)

@@ -5,19 +5,38 @@
 <student>/<anything>.zip        as learning platforms hand them out
 submission/ beside submission_metadata.json         Gradescope
 output_123.out answers.txt      bare files: one student, one lesson
+downloads of platforms          downloads.py, also one zip of a whole class, if it is named itself
 """
 
 import json
 import os
-import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from autograder.safe_text import printable, shortened
 from autograder.submissions import archives
-from autograder.submissions.file_kinds import OUTPUT, is_clutter, is_package
-from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.boxes import (
+    INNER,
+    below_wrapper,
+    boxes_in,
+    is_class,
+    is_work,
+    may_be_a_student,
+)
+from autograder.submissions.claims import Claim, Handed, Said, WhoIs, nobody, one_spelling
+from autograder.submissions.downloads import handed_in, of_known
+from autograder.submissions.file_kinds import is_clutter, is_package
+from autograder.submissions.lesson_names import hinted_lesson, lesson_of
+from autograder.submissions.one_or_many import claim_of, is_dir, is_of_one_student
 from autograder.submissions.regular_files import open_regular
+
+MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class in one archive
+MOST_SAID = 5
+
+Say = Callable[[str], None]
 
 
 class NoSubmissionsError(Exception):
@@ -31,55 +50,183 @@ class Student:
     name: str
     places: tuple[Path, ...]  # folders, archives, or the bare files themselves
     lesson: str | None = None  # when the files lie without a lesson's folder
+    said: Mapping[Path, Said] = field(default_factory=dict)  # by the platform, of some places
+    # Whose hand-ins count for this one too, and for which lesson alone, if not for all.
+    partners: "tuple[tuple[Student, str | None], ...]" = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How places are looked at."""
+
+    name: str | None  # of whoever's own place it is
+    who: WhoIs
+    unpacked: ExitStack | None  # removes what was unpacked; None: a class's archive is not opened
+    say: Say
 
 
 def find_students(
-    places: Iterable[Path], name: str | None = None, lesson: str | None = None
+    places: Iterable[Path],
+    name: str | None = None,
+    lesson: str | None = None,
+    who: WhoIs = nobody,
+    unpacked: ExitStack | None = None,
+    say: Say = lambda text: None,
 ) -> list[Student]:
     """The students below the named places, sorted by name. Raises NoSubmissionsError."""
     places = list(places)
-    files = [place for place in places if place.is_file() and not is_package(place.name)]
-    by_name: dict[str, list[Path]] = {}
-    if files:
-        by_name[one_spelling(name or "submission")] = files
+    check_there(places)
+    look = Look(name, who, unpacked, say)
+    files = [place for place in places if os.path.isfile(place) and not is_package(place.name)]
+    called = told_apart([*places, *(place.parent for place in places if not os.path.isdir(place))])
+    found = []
     for place in places:
-        if place in files:
-            continue
-        for student, inner in students_in(place, name):
-            by_name.setdefault(one_spelling(student), []).append(inner)
+        bare = [Handed(place, (Claim(name or "submission"),))] if place in files else []
+        for handed in bare or students_in(place, look):
+            found.append(replace(handed, lies_in=lies_in(handed, place, called)))
+    by_name: dict[str, dict[Path, Said]] = {}
+    plainly: dict[tuple[str, Path], dict[str, Path]] = {}  # folders that no platform named
+    for handed in found:
+        students, said = whose(handed, who)
+        for student in students:
+            by_name.setdefault(student, {})[handed.path] = said
+            if not said.called and not any(claim.ids for claim in handed.claims):
+                names = plainly.setdefault((student, handed.path.parent), {})
+                names[one_spelling(handed.claims[0].spelt)] = handed.path
+    for (student, _), paths in plainly.items():
+        if len(paths) > 1 and not all(by_name[student][path].label for path in paths.values()):
+            doubt = f"{' and '.join(sorted(paths))} were both taken as {student}'s"
+            for path in paths.values():
+                by_name[student][path] = replace(by_name[student][path], doubt=doubt)
     only = places[0] if len(places) == 1 else None  # a lesson's own folder says its lesson
-    if lesson is None and only is not None and [only] in by_name.values():
+    if lesson is None and only is not None and [only] in [list(one) for one in by_name.values()]:
         lesson = lesson_of(only.resolve().name)
-    return [Student(key, tuple(sorted(by_name[key])), lesson) for key in sorted(by_name)]
+    return [
+        Student(key, in_order(by_name[key]), lesson, told(by_name[key])) for key in sorted(by_name)
+    ]
 
 
-def students_in(place: Path, name: str | None) -> Iterator[tuple[str, Path]]:
-    """Names with what lies under them in one place; `name` is that of whoever's own place it is."""
-    if not place.exists():
-        raise NoSubmissionsError(f"{place} does not exist. Name the folder with the submissions.")
-    if is_package(place.name) and place.is_file():
-        yield name or archives.stem(place.name), place
+def check_there(places: Iterable[Path]) -> None:
+    for place in places:
+        try:
+            place.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            raise NoSubmissionsError(
+                f"{shortened(place)} does not exist. Name the folder with the submissions."
+            ) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise NoSubmissionsError(f"{shortened(place)} cannot be looked into: {why}") from None
+
+
+def told_apart(places: Iterable[Path]) -> dict[Path, str]:
+    """By as few of their last names as tell them from each other."""
+    whole = {place: Path(os.path.abspath(place)).parts for place in places}
+    most = max(map(len, whole.values()), default=0)
+    for count in range(1, most + 1):
+        names = {place: str(Path(*parts[-count:])) for place, parts in whole.items()}
+        if len(set(names.values())) == len(set(whole.values())):
+            return names
+    return {}
+
+
+def lies_in(handed: Handed, place: Path, called: Mapping[Path, str]) -> str:
+    """Alike from call to call, wherever the class was unpacked to."""
+    top = handed.unpacked or place
+    if handed.path == top:
+        return called[place if os.path.isdir(handed.path) else place.parent]
+    return str(Path(called[place], handed.path.parent.relative_to(top)))
+
+
+def in_order(places: Mapping[Path, Said]) -> tuple[Path, ...]:
+    return tuple(sorted(places, key=lambda path: (places[path].lies_in, path)))
+
+
+def whose(handed: Handed, who: WhoIs) -> tuple[list[str], Said]:
+    """The students that a place is of, and what is to be known of it."""
+    known = [who(claim) for claim in handed.claims]
+    students = {
+        one_spelling(name)
+        for claim, found in zip(handed.claims, known, strict=True)
+        for name in found.students or (claim.spelt,)
+    }
+    said = Said(
+        handed.called,
+        handed.lesson,
+        handed.time,
+        handed.late,
+        handed.label,
+        "; ".join(found.doubt for found in known if found.doubt),
+        tuple(sorted(students)) if len(students) > 1 else (),
+        handed.lies_in,
+    )
+    return sorted(students), said
+
+
+def told(places: Mapping[Path, Said]) -> dict[Path, Said]:
+    nothing = Said()
+    return {path: said for path, said in sorted(places.items()) if said != nothing}
+
+
+def students_in(place: Path, look: Look) -> Iterator[Handed]:
+    """What lies in one place, each with the name that says whose it is."""
+    if is_package(place.name) and os.path.isfile(place):
+        home = class_in(place, look)
+        if home is None:
+            yield Handed(place, (Claim(look.name or archives.stem(place.name)),))
+        else:
+            for handed in students_in(home, look):
+                yield replace(handed, unpacked=home)
         return
-    if (place / "submitted").is_dir():
-        place = place / "submitted"
+    place = next((place / name for name in INNER if os.path.isdir(place / name)), place)
     gradescope = place.parent / "submission_metadata.json"
-    if place.name == "submission" and gradescope.is_file():
-        yield name or gradescope_student(gradescope), place
+    if place.name == "submission" and os.path.isfile(gradescope):
+        yield Handed(place, (Claim(look.name or gradescope_student(gradescope)),))
         return
     entries = entries_of(place)
-    folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-    packed = [
-        entry
-        for entry in entries
-        if is_package(entry.name) and not entry.is_dir(follow_symlinks=False)
-    ]
-    if is_of_one_student(place, entries, folders, packed):
-        yield name or place.resolve().name, place
+    named = handed_in(place, entries, look.who)
+    if named and look.name:  # whatever a student called folders: they are this student's
+        yield Handed(place, (Claim(look.name),))
+        return
+    yield from named
+    rest = [entry for entry in entries if not of_known(entry, named)]
+    folders = [entry for entry in rest if is_dir(entry)]
+    boxes = [] if named else boxes_in(rest, look.who, look.say)
+    if len(boxes) == 1 and may_be_a_student(boxes[0], look.who):
+        number = boxes[0].name
+        raise NoSubmissionsError(
+            f"{number} may be an assignment with a class in it or one student's own folder, and "
+            f"nothing beside it says which. Name it itself, {place / number}, for an assignment, "
+            f"with --student {number} for a student; or give --roster."
+        )
+    for box in boxes:
+        lesson = lesson_of(box.name) or hinted_lesson(box.name)
+        for handed in students_in(Path(box.path), look):
+            yield replace(handed, lesson=handed.lesson or lesson)
+    if not named and not boxes and is_of_one_student(place, entries, folders, look.who):
+        yield Handed(place, (Claim(look.name or place.resolve().name),))
         return
     for entry in folders:
-        yield entry.name, Path(entry.path)
-    for entry in packed:
-        yield archives.stem(entry.name), Path(entry.path)
+        if entry not in boxes:
+            yield Handed(Path(entry.path), (claim_of(entry),))
+    for entry in rest:
+        if is_package(entry.name) and not is_dir(entry):
+            yield Handed(Path(entry.path), (claim_of(entry),))
+    say_left_out(rest, look.say)
+
+
+def say_left_out(entries: Iterable[os.DirEntry[str]], say: Say) -> None:
+    """What lies beside students' folders is nobody's; what may be somebody's work is named."""
+    found = [f"{one.name} (a link, which is not followed)" for one in entries if one.is_symlink()]
+    found += [
+        one.name
+        for one in entries
+        if is_work(one.name) and not is_package(one.name) and one.is_file(follow_symlinks=False)
+    ]
+    if found:
+        more = f" and {len(found) - MOST_SAID} more" if len(found) > MOST_SAID else ""
+        names = ", ".join(printable(name, 80) for name in found[:MOST_SAID])
+        say(f"In no student's folder, and so nobody's: {names}{more}")
 
 
 def entries_of(place: Path) -> list[os.DirEntry[str]]:
@@ -90,25 +237,27 @@ def entries_of(place: Path) -> list[os.DirEntry[str]]:
     return [entry for entry in entries if not is_clutter(entry.name)]
 
 
-def is_of_one_student(
-    place: Path,
-    entries: list[os.DirEntry[str]],
-    folders: list[os.DirEntry[str]],
-    packed: list[os.DirEntry[str]],
-) -> bool:
-    """Whether a place is one student's own: it has outputs of its own, or nothing but lessons."""
-    loose = any(
-        entry.is_file(follow_symlinks=False) and OUTPUT.match(entry.name) for entry in entries
+# --- a class in one archive -------------------------------------------------------------------
+
+
+def class_in(archive: Path, look: Look) -> Path | None:
+    """The unpacked folder of a class that was downloaded as one zip; None: it is a student's."""
+    if look.unpacked is None or look.name or not archive.name.lower().endswith(".zip"):
+        return None
+    home = Path(look.unpacked.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    odd = archives.unpack(
+        archive,
+        archive.name,
+        home,
+        lambda path: not any(map(is_clutter, path.parts)),
+        archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
     )
-    opened = any(archives.is_archive(entry.name) for entry in packed)
-    if loose and (lesson_of(place.resolve().name) or not (folders or opened)):
-        return True
-    return bool(folders) and all(lesson_of(entry.name) for entry in folders)
-
-
-def one_spelling(name: str) -> str:
-    """macOS writes é as e and an accent; rosters and other systems write one letter."""
-    return unicodedata.normalize("NFC", name)
+    home = below_wrapper(home)
+    if not is_class(home, look.who):
+        return None
+    for finding in odd:
+        look.say(f"{archive.name}: {finding.title}: {finding.found}")
+    return home
 
 
 def gradescope_student(metadata: Path) -> str:

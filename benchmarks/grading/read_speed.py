@@ -95,6 +95,18 @@ def beside_mlperf(folder: Path, megabytes: float) -> None:
             print(f"{label:<34}{size / here:>10.0f}{size / theirs:>10.1f}{ratio:>8.1f}{asked:>7}")
 
 
+def corners(folder: Path, megabytes: float) -> None:
+    """What took longest for its size: most of it is of no use, and is jumped over."""
+    print(f"{'slow corners':<34}{'here':>10}{'asked':>17}   (MB/s)")
+    for name, make in CORNERS.items():
+        piece = make()
+        path = folder / "corner.out"
+        path.write_bytes(piece * (int(megabytes * 1e6 / len(piece)) + 1))
+        size = path.stat().st_size / 1e6
+        here = least(lambda path=path: read_files([path]), 3)
+        print(f"{name:<34}{size / here:>10.0f}{SLOWEST:>17}", flush=True)
+
+
 def one_output(folder: Path) -> None:
     """The course's usual case: one record among 30 KB of other output."""
     lines = make_record(size=4, seconds=(1.0,) * 5)
@@ -106,6 +118,38 @@ def one_output(folder: Path) -> None:
     subprocess.run([*COMMAND, "read", path], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
     print(f"`autograder read` of it, start to end: {time.monotonic() - start:.2f} s (0.5 asked)")
 
+
+TRACEBACK = """\
+Traceback (most recent call last):
+  File "/home/user/train.py", line 158, in <module>
+    main()
+  File "/home/user/train.py", line 124, in main
+    model.fit(x, y)
+  File "/usr/lib/python3.11/site-packages/keras/engine/training.py", line 3902, in fit
+    raise ValueError(
+ValueError: Input 0 is incompatible with the layer
+"""
+
+
+def steps(line: str) -> Callable[[], bytes]:
+    """Lines of steps: {0} is the epoch, {1} the step."""
+    return lambda: "".join(
+        line.format(epoch, step) for epoch in range(1, 60) for step in range(938)
+    ).encode()
+
+
+SLOWEST = 20  # MB/s, asked of each corner
+CORNERS: dict[str, Callable[[], bytes]] = {
+    "shortest tracebacks": lambda: (
+        b"Traceback (most recent call last):\n  File x\nValueError\n" * 999
+    ),
+    "tracebacks as they are": lambda: TRACEBACK.encode() * 999,
+    "steps of PyTorch's MNIST": steps("Train Epoch: {0} [{1}/60000 (1%)]\tLoss: 0.2\n"),
+    "steps of PyTorch's ImageNet": steps(
+        "Epoch: [{0}][{1}/938]\tTime 0.10 (0.13)\tLoss 2.3 (2.4)\tAcc@1 10.0 (12.0)\n"
+    ),
+    "steps of students' own": steps("Epoch [{0}/60], Step [{1}/938], Loss: 0.9000\n"),
+}
 
 # What a piece of the file is, and which share of the full size is enough to see where it leads.
 BIG: dict[str, tuple[Callable[[], bytes], float]] = {
@@ -174,6 +218,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         beside_mlperf(Path(folder), args.size)
+        corners(Path(folder), args.size / 2)
         one_output(Path(folder))
         if args.big:
             big_files(Path(folder), args.big)

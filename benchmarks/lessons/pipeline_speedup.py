@@ -4,7 +4,7 @@ python benchmarks/lessons/pipeline_speedup.py [--rounds 15] [--launches 3]
 
 Each launch goes through interleaved rounds in the same two processes of one thread each: rank 0
 alone with the whole network, both with one of their own (what this machine can give at most), and
-the pipeline with 1, 2, 4, 8 and 16 micro-batches, all on batches of 512 images. Ratios are taken
+the pipeline with 1, 2, 4, 8 and 16 micro-batches, all on batches of 2,048 images. Ratios are taken
 within a round; the best number of micro-batches is that of the launch. Target: 1.25 times one
 process.
 """

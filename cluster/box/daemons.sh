@@ -2,9 +2,15 @@
 # shellcheck shell=bash
 
 # A process id alone may have been given to another program since: look at what it runs.
+# In the instant in which it becomes another program it runs none: only no three times is no.
 running() {
     local pid
-    pid=$(cat "$RUN/$1.pid" 2>/dev/null) && grep -qa -e "$1" "/proc/$pid/cmdline" 2>/dev/null
+    pid=$(cat "$RUN/$1.pid" 2>/dev/null) || return 1
+    for _ in {1..3}; do
+        ! grep -qa -e "$1" "/proc/$pid/cmdline" 2>/dev/null || return 0
+        sleep 0.01
+    done
+    return 1
 }
 
 controller_running() { running slurmctld; }

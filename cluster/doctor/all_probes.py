@@ -58,6 +58,13 @@ PROBES = (
         "ranks wait for each other: the launcher and this MPI do not fit, or the network is wrong",
         RANKS,
     ),
+    Probe(
+        "nccl",
+        "nccl:nccl",
+        90,
+        "NCCL_DEBUG=INFO says what it tries: one GPU a rank, NCCL_SOCKET_IFNAME in the site file",
+        RANKS,
+    ),
 )
 BY_NAME = {probe.name: probe for probe in PROBES}
 HELLO = 60.0  # seconds in which all ranks have to begin

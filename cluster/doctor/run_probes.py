@@ -31,7 +31,8 @@ def run(
     """
     # Files in memory, not pipes: what a probe has started may hold a pipe open for ever.
     out, err = os.memfd_create("out"), os.memfd_create("err")
-    words = [sys.executable, "-P", "-m", "cluster.doctor.one_probe", probe.name, position.to_json()]
+    python = interpreter_of(probe)
+    words = [python, "-P", "-m", "cluster.doctor.one_probe", probe.name, position.to_json()]
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,
@@ -60,6 +61,15 @@ def run(
     os.close(out)
     os.close(err)
     return [replace(each, probe=each.probe or probe.name) for each in diagnoses]
+
+
+def interpreter_of(probe: Probe) -> str:
+    """This Python, but where TensorFlow's programs have an environment of their own, its."""
+    other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
+    python = Path(other or "", "bin", "python")
+    return (
+        str(python) if other and probe.name == "tensorflow" and python.is_file() else sys.executable
+    )
 
 
 def end(process: subprocess.Popen) -> None:

@@ -24,6 +24,7 @@ SETTINGS: dict[str, tuple[bool, re.Pattern | None]] = {
     "SITE_ACCOUNT": (True, re.compile(r"required|optional|none")),
     "SITE_GPUS_PER_NODE": (False, WHOLE_NUMBER),
     "SITE_CORES_PER_NODE": (False, WHOLE_NUMBER),
+    "SITE_CORES_PER_GPU": (False, WHOLE_NUMBER),
     "SITE_MAX_TIME": (False, None),
     "SITE_MAX_NODES": (False, WHOLE_NUMBER),
     "SITE_MAX_JOBS": (False, re.compile(r"[1-9]\d*")),

@@ -49,6 +49,12 @@ CAUSES = (
         "a downloaded file was damaged on its way; run `pip cache purge` and try again",
     ),
     (
+        # So MPI says that it has no place for its session.
+        r"unable to create the desired directory:\s+Directory: +(?P<what>\S+)\s+Error: +Permission",
+        "the folder for temporary files cannot be written ({what}); set TMPDIR to a folder of "
+        "your own, or ask for `chmod 1777` of it",
+    ),
+    (
         r"Killed signal terminated program|virtual memory exhausted|Cannot allocate memory",
         "the compiler ran out of memory; close other programs, or allow it one core: "
         "`taskset -c 0 make`",

@@ -84,6 +84,11 @@ BUILD_ENVIRONMENT = {
 }
 # From site-packages/horovod/torch to the environment's lib, where libmpi.so lies.
 RPATH = "-Wl,-rpath,$ORIGIN/../../../.."
+# And to site-packages/nvidia/nccl/lib, before what modules put into LD_LIBRARY_PATH: the framework
+# loads that NCCL too.
+NCCL_RPATH = "-Wl,--disable-new-dtags -Wl,-rpath,$ORIGIN/../../nvidia/nccl/lib"
+# What Horovod calls the frameworks.
+NAMES = {"torch": "PYTORCH", "tensorflow": "TENSORFLOW"}
 
 
 def recipe(gpu: object = None) -> tuple[Substitution, ...]:

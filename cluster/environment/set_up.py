@@ -26,7 +26,7 @@ PYTHON = VENV / "bin" / "python"
 LOGS = ROOT / "build" / "set-up"
 LOCKED = ROOT / "cluster" / "environment" / "locked.txt"
 STAMPS = Stamps(VENV / ".set-up")
-EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint")
+EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint", "book")
 GIGABYTES_FREE = 5
 PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off"]
 

@@ -3,16 +3,19 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from cluster.environment.failure import SetUpError
 from cluster.environment.stage import run
 
 SECONDS = 180  # two ranks that import TensorFlow on two busy cores need about 20
+BOTH = ("tensorflow", "torch")
+TITLES = {"tensorflow": "TensorFlow", "torch": "PyTorch"}
 AGREED = "rank {} of 2 received 0.5"
 
 
-def verify(logs: Path, *, gpu: bool = False) -> None:
+def verify(logs: Path, *, gpu: bool = False, frameworks: Sequence[str] = BOTH) -> None:
     """Raise SetUpError unless Horovod has all its parts and two ranks agree."""
     scripts = Path(sys.executable).parent
     env = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="2", OMP_NUM_THREADS="1")
@@ -21,7 +24,8 @@ def verify(logs: Path, *, gpu: bool = False) -> None:
 
     log = logs / "horovod-check-build.log"
     report = run([scripts / "horovodrun", "--check-build"], log, env=env, timeout=SECONDS)
-    for part in ("TensorFlow", "PyTorch", "MPI", "Gloo", *(["NCCL"] if gpu else [])):
+    titles = [TITLES[name] for name in frameworks]
+    for part in (*titles, "MPI", "Gloo", *(["NCCL"] if gpu else [])):
         if f"[X] {part}" not in report:
             raise SetUpError(f"Horovod was built without {part}; the log is {log}")
 
@@ -32,12 +36,14 @@ def verify(logs: Path, *, gpu: bool = False) -> None:
     # Each framework and each transport once; the tests take all four pairs. GPUs are out of sight:
     # both ranks would take the first one, and NCCL refuses two ranks on one GPU.
     no_gpus = env | {"CUDA_VISIBLE_DEVICES": ""}
-    for framework, launcher in (("tensorflow", mpirun), ("torch", gloo)):
-        log = logs / f"horovod-allreduce-{framework}.log"
+    frameworks = sorted(frameworks)
+    for framework, launcher in ((frameworks[0], mpirun), (frameworks[-1], gloo)):
+        how = "gloo" if launcher is gloo else "mpi"
+        log = logs / f"horovod-allreduce-{framework}-{how}.log"
         output = run([*launcher, *python, framework], log, env=no_gpus, timeout=SECONDS)
         must_agree(output, f"two {framework} ranks", log)
     if gpu and gpus(env) > 1:
-        for framework in ("tensorflow", "torch"):
+        for framework in frameworks:
             log = logs / f"horovod-nccl-{framework}.log"
             output = run([*mpirun, *python, framework, "gpu"], log, env=env, timeout=SECONDS)
             must_agree(output, f"two {framework} ranks with a GPU each", log)

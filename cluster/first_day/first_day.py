@@ -63,7 +63,9 @@ def first_day_command(site_name: str | None, folder: Path, solutions: Path) -> N
         left = len(STEPS) - len(day.passed) - 1
         click.echo(f"{left} steps are left: mend this, then start the same command again.")
         raise SystemExit(1)
-    click.echo(f"The course runs here. For {day.site.name}.sh:\n   {report.tested_line(day)}")
+    click.echo(f"The course runs here:\n   {report.tested_line(day)}")
+    site_file = report.write_site_file(day)
+    click.echo(f"The site file that says so, for cluster/sites: {site_file}")
 
 
 def tell(passed: Passed) -> None:

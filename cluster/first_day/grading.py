@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from cluster.environment.stage import last_words
 from cluster.first_day.day import WrongError
@@ -15,18 +16,29 @@ def calibrate(runs: Path, out: Path) -> str:
 
 
 def grade(hand_in: Path, out: Path) -> str:
-    """What these few runs earn."""
+    """What these few runs decide of the lessons' checks. No answers are there, nor the lessons'
+    other programs: the points would say little, and look like a failure."""
     words = ["grade", str(hand_in), "--out", str(out), "--profile", "smoke", "--processes", "1"]
     autograder(*words, fine=(0, 1))  # 1: somebody should look
-    told = []
+    told, not_passed = [], []
     for file in sorted((out / "records").glob("*.json")):
         for each in json.loads(file.read_text())["grades"]:
-            told.append(f"{each['lesson']}: {each['score']:g} of {each['max_score']:g}")
             if each["tier"] == "contradicted":
                 raise WrongError(f"{each['lesson']}: {each['tier_reason']}", f"see {out}")
+            checks = [check for check in each["checks"] if is_decided(check)]
+            lost = [check for check in checks if check["status"] != "passed"]
+            lesson = each["lesson"]
+            told.append(f"{lesson}: {len(checks) - len(lost)} of {len(checks)}")
+            not_passed += [f"{lesson}: {check['title']}: {check['found']}" for check in lost]
     if not told:
         raise WrongError(f"{out} holds no grade", f"autograder grade {hand_in}")
-    return f"{', '.join(told)} (no answers were handed in); the pages are in {out}"
+    lines = [f"{', '.join(told)} checks that these runs decide are passed; the pages are in {out}"]
+    return "; not passed: ".join([*lines, *not_passed])
+
+
+def is_decided(check: dict[str, Any]) -> bool:
+    """Everything that it asks for was handed in."""
+    return not any(part["found"].startswith("no ") for part in check["parts"])
 
 
 def autograder(*words: str, fine: tuple[int, ...] = (0,)) -> str:

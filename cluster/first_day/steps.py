@@ -15,15 +15,19 @@ from cluster.doctor import all_probes, run_probes
 from cluster.doctor.diagnosis import BROKEN, LOOK
 from cluster.doctor.position import Position
 from cluster.doctor.site_check import check
+from cluster.environment.stage import last_words
 from cluster.first_day.day import Day, Passed, Step, WrongError
 from cluster.first_day.grading import calibrate, grade
 
 DOCTOR = Path(__file__).parents[1] / "doctor" / "job.sbatch"
 SOFTWARE = ("python", "torch", "tensorflow", "horovod")
-TOLD = ("gpus", "launch", "between nodes")
+TOLD = ("gpus", "launch", "between nodes", "nccl")
+# One rank looks at all of its node; more ranks at what is new with them.
+TOGETHER = ("mpi", "gpus", "network", "cores", "memory", "allreduce", "nccl")
+APART = (*TOGETHER, "python", "machine", "torch", "data", "scratch", "between nodes")
 SECONDS_LATE = 20
 LESSON_02 = ("--train-samples", "12800", "--epochs", "3")
-LESSON_07 = ("--train-samples", "6400", "--epochs", "4")
+LESSON_07 = ("--train-samples", "3200", "--epochs", "4")
 
 
 def site_file(day: Day) -> Passed:
@@ -61,17 +65,23 @@ def one_rank(day: Day) -> Passed:
     return doctor(day, 1, 1)
 
 
+def gpus_a_node(day: Day) -> int:
+    return int(day.site.settings.get("SITE_GPUS_PER_NODE") or 2)
+
+
 def two_ranks(day: Day) -> Passed:
-    return doctor(day, 2, 1)
+    if gpus_a_node(day) == 1:
+        return Passed("a node has one GPU, which two ranks would have to share", tried=False)
+    return doctor(day, 2, 1, TOGETHER)
 
 
 def two_nodes(day: Day) -> Passed:
     if day.site.scheduler == "laptop" or day.site.settings.get("SITE_MAX_NODES") == "1":
         return Passed("there is one node only; nothing to try", tried=False)
-    return doctor(day, 2, 2)
+    return doctor(day, 2, 2, APART)
 
 
-def doctor(day: Day, ranks: int, nodes: int) -> Passed:
+def doctor(day: Day, ranks: int, nodes: int, probes: tuple[str, ...] = ()) -> Passed:
     """The doctor on all ranks of a job; what is broken is wrong, the rest is told."""
     place = day.folder / "doctor" / f"{ranks}_on_{nodes}"
     place.mkdir(parents=True, exist_ok=True)
@@ -81,7 +91,8 @@ def doctor(day: Day, ranks: int, nodes: int) -> Passed:
         job.write_text(DOCTOR.read_text().replace(' "$@"', ' "$@" || true'))
     # The launcher's own words on ranks that end with 1 must not stand within the report.
     apart = {"output": "%x_%j.out", "error": "%x_%j.err"}
-    output = day.job(job, "--json", ntasks=str(ranks), nodes=str(nodes), **apart)
+    only = [word for probe in probes for word in ("--only", probe)]
+    output = day.job(job, "--json", *only, ntasks=str(ranks), nodes=str(nodes), **apart)
     report = whole_report(output)
     here, findings = (report["ranks"], len(report["nodes"])), report["findings"]
     if here != (ranks, nodes):
@@ -104,7 +115,11 @@ def whole_report(output: Path) -> dict[str, Any]:
             return json.loads(text[begin : end + 1])
         except ValueError:
             time.sleep(1)
-    raise WrongError(f"the doctor printed no whole report into {output}", f"see what {output} says")
+    error = output.with_suffix(".err")
+    said = last_words("\n" + text[-4000:]), error.exists() and last_words("\n" + error.read_text())
+    told = "; ".join(f"`{words}`" for words in said if words)
+    found = f"the doctor printed no whole report into {output}; the last lines there: {told}"
+    raise WrongError(found, f"see what {output} says")
 
 
 def lesson_02(day: Day) -> Passed:
@@ -118,7 +133,8 @@ def lesson_07(day: Day) -> Passed:
 
 def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
     own = day.copied(name)
-    run = one_run(day.job(own / "job.sbatch", *words, ntasks=str(ranks)))
+    over = {"nodes": str(ranks)} if gpus_a_node(day) == 1 and ranks > 1 else {}
+    run = one_run(day.job(own / "job.sbatch", *words, ntasks=str(ranks), **over))
     if run.outcome != "completed":
         raise WrongError(f"the run is {run.outcome}", f"see {', '.join(run.files)}")
     if workers(run) != ranks:

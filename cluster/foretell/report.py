@@ -79,7 +79,7 @@ def against(said: laws.Said, objections: str) -> str:
     if said.fit.form is forms.AMDAHL and "fraction falls" in objections:
         return "hardly describes them: Karp–Flatt falls"
     if said.fit.form is forms.USL and "free fit" in objections:
-        return "hardly describes them: β would be below 0"
+        return "hardly describes them: κ would be below 0"
     return ""
 
 

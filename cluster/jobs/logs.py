@@ -1,5 +1,6 @@
 """`cluster logs`: a job's output; with -f it follows like `tail -f` and ends when the job does."""
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -33,10 +34,16 @@ def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -
         point_to_errors(status, file)
         return
     click.echo(f"$ tail -f {file}", err=True)
+    # What began in the background, as Jupyter does in Open OnDemand, has terminals without Ctrl+C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     ask_every = min(5.0, scheduler.ASK_EVERY)
-    for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
-        sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
+    try:
+        for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
+            sys.stdout.buffer.write(chunk)
+            sys.stdout.buffer.flush()
+    except KeyboardInterrupt:
+        click.echo(f"\nYou stopped watching; job {label} goes on: cluster cancel {label}", err=True)
+        raise SystemExit(130) from None
     status = scheduler.statuses(label)[0]
     click.echo(f"job {label}: {status.state}", err=True)
     point_to_errors(status, file)

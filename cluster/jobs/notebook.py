@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from cluster.job_file import jobfile
-from cluster.jobs import failure_advice
+from cluster.jobs import failure_advice, placing
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
 from cluster.schedulers import history
@@ -52,17 +52,88 @@ def submit_once(
             if brought:  # a folder that was run on another machine
                 print(f"{path}: its output is here: {', '.join(p.name for p in brought)}")
                 return brought
-        if job_id is None:
-            with contextlib.chdir(path.parent):  # where the job's program and its outputs are
-                job_id = submit(Path(path.name), words, options, site, show=print)
-        statuses = wait_quietly(job_id, site)
+        if job_id is None and (parts := parts_of_array(path, options, site)):
+            each = [
+                submit_once(
+                    job_file, *words, options=options | {"array": part},
+                    site_name=site_name, again=again,
+                )
+                for part in parts
+            ]  # fmt: skip
+            return [file for files in each for file in files]
+        statuses = wait_quietly(job_id or submitted(path, words, options, site), site)
     except (click.ClickException, ValueError) as error:
-        message = error.message if isinstance(error, click.ClickException) else str(error)
-        raise SubmitError(message) from None
+        raise refused(error) from None
     failed = [status for status in statuses if not status.succeeded]
     if failed:
         raise JobError(explain(failed[0]))
     return [status.output for status in statuses if status.output]
+
+
+def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
+    """An array of more tasks than the site takes jobs at a time goes there in parts, one after the
+    other; none if it goes at once."""
+    indices = jobfile.request(jobfile.read(path), options).array or ()
+    most = int(site.settings.get("SITE_MAX_JOBS") or len(indices) or 1)
+    if len(indices) <= most:
+        return []
+    print(f"{path}: {site.name} takes {most} of your jobs at a time, so the array goes in parts")
+    numbers = [str(index) for index in indices]
+    return [",".join(numbers[at : at + most]) for at in range(0, len(numbers), most)]
+
+
+def submit_sizes(
+    job_file: str,
+    *arguments: object,
+    ranks: int,
+    gpus: str = "",
+    cores: int = 0,
+    site_name: str | None = None,
+) -> list[Path]:
+    """submit_once on 1, 2, 4 … and `ranks` ranks, each on as few nodes as have room for them.
+
+    gpus: how the site asks for n GPUs of a node, such as "gres=gpu:{n}"; cores: of each rank, if
+    not as the job file says. Where several jobs may wait at a time, all wait together.
+    """
+    path, words = Path(job_file), [str(word) for word in arguments]
+    more = {"cpus-per-task": str(cores)} if cores else {}
+    try:
+        site = site_files.current(site_name)
+        plan = [placing.placed(size, site, gpus) | more for size in placing.up_to(ranks)]
+        together = not (scheduler_of(site).RUNS_HERE or site.settings.get("SITE_MAX_JOBS"))
+        if together and (history.of(path) or not outputs(job_file)):
+            for asked in plan:
+                if earlier(path, words, asked, site) is None:
+                    submitted(path, words, asked, site)
+    except (click.ClickException, ValueError) as error:
+        raise refused(error) from None
+    found = (submit_once(job_file, *words, options=asked, site_name=site_name) for asked in plan)
+    return list(dict.fromkeys(file for files in found for file in files))
+
+
+def on_nodes(ranks: int, gpus: str = "", site_name: str | None = None) -> dict[str, str]:
+    """submit_once's options for so many ranks, on as few nodes as have room for them."""
+    try:
+        return placing.placed(ranks, site_files.current(site_name), gpus)
+    except click.ClickException as error:
+        raise refused(error) from None
+
+
+def two_nodes(site_name: str | None = None) -> int:
+    """Ranks for a study of 1, 2, 4 … that leaves the node: the GPUs of two nodes, at least four."""
+    try:
+        return placing.out_of_one_node(site_files.current(site_name))
+    except click.ClickException as error:
+        raise refused(error) from None
+
+
+def submitted(path: Path, words: list[str], options: dict[str, str], site: Site) -> str:
+    with contextlib.chdir(path.parent):  # where the job's program and its outputs are
+        return submit(Path(path.name), words, options, site, show=print)
+
+
+def refused(error: click.ClickException | ValueError) -> SubmitError:
+    return SubmitError(error.message if isinstance(error, click.ClickException) else str(error))
 
 
 def outputs(job_file: str) -> list[Path]:

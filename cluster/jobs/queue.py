@@ -47,7 +47,8 @@ def cancel_jobs_of(folder: Path) -> list[str]:
 
 @click.command("accounting")
 @with_site
+@click.option("--parsable", is_flag=True, help="All columns, with | between them (sacct -P).")
 @click.argument("labels", nargs=-1, metavar="[JOB…]")
-def accounting_command(site_name: str | None, labels: tuple[str, ...]) -> None:
-    """What the scheduler has on record about jobs (sacct -X -P)."""
-    scheduler_of(site_files.current(site_name)).accounting(list(labels))
+def accounting_command(site_name: str | None, labels: tuple[str, ...], parsable: bool) -> None:
+    """What the scheduler has on record about jobs, as a table (sacct -X)."""
+    scheduler_of(site_files.current(site_name)).accounting(list(labels), parsable)

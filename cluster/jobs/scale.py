@@ -1,20 +1,19 @@
 """`cluster scale`: one job file on several numbers of ranks, and the table of what that gained."""
 
-import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from autograder.measuring.interval import Measure, NotMeasured, middle, ratio
-from autograder.measuring.measure import different_hardware, different_work, epoch_time, workers
+from autograder.measuring import size_table
+from autograder.measuring.measure import workers
 from autograder.reading.files import read_files
 from autograder.records import Run
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFileError
 from cluster.job_file.sbatch_options import OptionError
-from cluster.jobs import scale_picture, scale_rounds, scale_study
+from cluster.jobs import placing, scale_picture, scale_rounds, scale_study
 from cluster.jobs.submit import sort_words, submit
 from cluster.jobs.wait import wait_for
 from cluster.schedulers.contract import JobStatus
@@ -62,9 +61,9 @@ def scale_command(
         raise click.ClickException("no job succeeded, so there is nothing to compare")
     runs = [as_asked(run, outputs) for run in read_files(list(outputs))]
     click.echo(report(runs))
-    times, _, weak = comparable(runs)
-    if times and not measured_by_themselves(runs):
-        draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", times, weak)
+    known = size_table.comparable(runs)
+    if known.by_size and not known.of.rate and not measured_by_themselves(runs):
+        draw_beside(next(iter(outputs)).parent / f"{path.stem}_speedup.png", known)
     click.echo(
         f"\nThe same numbers later: autograder read {shlex.join(map(str, outputs))}", err=True
     )
@@ -76,7 +75,7 @@ def measured_by_themselves(runs: list[Run]) -> str:
 
 
 def report(runs: list[Run]) -> str:
-    return measured_by_themselves(runs) or table(runs)
+    return measured_by_themselves(runs) or size_table.text(size_table.comparable(runs))
 
 
 def outputs_named(words: tuple[str, ...]) -> list[Path]:
@@ -103,15 +102,12 @@ def numbers(text: str) -> list[int]:
 
 def planned(ranks: list[int], repeat: int, options: dict[str, str], site: Site) -> list[dict]:
     """sbatch's options for each job; repeats alternate, so that a slow hour hits all sizes."""
-    gpus = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
-    plan = []
-    for _ in range(repeat):
-        for number in ranks:
-            asked = options | {"ntasks": str(number)}
-            if gpus and "nodes" not in options:
-                asked["nodes"] = str(math.ceil(number / gpus))
-            plan.append(asked)
-    return plan
+    by_hand = bool({"nodes", "ntasks-per-node"} & options.keys())
+    return [
+        options | ({"ntasks": str(number)} if by_hand else placing.placed(number, site))
+        for _ in range(repeat)
+        for number in ranks
+    ]
 
 
 def check_outputs_differ(path: Path, options: dict[str, str]) -> None:
@@ -150,59 +146,10 @@ def as_asked(run: Run, outputs: dict[Path, int]) -> Run:
     return run if workers(run) else replace(run, workers=asked)
 
 
-def draw_beside(file: Path, times: dict[int, list[Measure]], weak: bool) -> None:
+def draw_beside(file: Path, known: size_table.Sizes) -> None:
     try:
-        scale_picture.draw(file, times, weak)
+        scale_picture.draw(file, known.by_size, known.weak)
     except (ImportError, OSError) as error:
         click.echo(f"\nThe picture could not be drawn: {error}", err=True)
     else:
         click.echo(f"\nThe picture: {file}")
-
-
-def comparable(runs: list[Run]) -> tuple[dict[int, list[Measure]], list[str], bool]:
-    """Epoch times by number of ranks, why runs were left out, and whether scaling is weak."""
-    ordered = sorted(runs, key=lambda run: workers(run) or 0)
-    times: dict[int, list[Measure]] = {}
-    remarks = []
-    for run in ordered:
-        try:
-            time = epoch_time(run)
-        except NotMeasured as missing:
-            remarks.append(f"{', '.join(run.files)}: {missing.reason}")
-            continue
-        weak = "weak" if run.header.get("scaling") == "weak" else None
-        unlike = different_work(ordered[0], run, weak) + different_hardware(ordered[0], run)
-        if unlike:
-            remarks.append(f"{', '.join(run.files)} is not comparable: {'; '.join(unlike)}")
-        else:
-            times.setdefault(workers(run) or 1, []).append(time)
-    return times, remarks, ordered[0].header.get("scaling") == "weak"
-
-
-def table(runs: list[Run]) -> str:
-    """Median epoch times over the repeats, compared with the smallest number of ranks."""
-    times, remarks, weak_run = comparable(runs)
-    lines = []
-    if times:
-        row = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
-        lines.append(
-            row.format("ranks", "jobs", "s an epoch", "range", "speedup", "range", "efficiency")
-        )
-        fewest = min(times)
-        base = middle(times[fewest])
-        for size in sorted(times):
-            here = middle(times[size])
-            gain = ratio(base, here)
-            share = gain.value if weak_run else gain.value * fewest / size
-            lines.append(
-                row.format(
-                    size,
-                    len(times[size]),
-                    f"{here.value:.3g}",
-                    f"{here.low:.3g} to {here.high:.3g}",
-                    f"{gain.value:.2f}",
-                    f"{gain.low:.2f} to {gain.high:.2f}",
-                    f"{100 * share:.0f} %",
-                )
-            )
-    return "\n".join([*lines, *remarks])

@@ -9,7 +9,7 @@ import click
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import OptionError, take_options
-from cluster.jobs import site_limits
+from cluster.jobs import gpu_share, site_limits
 from cluster.jobs.wait import exit_if_failed, wait_for
 from cluster.schedulers import history, real_command
 from cluster.schedulers.contract import Show
@@ -116,9 +116,10 @@ def submit(
     scheduler = scheduler_of(site)
     if scheduler.SUBMIT_PROGRAM:
         real_command.need(scheduler.SUBMIT_PROGRAM, site)
-    for remark in site_limits.remarks(job, options, site):
+    here, more, remarks = gpu_share.fitted(job, jobfile.request(job, options), options, site)
+    for remark in [*site_limits.remarks(job, options, here), *remarks]:
         show(remark)
-    job_id = scheduler.submit(job, options, arguments, site, show)
+    job_id = scheduler.submit(job, options | more, arguments, here, show)
     history.remember(submission_of(job, job_id, options, arguments, site))
     click.echo(job_id if "parsable" in options else f"Submitted batch job {job_id}")
     return job_id

@@ -2,33 +2,69 @@
 
 import json
 import random
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from autograder.submissions.students import NoSubmissionsError, Student, find_students
+from autograder.safe_text import shortened
+from autograder.settings.known_as import asked_for, names_of, who_is
+from autograder.settings.roster import Person
+from autograder.submissions.claims import nobody, plain
+from autograder.submissions.students import (
+    NoSubmissionsError,
+    Student,
+    check_there,
+    find_students,
+)
+
+People = Mapping[str, Person]  # of the roster
 
 
-def students_of(group: Path, lesson: str) -> list[Student]:
+def students_of(group: Path, lesson: str, people: People) -> list[Student]:
+    """As `autograder grade` finds and calls them."""
     try:
-        return find_students([group], lesson=lesson)
+        return find_students([group], lesson=lesson, who=who_is(people, {}) if people else nobody)
     except NoSubmissionsError as error:
         raise click.UsageError(str(error)) from None
 
 
-def student_at(path: Path, lesson: str) -> Student:
-    """Whose place in the class this is, by the name that grading the class gives."""
-    inside = students_of(path, lesson)
+def student_at(path: Path, lesson: str, people: People) -> Student:
+    """Whose place in the class this is, by the name that grading the class gives; or who is called
+    so there, in any form that the roster knows."""
+    try:
+        check_there([path])
+    except NoSubmissionsError as error:
+        return student_called(path, lesson, people, f"{error}")
+    inside = students_of(path, lesson, people)
     if any(place.is_dir() and place != path for one in inside for place in one.places):
         raise click.UsageError(
             "this is a class: name CLASS/STUDENT, or --draw N students by lot, or --flagged GRADES"
         )
-    for student in students_of(path.parent, lesson):
+    for student in students_of(path.parent, lesson, people):
         if path in student.places:
-            return Student(student.name, (path,), student.lesson)
+            return replace(student, places=(path,))
     if len(inside) != 1:
         raise click.UsageError(f"{path} holds nothing that was handed in")
     return inside[0]
+
+
+def student_called(path: Path, lesson: str, people: People, why: str) -> Student:
+    """All that a student handed in whom no folder is called after."""
+    if not path.parent.is_dir():
+        raise click.UsageError(why)
+    there = {one.name: one for one in students_of(path.parent, lesson, people)}
+    known = names_of(people)
+    names = {one: [*known.get(one, ()), one.casefold(), plain(one)] for one in there}
+    found = asked_for(names, path.name)
+    if len(found) != 1:
+        or_whom = f"; it may be {', '.join(sorted(found))}" if found else ""
+        raise click.UsageError(
+            f"{shortened(path.name)} handed in nothing in {path.parent}: there is no such folder, "
+            f"and nobody there is called so{or_whom}"
+        )
+    return there[found[0]]
 
 
 def flagged(grades: Path, lesson: str) -> set[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from autograder.safe_text import printable
+from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
+from autograder.settings.roster import read_roster
 from autograder.settings.rubric_schema import Profile
 from autograder.submissions.students import Student
 from cluster.rerun import choose
@@ -21,11 +22,12 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 from cluster.sites.use import PERSONAL
 
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 @click.command("rerun")
-@click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path, exists=True))
+@click.argument("path", metavar="CLASS[/STUDENT]", type=click.Path(path_type=Path))
 @click.argument("lesson", metavar="NN")
 @click.option("--as", "user", metavar="USER", help="The account that the jobs belong to.")
 @click.option("--out", type=FOLDER, default=Path("reruns"), show_default=True)
@@ -37,6 +39,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Who was flagged in this folder of `autograder grade`.",
 )
+@click.option("--roster", type=FILE, help="CSV: student, name, email, ids, as for grading.")
 @click.option("--site", "site_name", metavar="SITE", help="Where to; else the one you use.")
 @click.option("--profile", type=click.Choice(["smoke", "full"]), default="full", show_default=True)
 @click.option("--environment", help="Folder of a Python environment that USER can start.")
@@ -56,6 +59,7 @@ def rerun_command(
     draw: int | None,
     seed: int | None,
     flagged: Path | None,
+    roster: Path | None,
     site_name: str | None,
     profile: Profile,
     environment: str | None,
@@ -70,11 +74,12 @@ def rerun_command(
     """
     rules = rubric.load_rubric(rubric_file(lesson))
     path, several = path.resolve(), draw is not None or flagged is not None
-    group = path if several else path.parent
+    group, people = path if several else path.parent, read_roster(roster)
     if several:
-        students = chosen(choose.students_of(path, rules.lesson), draw, seed, flagged, rules.lesson)
+        students = choose.students_of(path, rules.lesson, people)
+        students = chosen(students, draw, seed, flagged, rules.lesson)
     else:
-        students = [choose.student_at(path, rules.lesson)]
+        students = [choose.student_at(path, rules.lesson, people)]
     site = site_files.current(site_name)
     if program := scheduler_of(site).SUBMIT_PROGRAM:
         real_command.need(program, site)
@@ -111,18 +116,19 @@ def rerun_command(
         states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
         click.echo(f"{printable(folder)}: {states}")
     if failed < len(students):
-        click.echo(f"Compare: autograder grade {group} --reruns {out} …", err=True)
+        known = f" --roster {roster}" if roster else ""
+        click.echo(f"Compare: autograder grade {group}{known} --reruns {out} …", err=True)
     if failed:
         raise SystemExit(1)
 
 
 def rubric_file(lesson: str) -> Path:
+    known = {file.stem: file for file in rubric.files_in(rubric.FOLDER)}
     number = lesson.split("_")[0].zfill(2)
-    path = rubric.FOLDER / f"{number}.yaml"
-    if not number.isdigit() or not path.is_file():
-        known = ", ".join(file.stem for file in rubric.files_in(rubric.FOLDER))
-        raise click.UsageError(f"there is no lesson {lesson}; there are {known}")
-    return path
+    if number not in known:
+        there = ", ".join(known)
+        raise click.UsageError(f"there is no lesson {shortened(lesson)}; there are {there}")
+    return known[number]
 
 
 def chosen(

@@ -10,7 +10,8 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number, measured_or_none
-from autograder.reading.lesson_runs import one_folder_a_lesson, read_runs
+from autograder.reading.lesson_runs import read_runs
+from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Profile, Rubric, own_readers

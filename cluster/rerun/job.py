@@ -203,7 +203,7 @@ def run_job(terms: Terms, taken: Taken, job: Repeated) -> Ended:
 def accounting(account: Account, place: Place, job_id: str) -> str:
     """The scheduler's line; it is whole some seconds after its job."""
     for _ in range(20):
-        done = account.cluster("accounting", job_id, home=place.own)
+        done = account.cluster("accounting", "--parsable", job_id, home=place.own)
         rows = done.stdout.decode(errors="replace").splitlines()
         row = next((line for line in rows if line.startswith(f"{job_id}|")), "")
         if row and "RUNNING" not in row and "COMPLETING" not in row:

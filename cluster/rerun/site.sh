@@ -8,6 +8,7 @@ if [ -n "${COURSE_RERUN_ALONE:-}" ]; then
     launch_ranks() {
         # The variables of the batch system are there for the programs; MPI shall not look for it.
         export PRTE_MCA_ras=^slurm,pbs PRTE_MCA_plm=^slurm OMPI_MCA_mpi_yield_when_idle=1
+        export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi} # without a network there is no fabric to look for
         if [ "$1" = 1 ]; then
             "${@:2}" # mpirun would wait for all that the program left running
         elif mpirun --version | grep -q "Open MPI"; then

@@ -58,5 +58,6 @@ class Scheduler(Protocol):
     def cancel(self, label: str) -> None:
         """End a job, or take it out of the queue."""
 
-    def accounting(self, labels: list[str]) -> None:
-        """Print what is on record about these jobs as `sacct -X -P` does, with its columns."""
+    def accounting(self, labels: list[str], parsable: bool = True) -> None:
+        """Print what is on record about these jobs as `sacct -X -P` does, with its columns; or, for
+        people, the main ones as a table."""

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_HEADER
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile, JobRequest
-from cluster.schedulers import history, real_command
+from cluster.schedulers import accounting_table, history, real_command
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.sites.site_files import FOLDER, Site
 
@@ -193,13 +192,11 @@ def cancel(label: str) -> None:
     real_command.pass_through(["qdel", label])
 
 
-def accounting(labels: list[str]) -> None:
+def accounting(labels: list[str], parsable: bool = True) -> None:
     """PBS's record of the jobs, under sacct's column names."""
     if not labels:
         raise click.UsageError("which job? For example: cluster accounting 12")
-    click.echo(SACCT_HEADER)
-    for label in labels:
-        click.echo("|".join(accounting_row(*described(label))))
+    accounting_table.show((accounting_row(*described(label)) for label in labels), parsable)
 
 
 def accounting_row(number: str, job: dict) -> list[str]:

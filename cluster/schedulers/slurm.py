@@ -10,6 +10,7 @@ from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
 from cluster.job_file.sbatch_options import as_words
 from cluster.schedulers import history, real_command
+from cluster.schedulers.accounting_table import FOR_SACCT
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.sites.site_files import Site
 
@@ -22,7 +23,8 @@ HEALTH: tuple[str, str] | None = ("scontrol ping", r"\bUP\b")
 QUEUE = "%.12i %.10P %.16j %.11T %.10M %.5D %.19S %R"  # state, time, expected start, reason
 
 # Slurm adds up GPUs that are asked for in two ways: --gres=gpu:1 beside SBATCH_GPUS_PER_NODE=4 is
-# both, or nothing that any node has. So who asks on the command line asks instead of the site.
+# both, or nothing that any node has. So who asks, on the command line or in the job file, asks
+# instead of the site.
 GPU_OPTIONS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 GPU_VARIABLES = frozenset("SBATCH_" + name.upper().replace("-", "_") for name in GPU_OPTIONS)
 
@@ -53,7 +55,8 @@ def submit(
 ) -> str:
     extra = site.settings.get("SITE_SUBMIT_OPTIONS", "").split()
     words = ["sbatch", *extra, *as_words(options), str(job.path), *arguments]
-    without = GPU_VARIABLES if GPU_OPTIONS & options.keys() else real_command.NONE
+    by_hand = GPU_OPTIONS & (options.keys() | job.options.keys())
+    without = GPU_VARIABLES if by_hand else real_command.NONE
     show(real_command.shown(words, site, without))
     done = real_command.run(words, site.exports, without)
     number = re.search(r"(?:Submitted batch job |^)(\d+)", done.stdout)
@@ -109,6 +112,8 @@ def cancel(label: str) -> None:
     real_command.pass_through(["scancel", label])
 
 
-def accounting(labels: list[str]) -> None:
+def accounting(labels: list[str], parsable: bool = True) -> None:
     jobs = [f"--jobs={','.join(labels)}"] if labels else []
-    real_command.pass_through(["sacct", "-X", "-P", *jobs, f"--format={SACCT_FORMAT}"])
+    form = ["-P"] if parsable else []
+    columns = SACCT_FORMAT if parsable else FOR_SACCT
+    real_command.pass_through(["sacct", "-X", *form, *jobs, f"--format={columns}"])

@@ -19,6 +19,8 @@ export SBATCH_PARTITION=${SBATCH_PARTITION:-gpus}
 export OMP_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 # Keeps Open MPI's start quiet about a security plug-in that it does not need.
 export PMIX_MCA_psec=native
+# Open MPI would look for a fabric, for a second in each rank: the virtual nodes have none.
+export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
 
 load_software() {
     declare -F module >/dev/null || source /etc/profile

@@ -1,6 +1,8 @@
 # What every job does on every site: `facts`, then `launch PROGRAM …`. Sourced by the site files.
 
 export COURSE_SITE_NAME=$SITE_NAME COURSE_SCHEDULER=$SITE_SCHEDULER
+sites_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+container=() # the words in front of a program that runs in an image; `launch` fills it
 # TensorFlow takes oneDNN by itself only on processors with AVX512_VNNI. On others (an EPYC of 2021,
 # say) a step of ResNet50V2 on 32 x 32 pictures takes six times as long without it.
 export TF_ENABLE_ONEDNN_OPTS=${TF_ENABLE_ONEDNN_OPTS:-1}
@@ -16,7 +18,7 @@ facts() {
     echo "job: ${SLURM_JOB_ID:-none} ${SLURM_JOB_NAME:-}"
     echo "nodes: ${SLURM_NNODES:-1} (${SLURM_JOB_NODELIST:-$(hostname)})"
     echo "ranks: ${SLURM_NTASKS:-1}"
-    echo "cores a rank: ${SLURM_CPUS_PER_TASK:-1}"
+    echo "cores per rank: ${SLURM_CPUS_PER_TASK:-1}"
     echo "gpus on this node: $(gpu_names)"
     echo "launcher: ${LAUNCHER:-$SITE_LAUNCHER}${COURSE_IMAGE:+ in $COURSE_IMAGE}"
     echo "modules: ${LOADEDMODULES:-none}"
@@ -35,7 +37,8 @@ gpu_names() {
 # LAUNCHER=torchrun or LAUNCHER=horovodrun takes that launcher instead of the site's.
 # COURSE_IMAGE=FILE.sif puts every rank into that image: docs/containers.md.
 launch() {
-    local ranks=${SLURM_NTASKS:-1} status=0 container=()
+    local ranks=${SLURM_NTASKS:-1} status=0 container=() PATH=$PATH
+    own_environment "$@"
     if container_words; then
         case ${LAUNCHER:-$SITE_LAUNCHER} in
             torchrun) with_torchrun "$ranks" "$@" || status=$? ;;
@@ -51,6 +54,33 @@ launch() {
     # The laptop's accounting: the highest exit code of a step, as in Slurm.
     [ -z "${COURSE_JOB_FOLDER:-}" ] || echo "$status" >>"$COURSE_JOB_FOLDER/steps"
     return $status
+}
+
+# Where each framework has an environment of its own (docs/install.md), TensorFlow's programs start in
+# theirs; all others, and all commands, in COURSE_ENVIRONMENT.
+own_environment() {
+    local word files imports='^ *(import|from) +(tensorflow|keras|tf_keras|horovod\.tensorflow)\b'
+    for word in ${COURSE_ENVIRONMENT_TENSORFLOW:+"$@"}; do
+        [[ $word == *.py ]] || continue
+        mapfile -t files < <(with_modules_beside "$word")
+        if grep -qsE "$imports" "${files[@]}"; then
+            export PATH=$COURSE_ENVIRONMENT_TENSORFLOW/bin:$PATH
+            echo "launch: $word imports TensorFlow: $COURSE_ENVIRONMENT_TENSORFLOW"
+            return
+        fi
+    done
+}
+
+# A program and the modules in its folder that it imports: it may have its framework through them.
+with_modules_beside() {
+    local at name file files=("$1")
+    for ((at = 0; at < ${#files[@]}; at++)); do
+        for name in $(sed -nE 's/^ *(import|from) +(\w+).*/\2/p' "${files[at]}" 2>/dev/null); do
+            file=$(dirname "$1")/$name.py
+            [[ ! -f $file || " ${files[*]} " == *" $file "* ]] || files+=("$file")
+        done
+    done
+    printf '%s\n' "${files[@]}"
 }
 
 # in_container PROGRAM …: the program once, on this node, in the image that COURSE_IMAGE names.
@@ -78,6 +108,7 @@ container_words() {
         export APPTAINER_BIND=${APPTAINER_BIND:-$seen}
         export SINGULARITY_BIND=${SINGULARITY_BIND:-$APPTAINER_BIND} # what older releases read
         container+=("$COURSE_IMAGE")
+        [ "$SITE_SCHEDULER" != slurm ] || container=("$sites_folder/into_image.sh" "${container[@]}")
         return 0
     fi
     return 1
@@ -153,6 +184,14 @@ hosts() { # the job's nodes, one a line
     esac
 }
 
+# Outside a job: account, partition and GPUs of this site are salloc's, too, which does not read SBATCH_….
+if [ -z "${SLURM_JOB_ID:-}" ] && [ "$SITE_SCHEDULER" = slurm ]; then
+    for name in "${!SBATCH_@}"; do
+        export "SALLOC_${name#SBATCH_}=${!name}"
+    done
+    unset name
+fi
+
 # Only inside a job: where the ranks meet, the software, the threads, the course's environment.
 if [ -n "${SLURM_JOB_ID:-}" ]; then
     if [ "${SLURM_NNODES:-1}" -gt 1 ]; then
@@ -165,6 +204,8 @@ if [ -n "${SLURM_JOB_ID:-}" ]; then
     [ "$SITE_SCHEDULER" != laptop ] || port=$$
     # From 32768 on the system gives ports to whoever calls.
     export MASTER_ADDR MASTER_PORT=$((20000 + 10#$port % 12000))
+    # Of the session in which the job was submitted: cores that this job does not have.
+    case ${SLURM_CPU_BIND:-} in *mask* | *map*) unset "${!SLURM_CPU_BIND@}" ;; esac
     if declare -F load_software >/dev/null; then
         shell_options=$- && set +eu # module systems are not written for `set -eu`
         load_software || {

@@ -20,7 +20,8 @@ export SBATCH_GRES=${SBATCH_GRES:-gpu:4}
 export NCCL_SOCKET_IFNAME=${NCCL_SOCKET_IFNAME:-ib0} GLOO_SOCKET_IFNAME=${GLOO_SOCKET_IFNAME:-ib0}
 
 load_software() {
-    module load Stages/2025 || return
+    # 2025 has Python 3.12, 2024 Python 3.11.
+    module load "Stages/${COURSE_JUWELS_STAGE:-2025}" || return
     if [ -n "${COURSE_ENVIRONMENT:-}" ]; then
         module load GCC CUDA # it brings Python, MPI and the frameworks
     else

@@ -14,6 +14,8 @@ launch_ranks() {
     export PRTE_MCA_ras=^slurm PRTE_MCA_plm=^slurm
     # A rank has one core, for training and for MPI: MPI gives way while it waits for a message.
     export OMPI_MCA_mpi_yield_when_idle=1
+    # Open MPI would look for a fabric, for a second in each rank: one machine has none.
+    export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
     local flags=()
     [ "$(id -u)" != 0 ] || flags+=(--allow-run-as-root)
     if [ "${COURSE_LAPTOP_ENOUGH:-no}" = yes ] && [ "${SLURM_CPUS_PER_TASK:-1}" = 1 ]; then

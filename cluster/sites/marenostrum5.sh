@@ -5,16 +5,17 @@ SITE_SCHEDULER=slurm
 SITE_LAUNCHER=srun
 SITE_ACCOUNT=required
 SITE_GPUS_PER_NODE=4
-SITE_CORES_PER_NODE=80 # 20 for each GPU
+SITE_CORES_PER_NODE=80
+SITE_CORES_PER_GPU=20 # and memory follows cores
 SITE_MAX_TIME=02:00:00 # of acc_debug
 SITE_MAX_JOBS=1 # of acc_debug
-SITE_INTERNET=no
+SITE_INTERNET=no # nor have login nodes: docs/install.md
 SITE_SCRATCH=/gpfs/scratch/${SBATCH_ACCOUNT:-PROJECT}/$(id -un)
 SITE_CONTAINER="singularity exec --nv"
 SITE_TESTED="no: written from user scripts"
 
 export SBATCH_QOS=${SBATCH_QOS:-acc_debug} # longer jobs: acc_ehpc and others
-export SBATCH_GRES=${SBATCH_GRES:-gpu:4}
+export SBATCH_GRES=${SBATCH_GRES:-gpu:${NEEDED_GPUS_PER_NODE:-4}}
 
 load_software() {
     [ -z "${COURSE_IMAGE:-}" ] || module load singularity

@@ -6,7 +6,7 @@ SITE_LAUNCHER=srun
 SITE_ACCOUNT=required # GPU projects end in _g
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=64
-SITE_MAX_JOBS=5 # of the quality of service debug
+SITE_CORES_PER_GPU=32 # as Slurm counts them, two for each core
 SITE_INTERNET=yes
 SITE_SCRATCH=${SCRATCH:-/pscratch}
 # Images are pulled first: shifterimg pull docker:NAME; then COURSE_IMAGE=docker:NAME
@@ -14,9 +14,20 @@ SITE_CONTAINER="shifter --module=gpu,nccl-plugin --image"
 SITE_TESTED="no: written from course repositories and site pages"
 
 export SBATCH_CONSTRAINT=${SBATCH_CONSTRAINT:-gpu}
-export SBATCH_QOS=${SBATCH_QOS:-debug} # or regular, or shared for less than a node
-export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-4}
+# The quality of service debug gives whole nodes; one or two GPUs are to be had alone as shared.
+if [ "${NEEDED_GPUS_PER_NODE:-4}" -le 2 ] && [ "${NEEDED_NODES:-1}" = 1 ]; then
+    export SBATCH_QOS=${SBATCH_QOS:-shared}
+fi
+export SBATCH_QOS=${SBATCH_QOS:-debug} # or regular
+[ "$SBATCH_QOS" != debug ] || SITE_MAX_TIME=00:30:00 SITE_MAX_NODES=8 SITE_MAX_JOBS=5
+export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-${NEEDED_GPUS_PER_NODE:-4}}
 export SBATCH_GPU_BIND=${SBATCH_GPU_BIND:-none} # every rank sees all GPUs and takes its own
+
+load_software() {
+    # The plug-in by which NCCL uses Slingshot; an image gets it by --module. The wheels' own NCCL stays
+    # in use. If a sum over nodes hangs: NCCL_NET=Socket goes without it, slower.
+    [ -n "${COURSE_IMAGE:-}" ] || module load nccl
+}
 
 launch_ranks() {
     # The course's Open MPI meets Slurm through PMIx, in an image and without one; Cray's has another

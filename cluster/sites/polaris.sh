@@ -21,15 +21,24 @@ export SBATCH_PARTITION=${SBATCH_PARTITION:-debug}
 load_software() {
     module use /soft/modulefiles || return
     if [ -n "${COURSE_IMAGE:-}" ]; then
-        module load spack-pe-base apptainer # the image's Open MPI: on one node
+        module load spack-pe-base && module load apptainer
     elif [ -z "${COURSE_ENVIRONMENT:-}" ]; then
         module load conda && conda activate
     fi
 }
 
-# PALS' mpiexec: the environment's Open MPI has one of the same name.
+# PALS' mpiexec: the environment's Open MPI has one of the same name. The Open MPI in an image knows
+# nothing of PALS, so there its own mpirun starts the ranks, which reaches one node.
 launch_ranks() {
     local per_node=$(($1 / ${SLURM_NNODES:-1}))
+    if [ ${#container[@]} != 0 ]; then
+        if [ "${SLURM_NNODES:-1}" -gt 1 ]; then
+            echo "launch: ranks in an image cannot meet over nodes on polaris; ask for --nodes=1, or leave COURSE_IMAGE unset" >&2
+            return 1
+        fi
+        "${container[@]}" mpirun --oversubscribe --bind-to none -np "$1" "${@:2+${#container[@]}}"
+        return
+    fi
     [ "$per_node" -gt 0 ] || per_node=1
     "$(sites_own mpiexec)" -n "$1" --ppn "$per_node" --depth="${SLURM_CPUS_PER_TASK:-1}" \
         --cpu-bind depth "${@:2}"

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 FOLDER = Path(__file__).parent
-NOT_SITES = {"job", "pbs_job", "template"}  # beside the sites: the shared parts, the pattern
+NOT_SITES = {"into_image", "job", "pbs_job", "template"}  # the shared parts, the pattern
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,18 @@ def current(name: str | None = None) -> Site:
 
 def environment_outside_jobs() -> dict[str, str]:
     """Site files load modules and the like only inside a job."""
-    inside = ("SLURM_", "SITE_", "PBS_")
+    inside = ("SLURM_", "SITE_", "PBS_", "NEEDED_")
     return {key: value for key, value in os.environ.items() if not key.startswith(inside)}
 
 
-def load(file: Path) -> Site:
-    """Run the site file in a shell, outside any job, and read what it sets."""
+def load(file: Path, **needed: str) -> Site:
+    """Run the site file in a shell, outside any job, and read what it sets.
+
+    `needed`: NEEDED_… variables, by which a site asks for less than whole nodes.
+    """
     shell = subprocess.run(
         ["bash", "-c", 'set -a; source "$1" >&2 && env -0', "site", str(file)],
-        env=environment_outside_jobs(),
+        env=environment_outside_jobs() | needed,
         capture_output=True,
         timeout=30,
     )

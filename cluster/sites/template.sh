@@ -20,6 +20,10 @@ SITE_ACCOUNT=required
 SITE_GPUS_PER_NODE=4
 SITE_CORES_PER_NODE=48
 
+# Where parts of a node are given: the cores, and with them the memory, that belong to one GPU. A rank
+# that trains on a GPU gets them, although the job file asks for fewer; empty where nodes are whole.
+SITE_CORES_PER_GPU=
+
 # The longest job in the partition or queue below, as --time takes it; empty if unknown.
 SITE_MAX_TIME=02:00:00
 
@@ -56,7 +60,9 @@ SITE_TESTED="not yet"
 
 # Read by sbatch itself: they override the #SBATCH lines of a job file, so no lesson is edited.
 export SBATCH_PARTITION=${SBATCH_PARTITION:-gpu}
-export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}
+# `cluster submit` sets NEEDED_GPUS_PER_NODE and NEEDED_NODES to what the job's ranks can use: for sites
+# that give parts of a node. With a bare sbatch they are empty.
+export SBATCH_GPUS_PER_NODE=${SBATCH_GPUS_PER_NODE:-${NEEDED_GPUS_PER_NODE:-$SITE_GPUS_PER_NODE}}
 # Others: SBATCH_QOS SBATCH_CONSTRAINT SBATCH_RESERVATION SBATCH_GRES SBATCH_GPUS_PER_TASK
 
 # The network that ranks talk over, where the first one found is the wrong one.

@@ -14,6 +14,7 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
     "qos": "SBATCH_QOS",
     "reservation": "SBATCH_RESERVATION",
     "environment": "COURSE_ENVIRONMENT",
+    "tensorflow_environment": "COURSE_ENVIRONMENT_TENSORFLOW",
     "data": "COURSE_DATA",
 }
 
@@ -25,6 +26,10 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--qos", help="Quality of service, if not the site's usual one.")
 @click.option("--reservation", help="Nodes reserved for a course.")
 @click.option("--environment", help="Folder of the Python environment; else the one in use.")
+@click.option(
+    "--tensorflow-environment",
+    help="Folder of a second one, for TensorFlow's programs on GPUs (docs/install.md).",
+)
 @click.option("--data", help="Folder of the data sets.")
 def use_command(name: str, **mine: str | None) -> None:
     """Choose the computer that jobs go to."""

@@ -34,7 +34,7 @@ def facts(environ):
 
 
 def gflops(seconds, n=512):
-    """Floating-point operations a second (in billions) of n x n matrix products in float32."""
+    """Billions of floating-point operations per second, in n x n matrix products in float32."""
     a = np.ones((n, n), dtype=np.float32)
     a @ a  # the first product starts threads
     products = 0

@@ -12,6 +12,7 @@ import torch
 from mpi4py import MPI
 from torch import distributed as dist
 
+from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
 comm = MPI.COMM_WORLD
@@ -117,8 +118,9 @@ def main():
     rank, size = comm.Get_rank(), comm.Get_size()
     record = Record("06", {}, source="backends", framework="torch", rank=rank, size=size)
     for backend in ("mpi", "gloo", *(["nccl"] if torch.cuda.is_available() else [])):
-        if backend == "nccl":
-            torch.cuda.set_device(rank % torch.cuda.device_count())
+        if backend == "nccl":  # one GPU for each rank of a node: it refuses two ranks on one
+            enough_gpus(torch.cuda.device_count())
+            torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
         store = None if backend == "mpi" else meet(backend)
         for floats in args.floats:
             reduce = allreduce_of(backend, floats)

@@ -1,6 +1,6 @@
 """A rank that steps alone, and ranks that wait: where each of them stands, and when it ends.
 
-mpirun -np 2 python hang.py --timeout 8
+mpirun -np 2 python hang.py --timeout 6
 """
 
 import argparse
@@ -28,8 +28,8 @@ def command_line():
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--timeout", type=float, default=8, help="seconds to wait for a rank")
-    parser.add_argument("--look-after", type=float, default=3, help="seconds until stacks are kept")
+    parser.add_argument("--timeout", type=float, default=6, help="seconds to wait for a rank")
+    parser.add_argument("--look-after", type=float, default=2, help="seconds until stacks are kept")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 

@@ -14,6 +14,7 @@ from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
 from lessons.toolkit.probes.data_parallel import accumulation, alone_error, ranks_heard
+from lessons.toolkit.probes.orders import orders_as_drawn
 from lessons.toolkit.record import Record, param_hash
 
 from no_sync import accumulate, step_alone
@@ -138,6 +139,7 @@ def main():
         accumulate=args.accumulate,
     )
     record.measure("ranks_heard", ranks_heard(distribute, device, rank, size), "ranks")
+    record.measure("orders_as_drawn", orders_as_drawn(order_of, args.seed), "")
     for name, value in accumulation(accumulate, distribute, device, gather).items():
         record.measure(name, value, "")
     if args.accumulate > 1:

@@ -1,17 +1,28 @@
 """`lessons release`: the students' edition of the whole course, without anything that solves it."""
 
 import json
+import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import click
 
 from lessons.edition.build import build, drift
+from lessons.edition.dates import dates_of
+from lessons.edition.for_grader import RUBRICS
 from lessons.edition.gaps import find_gaps, without_solutions
+from lessons.edition.open_elsewhere import in_words, is_program, open_elsewhere
 from lessons.edition.pack import write_zip
-from lessons.folders import course_root, is_product, lesson_folders, made_by_hand
+from lessons.folders import (
+    LESSON_NAME,
+    choose_lessons,
+    course_root,
+    is_product,
+    lesson_folders,
+    made_by_hand,
+)
 
 # What students get; everything else (solutions, tests, benchmarks, CI) stays with the instructor.
 PARTS = (
@@ -88,7 +99,11 @@ def openly_shown(root: Path) -> str:
 
 def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
     """Sentences about solutions that would be released."""
-    texts = {name: readable(name, content) for name, content in files.items()}
+    yield from leaks_in(root, {name: readable(name, content) for name, content in files.items()})
+
+
+def leaks_in(root: Path, texts: Mapping[str, str]) -> Iterator[str]:
+    """The same of texts that are squeezed already, as `readable` leaves them."""
     for where, secret in secrets(root):
         pattern = re.compile(rf"^{re.escape(secret)}$", re.MULTILINE)
         for name, text in texts.items():
@@ -96,25 +111,55 @@ def leaks(root: Path, files: dict[str, bytes]) -> Iterator[str]:
                 yield f"{name} holds what {where} keeps back"
 
 
-def gather(root: Path) -> dict[str, bytes]:
-    files = {path.as_posix(): (root / path).read_bytes() for path in choose_files(root)}
+def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
+    """Name -> content of all that is released, but not of these lessons."""
+    chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
+    files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
         files["README.md"] = files.pop(STUDENTS_PAGE)
     return files
 
 
-def write_folder(target: Path, files: dict[str, bytes], executable: frozenset[str]) -> None:
+def lesson_of(path: Path) -> str | None:
+    """The lesson that a file belongs to: of its folder, its rubric, or its programs' text there."""
+    if path.parts[0] == "lessons" and LESSON_NAME.fullmatch(path.parts[1]):
+        return path.parts[1][:2]
+    return path.stem if RUBRICS in path.parents and re.fullmatch(r"\d\d", path.stem) else None
+
+
+def not_asked(root: Path, first: str | None, last: str | None) -> list[str]:
+    """The lessons before the first and behind the last; asked for by number or by name."""
+    lessons = list(lesson_folders(root / "solutions"))
+    ends = [lessons[0], lessons[-1]]
+    for which, asked in enumerate((first, last)):
+        if asked is not None:
+            [ends[which]] = choose_lessons(root / "solutions", [asked])
+    if ends[0] > ends[1]:
+        raise click.UsageError(f"--from {first} comes after --upto {last}.")
+    return [one for one in lessons if not ends[0] <= one <= ends[1]]
+
+
+def write_folder(
+    target: Path, files: dict[str, bytes], executable: frozenset[str], dates: Mapping[str, float]
+) -> None:
     for name, content in files.items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         path.chmod(0o755 if name in executable else 0o644)
+        os.utime(path, (dates[name], dates[name]))
 
 
 @click.command("release")
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR|ZIP")
-def release_command(out: Path) -> None:
-    """Make what students get: no solutions, no expected answers; a folder or a .zip."""
+@click.option("--from", "first", metavar="NN", help="Without the lessons before this one.")
+@click.option("--upto", "last", metavar="NN", help="Without the lessons after this one.")
+def release_command(out: Path, first: str | None, last: str | None) -> None:
+    """Make what students get: no solutions, no expected answers; a folder or a .zip.
+
+    Some lessons go on from a complete program of an earlier one, so next week's gives this week's
+    gaps away: hand out with --upto. What still can be read elsewhere is said.
+    """
     root = course_root()
     if not (root / "solutions").is_dir():
         raise click.ClickException("There is no solutions/ folder here: this is a release already.")
@@ -124,17 +169,31 @@ def release_command(out: Path) -> None:
             "lessons/ is not what solutions/ makes: run `lessons build` "
             "(it keeps a copy of each file that it replaces)."
         )
-    files = gather(root)
+    files = gather(root, not_asked(root, first, last))
     found = list(leaks(root, files))
     if found:
         raise click.ClickException("\n".join(["nothing was released:", *found]))
+    sources = {name: name for name in files}
+    if (root / STUDENTS_PAGE).is_file():
+        sources["README.md"] = STUDENTS_PAGE
+    known = dates_of(root, sources.values())
+    dates = {name: known[source] for name, source in sources.items()}
     executable = frozenset(name for name in files if (root / name).stat().st_mode & 0o100)
     if out.suffix == ".zip":
         named = {f"{TOP}/{name}": content for name, content in files.items()}
-        write_zip(out, named, frozenset(f"{TOP}/{name}" for name in executable))
+        dated = {f"{TOP}/{name}": when for name, when in dates.items()}
+        write_zip(out, named, frozenset(f"{TOP}/{name}" for name in executable), dated)
     else:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise click.UsageError(f"{out} is not empty; name a new folder, or a file.zip.")
-        write_folder(out, files, executable)
+        write_folder(out, files, executable, dates)
     size = sum(map(len, files.values())) / 1e6
-    click.echo(f"{out}: {len(files)} files, {size:.1f} MB, {len(edition.files)} of them lessons")
+    of_lessons = sum(
+        LESSON_NAME.fullmatch(Path(name).parts[1]) is not None
+        for name in files
+        if name.startswith("lessons/")
+    )
+    click.echo(f"{out}: {len(files)} files, {size:.1f} MB, {of_lessons} of them lessons")
+    texts = {name: readable(name, files[name]) for name in files if is_program(name)}
+    for line in in_words(open_elsewhere(root, texts)):
+        click.echo(line)

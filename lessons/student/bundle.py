@@ -1,13 +1,13 @@
 """What of a lesson's folder goes into the zip that is handed in."""
 
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
-from autograder.submissions.file_kinds import ANSWERS, REPORT, is_wanted
+from autograder.submissions.file_kinds import REPORT, is_answers, is_wanted
 from lessons.folders import LESSON_NAME
 
 LARGEST = 50_000_000  # bytes of all files together: outputs are text, a lesson's are far below 1 MB
@@ -58,13 +58,13 @@ def walk(folder: Path, inside: Path) -> Iterator[tuple[Path, str]]:
 
 
 def kind_of(path: Path) -> str | None:
-    """The grader's own rule says what an output is."""
-    if path.name == ANSWERS:
-        return "answers"
+    """The grader's own rules say what an output is and what answers are: answers.txt.txt too."""
     if path.name in (REPORT, PICTURE):
         return "report"
     if path.suffix in KINDS:
         return KINDS[path.suffix]
+    if is_answers(path.name):
+        return "answers"
     return "outputs" if is_wanted(path.name) else None
 
 
@@ -84,3 +84,9 @@ def read_bundle(bundle: Bundle, lesson: str) -> dict[str, bytes]:
         return {f"{top}/{path.as_posix()}": (bundle.folder / path).read_bytes() for path in sizes}
     except OSError as error:
         raise click.ClickException(f"{error.filename}: {error.strerror}.") from error
+
+
+def dates_of(bundle: Bundle, contents: Iterable[str]) -> dict[str, float]:
+    """When the files were changed, by their names in the zip."""
+    paths = zip(contents, bundle.everything(), strict=True)
+    return {name: (bundle.folder / path).stat().st_mtime for name, path in paths}

@@ -1,5 +1,7 @@
 """What the check cells of a notebook say about each exercise."""
 
+import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,9 +37,10 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], 
     """Results in the order of the notebook, and what went wrong in other cells than checks."""
     notebook = read_notebook(folder / "lesson.ipynb")
     notebook.cells = [
-        cell
+        part
         for cell in notebook.cells
         if cell.cell_type == "code" and NEEDED & set(cell.metadata.get("tags", []))
+        for part in one_by_one(cell)
     ]
     if not checked_exercises(notebook):
         raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
@@ -68,6 +71,28 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], 
     return results, faults
 
 
+def one_by_one(cell: Any) -> list[Any]:
+    """A cell with several checks as one cell for each: the second runs though the first fails."""
+    try:
+        statements = ast.parse(cell.source).body if "check" in cell.metadata.tags else []
+    except SyntaxError:
+        statements = []
+    lines = cell.source.splitlines()
+    ends = [
+        statement.end_lineno
+        for statement in statements
+        if CHECK_CALL.search("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
+    ]
+    if len(ends) < 2:
+        return [cell]
+    parts = []
+    for begin, end in zip([0, *ends[:-1]], [*ends[:-1], len(lines)], strict=True):
+        part = copy.deepcopy(cell)
+        part.source = "\n".join(lines[begin:end])
+        parts.append(part)
+    return parts
+
+
 def read_notebook(path: Path) -> Any:
     import nbformat
 
@@ -90,6 +115,8 @@ def judge(exercise: str, cell: Any, explanation: str) -> ExerciseResult:
         return ExerciseResult(
             exercise, "passed", said.removeprefix(f"Exercise {exercise}: right. ")
         )
+    if explanation.startswith("NotImplementedError: "):
+        error = explanation  # that of the exercise's own cell, which defines nothing yet
     name, _, words = error.partition(": ")
     if name in ("NotImplementedError", "StillAGap"):
         return ExerciseResult(exercise, "still a gap", words.partition(": ")[2] or words)

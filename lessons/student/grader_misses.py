@@ -13,7 +13,9 @@ from autograder.judging.runs_that_count import matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
-from autograder.submissions.answers import read_answers
+from autograder.submissions.file_kinds import is_unread_answers
+from autograder.submissions.folders import Folder
+from autograder.submissions.one_lesson import answers_of, the_answers_file
 from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
 from lessons.student.bundle import Bundle
@@ -147,18 +149,24 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[
     if not wanted:
         return
     if "answers" not in bundle.files:
-        yield "no answers.txt: the notebook's cells with `answers.note(…)` write it"
+        unread = next((name for name in bundle.left_out if is_unread_answers(Path(name).name)), "")
+        also = f"; {unread} is no text, so nobody reads it" if unread else ""
+        yield f"no answers.txt: the notebook's cells with `answers.note(…)` write it{also}"
         return
-    path = bundle.folder / bundle.files["answers"][0]
-    given, findings = read_answers(path, path.name)
-    for finding in findings:
-        yield f"answers.txt: {finding.title}: {finding.found}"
+    folder = Folder(
+        None, answers={bundle.folder / one: str(one) for one in bundle.files["answers"]}
+    )
+    the_answers_file(folder)  # of several, as the grader chooses
+    given, findings = answers_of(folder.answers, wanted)
+    file = ", ".join(folder.answers.values())
+    for finding in [*folder.findings, *findings]:
+        yield f"{file}: {finding.title}: {finding.found}"
     for name, question in wanted.items():
         if name in given and (kind := of_another_kind(question, given[name].text)):
-            yield f"answers.txt: {name} = {given[name].text} is not what is asked, {kind}"
+            yield f"{file}: {name} = {given[name].text} is not what is asked, {kind}"
     without = sorted(set(wanted) - set(given))
     if without:
-        yield f"answers.txt has no {', '.join(without)}"
+        yield f"{file} has no {', '.join(without)}"
 
 
 def gaps_in(folder: Path, path: Path) -> Iterator[str]:

@@ -1,13 +1,17 @@
-"""`lessons submit`: pack a lesson's folder for handing in, and say what the grader will miss."""
+"""`lessons submit`: pack a lesson's folder for handing in, and say what the grader will find."""
 
+import shlex
 from pathlib import Path
 
 import click
 
+from autograder.classroom.self_grade import grade_yourself, places_of
+from autograder.commands.own import own_settings
 from autograder.reading.files import read_files
+from autograder.report import self_report
 from lessons.edition.pack import write_zip
 from lessons.folders import LESSON_NAME
-from lessons.student.bundle import Bundle, choose_files, read_bundle
+from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
 from lessons.student.lesson_folder import find_folder
@@ -31,10 +35,11 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     runs = read_files(folder / path for path in bundle.files.get("outputs", []))
     problems = list(dict.fromkeys(what_is_missing(bundle, number, runs)))
     extra = list(dict.fromkeys(not_counted(runs, folder)))
-    write_zip(target, contents, frozenset())
+    write_zip(target, contents, frozenset(), dates_of(bundle, contents))
     size = target.stat().st_size / 1000
     click.echo(f"{target}: {len(contents)} files of {folder.name}, {size:.0f} kB")
     tell(bundle, extra, problems)
+    tell_grade(target, number)
 
 
 def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
@@ -56,3 +61,15 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
     else:
         all_ = "all that gives points" if extra else "all that the lesson asks for"
         click.echo(f"The grader will find {all_}.")
+
+
+def tell_grade(target: Path, lesson: str) -> None:
+    """What the packed outputs decide already, as a grader without an instructor's files sees it."""
+    settings = own_settings()
+    if lesson not in settings.rubrics:
+        return
+    [student] = places_of([target], lesson)
+    grades = grade_yourself(student, settings, None)
+    if any(one.grade.status == "graded" for one in grades):
+        click.echo(f"\n{self_report.text(grades, chosen=False, brief=True)}", nl=False)
+        click.echo(f"For the reasons: autograder grade --self {shlex.quote(str(target))}")

@@ -6,21 +6,26 @@ from pathlib import Path
 
 from autograder.judging import judge_answers
 from autograder.settings import rubric
+from autograder.submissions.answers import parse_answers
 from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:
-    """Put answers into the file, keeping the ones that are there already."""
+    """Put answers into the file, keeping the ones that are there already, and all other lines."""
     path = Path(path)
-    kept = {}
+    kept, others = {}, []
     if path.exists():
         for line in path.read_text(encoding="utf-8").splitlines():
             name, equals, value = line.partition("=")
             if equals:
                 kept[name.strip()] = value.strip()
+            elif read := parse_answers(line.encode(), path.name, values)[0]:
+                kept |= {name: answer.text for name, answer in read.items()}
+            elif line.strip():
+                others.append(f"{line.rstrip()}\n")
     kept |= {name: _written(value) for name, value in values.items()}
-    text = "".join(f"{name} = {value}\n" for name, value in sorted(kept.items()))
+    text = "".join([*others, *(f"{name} = {value}\n" for name, value in sorted(kept.items()))])
     path.write_text(text, encoding="utf-8")
     said = f"{path} now holds {counted(len(kept), 'answer')}: {', '.join(sorted(kept))}"
     print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would break words

@@ -50,34 +50,43 @@ class Table:
 
 
 TENSORFLOW = "TensorFlow's benchmarks of May 2017, docs_src/performance/benchmarks.md"
+# How wide an interval may be is what the course's own envelope needs for that table, and a little:
+# tests/lessons/toolkit/test_foretelling.py holds that no single rule of thumb passes all of them.
 TABLES = {
     "k80_resnet50": Table(
         "ResNet-50, K80 on EC2", TENSORFLOW, "images/s",
-        (1, 8, 16, 32), (52.4, 378, 751, 1388), 64, 1.5,
+        (1, 8, 16, 32), (52.4, 378, 751, 1388), 64, 1.45,
     ),
     "k80_resnet152": Table(
         "ResNet-152, K80 on EC2", TENSORFLOW, "images/s",
-        (1, 8, 16, 32), (19.4, 146, 291, 565), 64, 1.5,
+        (1, 8, 16, 32), (19.4, 146, 291, 565), 64, 1.3,
     ),
     "p100_vgg16": Table(
-        "VGG16, P100 in one DGX-1", TENSORFLOW, "images/s",
-        (1, 2, 4), (154, 295, 584), 8, 1.5,
+        "VGG16, 32 images a GPU, P100", TENSORFLOW, "images/s",
+        (1, 2, 4), (144, 281, 549), 8, 1.45,
     ),
     "a100_minutes": Table(
         "ResNet-50 to 75.9 %, A100 of Dell XE8545", "MLPerf training v2.0",
-        "minutes", (4, 8, 16, 32, 64), (62.21, 33.45, 17.10, 9.79, 5.53), 128, 1.6, True,
+        "minutes", (4, 8, 16, 32, 64), (62.21, 33.45, 17.10, 9.79, 5.53), 128, 1.5, True,
+    ),
+    "llm_tokens": Table(
+        "A language model, H100 of MareNostrum 5",
+        "J. Torres, Supercomputing for Artificial Intelligence, chapter 15", "tokens/s",
+        (1, 2, 4, 8, 16), (48229, 92376, 173728, 338376, 669904), 32, 1.25,
     ),
     "megascale": Table(
         "175 B parameters, batch 6,144, MegaScale", "arXiv 2402.15627, table 2",
-        "seconds a step", (3072, 6144, 8192), (23.66, 12.21, 9.56), 12288, 1.5, True,
+        "seconds a step", (3072, 6144, 8192), (23.66, 12.21, 9.56), 12288, 1.3, True,
     ),
 }  # fmt: skip
 PACKED = (
-    "c-l>nF;BxV5QYEBDGN&!C27-^ZiRsjF~EdSbxp3ZRmZM;7ovjr?_69|F+}q4?)zTecXry8`$+6bnljtI*X!jn&z="
-    "dRy8yy*bPl>O9-Q@kk$vR<@>Nso!TqMnvz-UBy%7W92x15vvfS=qLIxLDau`A+4WI|~7fnsT`n6%0W5*Z<Sk&<J^"
-    "2W(^uF7)%+4t2-MO8VQ9+jhn0K1_><L+2NJW<SHvSO@<;0Xq7^+}0=GehyC5G!R-)T=yuAeo5#U)6~Vc-0r3Lu+`"
-    "hC!k0IPt;KdaaLZ-HM4rTPO@};Kxs`94b&sI=twQAVxcSUz*!NeArhf@{cqb5x-0EA6x%P-;#=?`ZIVW`x*0JC53"
-    "QatUQ#ht{rm#8_mD~"
+    "c-n1JO^e$=4E-x2u=HY#KN7FIw-icmZ4WIyloGVI>=`ni2_q#YE&cD+jF;_Y4+bMYy$?PA*`5396p1~_q1rvc&*p"
+    "KzFJSkXFuFS+OjqY%4A*C8{ao&T>9_wY^`S{S@B3QEM-OCYBL>0*Vh9|vyspBE3@)$~u!KkoKo98eidup78N!laQ"
+    "w$5V4Sf3goj18lT~(*sJl9>)>YGYuU%Z+#=%%-|23)96_7Qv#lP1>-NPvB&g-H!aa3feL;fGbn-5%_MGqEOCNCB&"
+    "%Y?7dEdswV<Hh7pLj+VSINW>et&4LCClaMbmo>d$AO=!VU35u$(w<wsRXw0h+r!Z~VbUOY(vJ&~1AS;*fP2cDe2E"
+    "*x40&8;PiAEYB2Bw!Y9df8gSW||y{fsi0P0P9EB;iaxE7fgtICQ<vKjL7LyIcm;@R0i`;kb-w+&j*N2%d>E<7A`4"
+    "6wAbg9xxrXgNGs=QIEwGEjqYhl+Ed&tPFIcxbbE$3(d#_I!ac$vQ2;35u6oq>X}3ooqq^BlCtG+udTBEO%VK(cA3"
+    "59#;y7!X6<CqHO6~ZSGB+Y0ESQL?f"
 )
 
 

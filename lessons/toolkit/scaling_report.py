@@ -30,9 +30,11 @@ def write(
     question: str = "",
     recommendation: str = "",
     unknown: str = "",
+    costs: Mapping[str, object] | None = None,
     file: str = REPORT,
 ) -> None:
-    """Write the report and its picture. runs: of the study; laws: what was fitted, by name."""
+    """Write the report and its picture. runs: of the study; laws: what was fitted, by name; costs:
+    of jobs, as the scheduler's accounting tells them."""
     tables = dict(by_kind(runs))
     if not tables:
         raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
@@ -42,7 +44,8 @@ def write(
         "Hardware": hardware(runs),
         "Table": "\n\n".join(table(kind, rows) for kind, rows in tables.items()),
         "Picture": f"![Speedup against ranks, every round a point]({PICTURE})",
-        "Law": law_list(laws),
+        "Law": listed(laws),
+        **({"Cost": listed(costs)} if costs else {}),
         "Recommendation": recommendation,
         "What is not known": unknown,
     }
@@ -60,8 +63,8 @@ def table(kind: str, rows: Sequence[Row]) -> str:
     )
 
 
-def law_list(laws: Mapping[str, object]) -> str:
-    return "\n".join(f"- {name}: {value}" for name, value in laws.items())
+def listed(told: Mapping[str, object]) -> str:
+    return "\n".join(f"- {name}: {value}" for name, value in told.items())
 
 
 def hardware(runs: Sequence[Run]) -> str:

@@ -16,10 +16,10 @@
 # **Where does my program run, who decides that, and where does its output go?**
 #
 # A supercomputer is many machines on one network. You type on a **login node**, which all users
-# share. Your program runs on **compute nodes**. The **scheduler** (here Slurm) gives them to one
-# job at a time. Nothing is trained in this lesson: you send programs to a node, watch one, cancel
-# one, and find out where they ran. On a laptop the same files work, because the course's own small
-# scheduler plays Slurm's part.
+# share. Your program runs on **compute nodes**. The **scheduler** (here Slurm) decides which job gets
+# which of them, and when. Nothing is trained in this lesson: you send programs to a node, watch one,
+# cancel one, and find out where they ran. On a laptop the same files work, because the course's own
+# small scheduler plays Slurm's part.
 #
 # Allow 40 minutes.
 
@@ -35,19 +35,27 @@ import sys
 import time
 from pathlib import Path
 
+from cluster.jobs.notebook import JobError, submit_once
 from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_00 as check
 
 # %% [markdown]
 # ## Predict
 #
-# Before any run, commit yourself. Only that you predicted counts, not whether you were right.
-# `train.py` prints one line for each task: its number, its host and its cores.
+# Run the cells from the top, one after the other, with Shift+Enter. When you come back to a page another
+# day, begin at the top again: *Run → Run All Above Selected Cell*.
 #
-# 1. Which host name does `python train.py` print when you start it right here?
-# 2. And when the same line runs in a job: the same name, or another? `"same"` or `"other"`
+# Where a cell or a program says `raise NotImplementedError("…")`, something is left for you to write. Put
+# it in place of that line.
+#
+# Here it is your predictions. Before any run, commit yourself. Only that you predicted counts, not whether
+# you were right. `train.py` prints one line for each task: its number, its host and its cores.
+#
+# 1. Which host name does `python train.py` print when you start it right here? A guess, in quotes. (The
+#    prompt of a terminal often shows it.)
+# 2. And when the same line runs in a job: the same name, or another? `"same"` or `"other"`.
 # 3. A job asks for two tasks, and its last line is `launch python -u train.py`. Somebody deletes the
-#    word `launch`. How many task lines does the job print then?
+#    word `launch`. How many task lines does the job print then? A number.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
@@ -64,8 +72,14 @@ answers.note(
 # %% [markdown]
 # ## Where do jobs go?
 #
-# Open a terminal (in JupyterLab: *File → New → Terminal*) and go to this lesson's folder. On your own
-# machine, switch the course's environment on, once in each terminal:
+# Open a terminal: in JupyterLab *File → New → Terminal*. It begins in the folder `lessons`. Go to this
+# lesson's folder:
+#
+#     cd 00_cluster
+#
+# If you started JupyterLab with `make lab`, its terminals know the course's commands. In any other
+# terminal on your own machine, switch the course's environment on, once, in this lesson's folder. (On a
+# cluster your course says how.)
 #
 #     source ../../.venv/bin/activate
 #
@@ -82,21 +96,21 @@ answers.note(
 # partition, modules, and what `launch` means there (`srun`, `mpirun` or `mpiexec`). Every job file
 # of the course reads it, so no lesson changes from computer to computer.
 #
-# `cluster submit` reads it, too. Who types `sbatch` by hand reads it first, once in each terminal:
+# `cluster submit` reads it, too. If you type `sbatch` yourself, read it first, once in each terminal:
 #
 #     source ~/.dl-course/site.sh
 #
 # ## Watch a job, and cancel it
 #
-# `clock.sbatch` prints the time every two seconds, and never ends. Submit it. The answer is a number: put it
-# in the place of `JOB` in the lines after it.
+# `clock.sbatch` prints the time every two seconds, and never ends. Submit it. The answer ends with a number.
+# It is the job's; type it in place of `JOB` from here on.
 #
 #     cluster submit clock.sbatch
 #     cluster queue
 #     cluster logs -f JOB
 #
-# The last line shows the output as it grows, until you press Ctrl+C. The job goes on. End it, and see
-# what is left of it in the accounting:
+# The last line shows the output as it grows, until you press Ctrl+C. That ends your watching, not the
+# job. End the job, too, and see what is left of it in the accounting:
 #
 #     cluster cancel JOB
 #     cluster queue
@@ -105,15 +119,18 @@ answers.note(
 # The next cell types the same lines for you.
 
 
-# %%
+# %% tags=["setup"]
 def typed(line):
-    """Run a line as your terminal does, in the course's environment."""
+    """Run a line as your terminal does, in the course's environment; what it printed."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(line, shell=True, env=os.environ | {"PATH": path}, capture_output=True)
     print(f"$ {line}\n{done.stderr.decode()}{done.stdout.decode()}")
+    if done.returncode:
+        raise JobError(f"`{line}` failed, with exit code {done.returncode}: read what it printed")
     return done.stdout.decode()
 
 
+# %%
 clock = typed("cluster submit clock.sbatch").split()[-1]
 output = Path(f"clock_{clock}.out")
 while not (output.is_file() and output.read_text().count(" on ") > 2):
@@ -124,19 +141,18 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets; `CF` means
-# *configuring*: the nodes are being prepared. `R` means *running*. Then the job has gone from
-# the list, and only the accounting knows it: `CANCELLED`, with the seconds that it held its core.
+# *configuring*: the nodes are being prepared. `R` means *running*. After the cancel the job is gone from
+# the queue. Only the accounting still knows it: `CANCELLED`, with the seconds that it held its core.
 #
-# `cluster` prints the scheduler's own command each time. Learn those, for they work on every Slurm
-# machine of the world:
+# `cluster` prints the scheduler's own command each time. Learn those: they work on every Slurm machine.
 #
-# | the course | Slurm |
-# |---|---|
-# | `cluster submit clock.sbatch` | `sbatch clock.sbatch` |
-# | `cluster queue` | `squeue --me` |
-# | `cluster logs -f JOB` | `tail -f clock_JOB.out` |
-# | `cluster cancel JOB` | `scancel JOB` |
-# | `cluster accounting JOB` | `sacct -X --jobs=JOB` |
+# | the course | Slurm | tells you |
+# |---|---|---|
+# | `cluster submit clock.sbatch` | `sbatch clock.sbatch` | the job's number |
+# | `cluster queue` | `squeue --me` | which of your jobs wait and why, which run, where and how long |
+# | `cluster logs -f JOB` | `tail -f clock_JOB.out` | what the job prints, while it runs |
+# | `cluster cancel JOB` | `scancel JOB` | nothing: the job ends |
+# | `cluster accounting JOB` | `sacct -X --jobs=JOB` | how the job ended, on which nodes, how long, how many cores it held |
 #
 # ## The request
 #
@@ -157,8 +173,11 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 # run does not overwrite the first. The wall time is a promise: when it is over, the job is ended.
 # The less you ask for, the sooner you start.
 #
-# **Exercise 0.1.** Fill the five empty directives of `job.sbatch`: two tasks, both on the one node,
-# five minutes, outputs named `00_cluster_<job id>.out` and `.err`. Save, then run this cell.
+# **Exercise 0.1.** Fill the five empty directives of `job.sbatch` (double-click it in the list of files):
+# two tasks, both on the one node, five minutes. The names of both output files begin with `00_cluster_`
+# and the job's number; one ends in `.out`, the other in `.err`. Save the file with Ctrl+S. Then run the
+# next cell. Such a cell checks an exercise. If something is wrong, it says what it expected, what it found
+# and what to try.
 
 # %% tags=["check"]
 check.check_0_1(Path("job.sbatch"))
@@ -172,15 +191,15 @@ check.check_0_1(Path("job.sbatch"))
 #
 # Nobody else can use the cores that you hold, whether you compute on them or not. So you are charged
 # for cores × time, in **core hours** (or GPU hours). How much of it did you use? Slurm also counts
-# the seconds in which a core really worked for you:
+# the seconds in which a core really worked for you. (A laptop has neither of these two commands.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
 #
 # `seff`, where a site has it, does the division for you: *CPU efficiency* is `TotalCPU` over
-# `NCPUS` × `Elapsed`. A training that asks for eight cores and computes on one has 12 %.
+# `NCPUS` × `Elapsed`. A training that asks for eight cores and computes on one has 12.5 %.
 #
-# **Exercise 0.2.** Write both. All times are in seconds.
+# **Exercise 0.2.** Write both as functions. All times are in seconds.
 
 
 # %% tags=["exercise"]
@@ -207,7 +226,8 @@ check.check_0_2(core_hours, cpu_efficiency)
 # Started by `srun` or `mpirun`, the same program runs several times at once. Each process is a
 # **task**, in MPI's words a **rank**, and learns its number from environment variables.
 #
-# **Exercise 0.3.** Complete `facts` in `train.py`. It must also be right where nothing launched it.
+# **Exercise 0.3.** Complete `facts` in `train.py`: it looks the three facts up in `environ`, under the
+# names that `NAMES` lists. It must also be right when no launcher started the program.
 
 # %% tags=["check"]
 import train
@@ -218,25 +238,30 @@ check.check_0_3(train.facts)
 # %% [markdown]
 # ## Result and noise
 #
-# Every program has two output streams. **Exercise 0.4.** In your terminal, type
+# Every program has two output streams: one for its results, one for warnings and errors. A job keeps them
+# in two files, with `--output` and `--error`. Without a job the shell does it: `>` sends the results to a
+# file, `2>` the errors.
+#
+# **Exercise 0.4.** Start `train.py` in your terminal, and look into both files:
 #
 #     python -u train.py > out.txt 2> err.txt
+#     cat out.txt
+#     cat err.txt
 #
-# or run the next cell, which does the same. Then look into both files. A job does the same split
-# with `--output` and `--error`.
+# Then write the first of these lines into the next cell, in quotes, so that this page does it, too.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Exercise 0.4: run the program with its streams in out.txt and err.txt
-command = f"{sys.executable} -u train.py --seconds 0.2 > out.txt 2> err.txt"
-subprocess.run(command, shell=True, check=True)
+### BEGIN SOLUTION Exercise 0.4: set command to the line that you typed, in quotes
+command = "python -u train.py --seconds 0.2 > out.txt 2> err.txt"
 ### END SOLUTION
+_ = typed(command)
 
 # %% tags=["check"]
 check.check_0_4(Path("out.txt"), Path("err.txt"))
 
 # %% [markdown]
-# Why `-u`? A program that writes to a file collects its output in a buffer and writes it now and
-# then. While `tail -f` shows nothing, your job may be doing fine.
+# Why `-u`? A program that writes to a file collects its output in a buffer, and empties it now and then.
+# Until then `tail -f` shows nothing, though your job may be doing fine. `-u` does without the buffer.
 #
 # ## Where this notebook runs
 #
@@ -271,18 +296,16 @@ check.check_0_5()
 # output files.
 
 # %%
-from cluster.jobs.notebook import submit_once
-
 options = {"nodes": "2", "ntasks": "8", "ntasks-per-node": "4"} if profile == "full" else {}
 files = submit_once("job.sbatch", options=options)
 lines = Path(files[0]).read_text().splitlines()
 print("\n".join(line for line in lines if line and ":::MLLOG" not in line))
 
 # %% [markdown]
-# First the facts of the job, which `facts` in the job file prints; then one line from each task. The
-# lines come in any order, for the tasks run at the same time.
+# First come the facts of the job: the line `facts` in the job file prints them. Then there is one line
+# from each task, in any order, for the tasks run at the same time.
 #
-# The cell above left something out. Between these lines stand others, for programs:
+# The cell above left something out: lines that are not for you but for programs.
 
 # %%
 records = [line for line in lines if ":::MLLOG" in line]
@@ -305,12 +328,13 @@ plots.node_grid(run)
 # %% [markdown]
 # **What you should see.** One square for each task, in the row of its node; below, the job from
 # its submission to its end. On a cluster the hosts are not the one you typed on. On a laptop they
-# are: there is only one machine, and the record says `scheduler: laptop`.
+# are: there is only one machine, and the first of the job's facts says `site: laptop`.
 #
-# What did it cost? Each task of `train.py` multiplies matrices for two seconds.
+# What did it cost? Each task of `train.py` multiplies matrices for two seconds. With `--parsable`
+# (sacct calls it `-P`) the accounting prints all its columns, in a form for programs.
 
 # %%
-accounting = typed(f"cluster accounting {run.job_id}").splitlines()
+accounting = typed(f"cluster accounting --parsable {run.job_id}").splitlines()
 row = dict(zip(accounting[0].split("|"), accounting[-1].split("|"), strict=True))
 cores, elapsed = int(row["NCPUS"]), int(row["ElapsedRaw"])
 print(f"{cores} cores for {elapsed} s: {core_hours(cores, elapsed):.4f} core hours,")
@@ -328,12 +352,13 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the wall time that was 
 #     nproc
 #     taskset --cpu-list --pid $$
 #
-# `srun --cpu-bind=verbose …` prints the same for each task. Of the GPUs,
+# The first prints how many cores these are, the second which ones. `srun --cpu-bind=verbose …` prints the
+# same for each task. For GPUs there is
 #
 #     nvidia-smi
 #
-# shows names, memory and the processes on them. It shows the node that you are on; most login nodes
-# have none. To look at the node of a job that runs:
+# It shows their names, their memory and the processes on them: those of the node that you are on, and most
+# login nodes have none. To look at the node of a job that runs:
 #
 #     srun --jobid=JOB --overlap nvidia-smi
 #
@@ -345,13 +370,15 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the wall time that was 
 #     launch python -u train.py
 #     exit
 #
-# (The file is read twice: inside the allocation it also loads the software and brings `launch`.)
-# What you want to keep, give to a job. Without the `exit` the node stays yours, and idle.
+# The site's file is read twice. The first time it tells `salloc` the account and the partition; inside the
+# allocation it loads the software. Without the `exit` the node stays yours, idle, and charged to you. This
+# is for trying things; results that you want to keep come from a job. (A laptop has no `salloc`, and needs
+# none.)
 #
 # ## Break it
 #
-# Now delete the word `launch` from a copy of the job file, and submit it. You have predicted how many
-# task lines there are.
+# The next cell deletes the word `launch` from a copy of the job file, and submits that. You have predicted
+# how many task lines there are.
 
 # %%
 job = Path("job.sbatch").read_text()
@@ -365,15 +392,17 @@ print(*tasks, sep="\n")
 predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
-# `#SBATCH --ntasks=2` reserves the place for two tasks. It starts none: the job file itself runs
+# `#SBATCH --ntasks=2` reserves room for two tasks. It starts none: the job file itself runs
 # once, and whatever it calls runs once. Starting N of them is the launcher's work. The job ends with
-# exit code 0, and half of what you pay for idles.
+# exit code 0, as if all were well, and half of what you pay for idles.
 #
 # Three other jobs went wrong. For each, name the letter of the cause:
 #
-# - **A** output buffered, no `python -u` · **B** no `%j` in the file name · **C** no `srun` or
-#   `launch` before `python` · **D** module not loaded · **E** the launcher started N programs of
-#   size 1 each
+# - **A** output buffered, no `python -u`
+# - **B** no `%j` in the file name
+# - **C** no `srun` or `launch` before `python`
+# - **D** module not loaded
+# - **E** the launcher started N programs of size 1 each
 #
 # 1. `--ntasks=4`, but only one task line in the output.
 # 2. `tail -f` shows an empty file for ten minutes; at the end everything is there.
@@ -402,8 +431,8 @@ answers.note(ranks_seen=len(run.ranks), gflops=gigaflops)
 # | `sbatch` asks for an account, or takes the wrong partition | the site's file was not read: `source ~/.dl-course/site.sh` |
 # | `COMPLETED 0:0`, but the program failed | a failing `srun` followed by an `echo`: the last line's exit code counts; `set -e` in the job ends it at the first failure |
 #
-# Two measured facts: on a real Slurm with two virtual nodes, eight tasks started in 0.1 s; and a
-# limit of one minute ended a job after about 1:25, because Slurm grants some grace.
+# And a limit is not exact: on a real Slurm (one machine that plays four nodes) a limit of one minute ended
+# a job after about 1:25, because Slurm looks only now and then.
 #
 # ## Recap
 #

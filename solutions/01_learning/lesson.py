@@ -15,10 +15,10 @@
 #
 # **What does a program do when it learns, in numbers?**
 #
-# You fit a curve to thirty points, then a network to 60,000 handwritten digits. Both times you do the
-# same: choose a form with free numbers, measure how wrong it is, change the numbers a little so
-# that it is less wrong, repeat. No framework hides anything here. The whole program is about
-# a hundred lines of NumPy, and lesson 06 distributes exactly this program over many workers.
+# You fit a curve to thirty points, then a network to thousands of handwritten digits. Both times you do
+# the same: choose a form with free numbers, measure how wrong it is, change the numbers a little so
+# that it is less wrong, repeat. No framework hides anything here. The whole program is little more than
+# a hundred lines of NumPy, and lesson 06 distributes it over many workers.
 #
 # Allow 60 minutes. The runs of this page together take seconds.
 
@@ -40,11 +40,11 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # Before any run, commit yourself. Only that you predicted counts, not whether you were right.
 #
-# 1. You stand at *w* on the curve ½·a·w². How steep it is there, its slope, is *a·w*. You step
-#    against it, a number lr (the *rate*) times the slope, to *w* − lr·*a·w*, again and again. For
-#    *a* = 4: above which rate lr do you run away instead of coming to rest?
+# 1. You stand at *w* on the curve ½·a·w². Its slope there is *a·w*. You step against the slope, by a
+#    number lr (the *rate*) times it, to *w* − lr·*a·w*. You do so again and again. For *a* = 4: above
+#    which rate lr do you run away instead of coming to rest?
 # 2. A trained network recognises 93 % of the digits. You shuffle its weights: the same numbers,
-#    each at a random place. Which accuracy is left? A fraction of 1.
+#    each at a random place. What accuracy is left? A fraction of 1.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_divergence and predict_shuffled to a number each
@@ -62,10 +62,12 @@ answers.note(predict_divergence=predict_divergence, predict_shuffled=predict_shu
 # ask first? Pattern recognition, classification, clustering: tasks of this kind are easy to show by
 # examples and impossible to spell out. So we choose a form that can be almost any function, and
 # *fit* it to examples. The better the camera and the more insects, the larger the model, the longer
-# the training, and the more often it is trained again. That is why supercomputers come in.
+# the training, and the more often it is trained again. That is where supercomputers come in.
 #
 # The answer is given as **one-hot**: ten numbers, 1 at the right kind and 0 elsewhere. Kind 0 is
 # `1000000000`.
+#
+# How many inputs has the robot's function? And how is kind 3 written, in quotes? (The first kind is 0.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: insect_inputs, a number; insect_one_hot, ten digits
@@ -77,8 +79,9 @@ answers.note(insect_inputs=insect_inputs, insect_one_hot=insect_one_hot)
 # %% [markdown]
 # ## Thirty points
 #
-# The form: a polynomial, w[0] + w[1]·x + w[2]·x² + w[3]·x³. Its free numbers, the **parameters**:
-# four. How wrong it is, the **loss** (or cost): the mean of (polynomial − y)² over the points.
+# The form is a polynomial, w[0] + w[1]·x + w[2]·x² + w[3]·x³. Its four free numbers are its
+# **parameters**. The **loss** (or cost) says how wrong it is: the mean of (polynomial − y)² over the
+# points.
 
 # %% tags=["setup"]
 rng = np.random.default_rng(1)
@@ -97,7 +100,7 @@ def loss(w):
 
 # %% [markdown]
 # Which way is better? Ask each parameter: move it up a little, down a little, and see what the loss
-# does. The change of the loss over the change of the parameter is its **slope**:
+# does. The change of the loss divided by the change of the parameter is its **slope**:
 
 # %%
 e = 1e-6  # "a little"
@@ -117,9 +120,9 @@ for k in range(4):
 # that of the mean over all points is the mean of these.
 #
 # **Exercise 1.1.** Write this gradient, as an array as long as `w`. It is checked against central
-# differences. Use this check on every gradient that you ever write by hand, and use it in float64,
-# NumPy's default with 16 digits; in float32, which has 7, it is off by a thousandth in a program
-# without a fault.
+# differences. Use this check on every gradient that you ever write by hand. Use it in float64, NumPy's
+# default with 16 digits. In float32, which has 7, the slopes of the cell above are off by 5 %, though
+# nothing in it is wrong: the two losses differ only in digits that float32 does not have.
 
 
 # %% tags=["exercise"]
@@ -138,7 +141,7 @@ check.check_1_1(gradient)
 # **Exercise 1.2.** Gradient descent: start somewhere, take `steps` small steps
 # *w ← w − lr · gradient(w)*, and keep every point that you visit. `lr` is the **learning rate**. Here
 # `gradient` is whatever function you are given: it takes `w` alone, so that `descend` works for any
-# loss. And write `w = w - …`: `w -= …` would change the points that you have kept.
+# loss. Write `w = w - …`, for `w -= …` would change the points that you have kept.
 
 
 # %% tags=["exercise"]
@@ -166,10 +169,10 @@ plots.fitted_curves(
 )
 
 # %% [markdown]
-# And three rates. On the curve of your prediction a step takes *w* to (1 − lr·*a*)·*w*: you come to
+# Now three rates. On the curve of your prediction a step takes *w* to (1 − lr·*a*)·*w*. You come to
 # rest if that factor is between −1 and 1, so for lr below 2 / *a*. The loss of this polynomial is a
-# bowl, steeper in some directions than in others; in its steepest *a* is 2.28 (an eigenvalue, by
-# computer), so the largest rate is 2 / 2.28 = 0.88. No faster computer moves that bound.
+# bowl, steeper in some directions than in others. In the steepest direction *a* is 2.28 (an eigenvalue,
+# by computer), so the largest rate is 2 / 2.28 = 0.88. No faster computer moves that bound.
 
 # %%
 rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
@@ -177,19 +180,19 @@ rates = {f"lr {lr}": descend(lambda w: gradient(w, x, y), np.zeros(4), lr, 100)
 plots.losses({name: [loss(w) for w in path] for name, path in rates.items()}, highest=10)
 
 # %% [markdown]
-# **What you should see.** With 0.02 the loss falls and has not arrived after 100 steps; with 0.5 it
-# arrives at 0.016 (0.0113 is the best that any polynomial of this form can do); with 0.92 it first falls, then
-# rises without end. So: start somewhere, measure the error, get the gradient, take a small step, and
-# stop when it is good enough.
+# **What you should see.** With 0.02 the loss falls, and is still on its way after 100 steps. With 0.5 it
+# comes down to 0.016; the best that any polynomial of this form can do is 0.0113. With 0.92 it first
+# falls, then rises without end. So: start somewhere, measure the error, get the gradient, take a small
+# step, and stop when it is good enough.
 #
 # ## A network is a form, too
 #
-# A **neuron** adds its inputs times weights, and a bias, and bends the sum with an **activation**
-# (or transfer) function, here tanh. A **hidden layer** of neurons, then an output layer that adds
-# them up: with enough hidden neurons this form comes as close as you like to *any* continuous
-# function. That is function approximation, and the reason for networks. Here is one for the thirty
-# points of a wilder curve: forward, then backward, then the step. A name like `d_out` reads "how much
-# the loss grows when `out` grows": a slope, as above.
+# A **neuron** multiplies each input by a weight, adds the products and a bias, and bends the sum with an
+# **activation** (or transfer) function, here tanh. A **hidden layer** of such neurons feeds an output
+# layer that adds them up. With enough hidden neurons this form comes as close as you like to *any*
+# continuous function on an interval: that is what function approximation means. Here is a network for
+# the thirty points of a wilder curve: forward, then backward, then the step. Read a name like `d_out` as
+# "how much the loss grows when `out` grows": a slope, as above.
 
 
 # %%
@@ -219,8 +222,8 @@ plots.fitted_curves(
 
 # %% [markdown]
 # **What you should see.** The error falls with the number of hidden units, from about 0.4 with one
-# to about 0.02 with sixteen: one neuron gives one bend. More layers and units can fit more, and need
-# more data and more computing.
+# to about 0.02 with sixteen: one neuron gives one bend. More units and layers can fit more. They also
+# need more data and more computing.
 #
 # ## Sixty thousand digits
 #
@@ -241,17 +244,17 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% [markdown]
 # ## The program
 #
-# Open `train.py` beside this notebook and read it from the top. The network: 784 inputs (the
-# pixels), 64 hidden units with **relu** (max(0, ·)), 10 outputs, one for each digit. **Softmax**
-# turns the ten scores into probabilities, and the loss is the **cross-entropy**, −log of the
-# probability that the right digit was given. A training step is always these five things:
-# forward, result, loss, **back-propagation**, update. Once through all the images is an **epoch**.
+# Open `train.py` beside this notebook and read it from the top. The network has 784 inputs (the
+# pixels), 64 hidden units with **relu** (max(0, ·)), and 10 outputs, one for each digit. **Softmax**
+# turns the ten scores into probabilities. The loss is the **cross-entropy**, −log of the probability
+# that the right digit was given. A training step is always these five things: the forward pass, its
+# result, the loss, **back-propagation**, the update. Once through all the images is an **epoch**.
 #
 # The next three gaps are in `train.py`: fill one, save the file (Ctrl+S), then run its check here.
 #
-# **Exercise 1.3.** Back-propagation is the chain rule: how fast the loss changes with a weight is how
+# **Exercise 1.3.** Back-propagation is the chain rule. How fast the loss changes with a weight is how
 # fast it changes with what the weight feeds, times how fast that changes with the weight. Fill
-# `backward`. From the end to the beginning:
+# `backward`, from the end to the beginning:
 #
 # - the slopes of the scores, `d_scores`: (probabilities − one-hot) / n. Softmax and log cancel to
 #   this; the / n is there because the loss is a mean over n images. Minus one-hot means: minus 1 at
@@ -283,7 +286,7 @@ check.check_1_4(train.minibatches)
 
 # %% [markdown]
 # **Exercise 1.5.** Fill `update`. It is one line in a loop. Papers write it *w ← w − η · ∇Q(w)*: η is
-# the learning rate, Q the loss and ∇Q its gradient. This time *in place*, `param -= …`: the
+# the learning rate, Q the loss and ∇Q its gradient. This time work *in place*, `param -= …`, for the
 # network must see the new numbers.
 
 # %% tags=["check"]
@@ -291,15 +294,15 @@ importlib.reload(train)
 check.check_1_5(train.update)
 
 # %% [markdown]
-# A slide of a course explained back-propagation like this. One line updates the wrong thing: which?
+# A course's slide explained back-propagation like this. One line updates the wrong thing. Which one?
 #
 # - **A** Inputs X and Y are fed to the network, which predicts Z.
 # - **B** A loss function says how large the error of Z is.
 # - **C** Compute the derivatives of the loss with respect to X and Y, dL/dX and dL/dY.
 # - **D** Subtract dL/dX and dL/dY from X and Y.
 #
-# And count, before the program does: how many parameters (weights and biases) has the hidden layer,
-# how many the output layer? And what is the loss of a network that gives every digit the
+# Then count, before the program does: how many parameters (weights and biases) has the hidden layer,
+# and how many has the output layer? And what is the loss of a network that gives every digit the
 # probability 1/10?
 
 # %% tags=["exercise"]
@@ -320,7 +323,8 @@ answers.note(params_hidden=params_hidden, params_output=params_output)
 #     cluster submit job.sbatch --train-samples 12800 --epochs 3
 #
 # `submit_once` does the same from here: it prints the real command, waits, and returns the output
-# files. If outputs of this job lie in the folder already, it takes those: delete them to run again.
+# files. Run the cell twice and the job still runs once, unless you changed a program or the job file in
+# between.
 
 # %%
 from autograder.reading.files import read_files
@@ -340,8 +344,8 @@ plots.accuracy_curves({"NumPy": run})
 # 2.3. Afterwards it creeps. With 12,800 images and 3 epochs five seeds ended at test
 # accuracies from 0.927 to 0.934, with all 60,000 and 5 epochs from 0.968 to 0.972 (2 cores, NumPy
 # 2.4). One core of that machine needed 0.07 s per epoch for 12,800 images and 0.29 s for 60,000. Your
-# seconds will be others; your accuracy will not. The seed alone moves the accuracy by half a per
-# cent, so do not praise a change that gains less.
+# seconds will differ; your accuracy should not. The seed alone moves the accuracy by up to 0.7
+# percentage points, so do not praise a change that gains less.
 #
 # ## Where is the knowledge?
 #
@@ -354,8 +358,9 @@ w1, b1, w2, b2 = np.split(weights, np.cumsum([784 * 64, 64, 640]))
 plots.weight_images(w1.reshape(784, 64))
 
 # %% [markdown]
-# Blue pixels speak for the unit, red ones against it. Strokes and arcs appear where digits are, and
-# noise at the rim, where all images are empty and nothing was to be learnt. Now shuffle:
+# Where a picture is blue, ink makes its unit larger; where it is red, smaller. Strokes and arcs appear
+# where digits are. At the rim, where all images are empty, there was nothing to learn, and the random
+# start is still there. Now shuffle the weights:
 
 
 # %%
@@ -373,10 +378,10 @@ predictions.compare("predict_shuffled", float(shuffled_accuracy))
 
 # %% [markdown]
 # **What you should see.** The trained accuracy is the job's. Shuffled, about one digit in ten is
-# right: that is guessing. The same numbers, and nothing known.
+# right: that is guessing. The numbers are the same, and nothing is known any more.
 #
-# Last, your other prediction. Above which rate does descent on ½·a·w² diverge, for *a* = 4? Write it
-# down, then let your `descend` try it.
+# Last, your other prediction. Above which rate does descent on ½·a·w² diverge, for *a* = 4? By now you
+# can compute it. Write it down, then let your `descend` try it.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set divergence_rate to a number
@@ -397,7 +402,7 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 # |---|---|
 # | loss explodes, or sticks near 2.3 with accuracy 0.10 | gradient not divided by the batch, so a rate 32 times too large |
 # | `RuntimeWarning: overflow encountered in exp`, then `nan` | softmax without subtracting the maximum |
-# | a gradient check off by a thousandth, though the program is right | done in float32 |
+# | a gradient check off by a few per cent, though the program is right | done in float32 |
 # | accuracy jumps up and down from batch to batch, and the test accuracy is 0.16 | images sorted by digit, and not shuffled. (MNIST's own order is mixed: never shuffled, it still gave 0.92 to 0.93, where shuffled gave 0.93; 12,800 images, three seeds) |
 # | an array of n × n losses, memory gone | shapes (n,) and (n, 1) were broadcast against each other |
 # | the loss does not move at all | `param = param - …` instead of `param -= …` |
@@ -405,12 +410,11 @@ predictions.compare("predict_divergence", min(lr for lr, end in ends.items() if 
 # ## Recap
 #
 # - Your predictions came back. The rate's bound follows from the curvature, 2 / *a*, and you can know it
-#   before you run. That shuffled weights know nothing says where knowledge is: in the places, not in
-#   the numbers.
+#   before you run. Shuffled weights know nothing: knowledge is in which number stands where.
 # - Learning = a form with free numbers, a loss, its gradient, many small steps.
 # - Back-propagation is the chain rule from the loss to every weight; central differences check it.
 # - The rate has an upper bound that the curvature of the loss sets.
-# - An epoch is ceil(samples / batch) steps. What was learnt lies in the weights.
+# - An epoch is ceil(samples / batch) steps, the last one smaller if need be.
 #
 # **Hand in**: this packs the folder and says what is in it.
 #

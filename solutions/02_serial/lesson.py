@@ -18,8 +18,8 @@
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and
 # PyTorch write them for you. You train the same network with both on one device, give the
 # training to the batch system, and learn to say how fast it was, with the uncertainty that
-# belongs to the number. Later lessons train other networks and measure a base of their own; they
-# state its speed with the four functions that you write here.
+# belongs to the number. Later lessons train other networks and measure a base of their own. They
+# state their speed with the four functions that you write here.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
@@ -31,11 +31,11 @@ import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07 says why
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, data, plots, predictions
+from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_02 as check
 
+quiet.tensorflow()
 sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epochs", "4"]}[profile]
 
 # %% [markdown]
@@ -43,7 +43,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # Before any run, commit yourself. Only that you predicted counts, not whether you were right.
 #
-# 1. Which test accuracy will a network of 407,050 parameters reach on handwritten digits?
+# 1. What test accuracy will a network of 407,050 parameters reach on handwritten digits?
 #    A fraction of 1.
 # 2. The same training on two ranks, each with half of the images: how many times as fast is an epoch?
 #    A number: 2 if it takes half the time, 1 if it takes as long as before.
@@ -61,7 +61,7 @@ answers.note(predict_accuracy=predict_accuracy, predict_two_ranks=predict_two_ra
 # MNIST: 60,000 handwritten digits to learn from and 10,000 to be tested on, 28 × 28 pixels from 0
 # to 255. `data.load` finds the four IDX files, verifies their checksums and divides by 255.
 # If you forget that division in a program of your own, the first layer sees inputs 255 times too
-# large and training stumbles.
+# large, and the training stumbles.
 
 # %%
 mnist = data.load("mnist")
@@ -72,26 +72,26 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% [markdown]
 # ## The program, Keras
 #
-# Open `train.py` beside this notebook. Against lesson 01 these lines changed:
+# Open `train.py` beside this notebook. This has changed since lesson 01:
 #
-# - the forward and backward pass and the update became a **model** and **`fit`**;
-# - SGD became **Adam**, which keeps two numbers for each parameter;
-# - `--epochs`, `--batch-size` and friends come from the command line, so that a job file can
-#   change them without touching the program (where older material types `--batch_size`, that works,
-#   too);
-# - a **record** (lesson 00) prints what is measured: at the start, after each epoch, at the end. Its
-#   clock only moves forward, and is read after the device has finished its work.
+# - The forward pass, the backward pass and the update became a **model** and **`fit`**.
+# - SGD became **Adam**, which keeps two numbers for each parameter.
+# - Keras runs the loop over epochs and batches. So the **record** (lesson 00) became a *callback*, which
+#   Keras calls at the start, after each epoch and at the end. Its clock only moves forward, and is read
+#   after the device has finished its work.
+#
+# The options are lesson 01's: with `--epochs`, `--batch-size` and the others a job file changes the
+# training without touching the program. (Where older material types `--batch_size`, that works, too.)
 #
 # This lists all options:
 #
 #     python train.py --help
 #
-# Keras is a high-level interface. It was once a front end for TensorFlow, CNTK and Theano; today
-# TensorFlow, PyTorch and JAX can do its work.
+# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and
+# Theano; today they are TensorFlow, PyTorch and JAX.
 #
 # **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
-# 10 units with `softmax`. Save the file and run this cell. (Red lines about *oneDNN* are how
-# TensorFlow says hello on its error stream. They are no error.)
+# 10 units with `softmax`. Save the file and run this cell.
 
 # %% tags=["check"]
 import train
@@ -100,7 +100,8 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_2_1(train.build_model)
 
 # %% [markdown]
-# Count once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10 biases.
+# Count the parameters once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10
+# biases.
 #
 # ## The program, PyTorch
 #
@@ -108,7 +109,7 @@ check.check_2_1(train.build_model)
 # contains the softmax, so the network ends without one. With a second softmax the loss never
 # falls below 1.46: the largest probability it can then express is *e* / (*e* + 9).
 #
-# **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step is four calls.
+# **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step.
 
 # %% tags=["check"]
 import train_torch
@@ -126,7 +127,7 @@ check.check_2_2(train_torch.train_step)
 #     cluster queue
 #     cluster logs -f JOB
 #
-# with the job's number in the place of `JOB`. (`sbatch job.sbatch` wants your site's settings first:
+# with the job's number in place of `JOB`. (`sbatch job.sbatch` wants your site's settings first:
 # `source ~/.dl-course/site.sh`, once in each terminal.)
 #
 # From here, `submit_once` does the same: it prints the real command, waits, and returns the
@@ -144,8 +145,8 @@ torch_files = submit_once("job_torch.sbatch", *sizes)
 #
 #     cat 02_keras_*.out
 #
-# Between the lines that Keras prints for people stand the record's. Whoever grades or draws reads
-# only what the job printed.
+# The lines that Keras prints for people stand between those of the record. The pictures below are drawn
+# from this output, and it is graded: neither looks at your variables here.
 
 # %%
 from autograder.reading.files import read_files
@@ -172,11 +173,11 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # %% [markdown]
 # **What you should see.**
 #
-# - The first bar is hatched, because the first epoch does not count: it also pays for tracing the
-#   program, allocating memory and cold files. Put it into a mean, and whatever compiles less looks
-#   "faster".
+# - The first bar is hatched, because the first epoch does not count. It also pays for tracing the
+#   program, allocating memory and reading cold files. Put it into a mean, and whatever compiles less
+#   looks "faster".
 # - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine;
-#   seconds do. With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and
+#   seconds do. With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras, and
 #   0.951 to 0.954 in PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller
 #   than this spread says nothing about the frameworks. With all 60,000 images both pass 0.97.
 # - A course at Jülich printed for this program, with TensorFlow 1.13 on one GPU, 8, 7, 7 and 7 s per
@@ -317,18 +318,22 @@ predictions.compare("predict_two_ranks", speedup(epoch_time(one), epoch_time(two
 # %% [markdown]
 # Each rank did half of the work. On two idle cores that is hardly faster than one rank, perhaps slower.
 # (Was yours twice as fast? Then something else slowed your first job: measure both once more, with
-# `submit_once(…, again=True)`.) Why so little? After each batch of 32
-# images the ranks exchange 407,050 gradients, and the computing between two exchanges takes about a
-# millisecond on a CPU core. **There is too little work for each exchange.** Lesson 06 tells what an
-# exchange costs; lesson 07 uses a network for which it pays. With more ranks than your machine has
-# cores, no speedup can be shown at all.
+# `submit_once(…, again=True)`.)
+#
+# Why so little? After each batch of 32 images the ranks exchange 407,050 gradients. The computing between
+# two exchanges takes about a millisecond on a CPU core. **There is too little work for each exchange.**
+#
+# That is why speedups stop. A step takes computing *plus* exchange, so two ranks reach 2 only if the
+# exchange costs nothing. In *strong* scaling every further rank makes it worse: the computing of a step
+# shrinks, the exchange does not. Lesson 06 tells what an exchange costs. Lesson 07 uses a network for
+# which it pays. And with more ranks than your machine has cores, no speedup can be shown at all.
 
 # %% [markdown]
 # ## Write down your answers
 #
-# With *your* functions and *your* job's seconds. They are compared with what the outputs say.
-# The last one is a word: a program takes 215 s per epoch on 20 CPU cores and 14 s on one H100.
-# Is 15 its parallel speedup? `"yes"` or `"no"`.
+# The cell below notes them, with *your* functions and *your* job's seconds. The grader compares them with
+# what the outputs say. One is left to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one
+# H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set cpu_gpu_is_speedup to "yes" or "no"
@@ -361,17 +366,19 @@ answers.note(
 #
 # ## Recap
 #
-# - Your predictions came back. Accuracy can be foreseen: it hardly depends on machine or framework. Who
-#   said 2 for two ranks forgot the exchange; from now on, ask how much work stands between two of them.
+# - Your predictions came back. Accuracy can be foreseen: it hardly depends on machine or framework. If you
+#   said 2 for two ranks, you forgot the exchange. From now on, ask how much work stands between two
+#   exchanges.
 # - A framework writes the backward pass and the update; data, sizes, clock and honesty remain yours.
 # - Time of an epoch: the median without the first. Throughput: training samples ÷ that time.
-# - Speedup only for the same work on the same hardware, and with the word that says what was kept the
-#   same: strong, epoch or weak. Whole seconds give an interval, not a number.
+# - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with
+#   the word that says what was kept the same: strong, epoch or weak. Whole seconds give an interval, not
+#   a number.
 #
 # **Hand in**: this packs the folder and says what is in it.
 #
 #     lessons submit 02
 #
-# Next: 03 trains a network for which it pays, 06 shows what travels between two workers. Further
-# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
+# Next: 03 trains a network for which a second device pays, 06 shows what travels between two workers.
+# Further reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
 # *Supercomputing for Artificial Intelligence*.

@@ -20,6 +20,10 @@
 # never fill the memory. You build the network, count its parameters and its memory, train it on one
 # device, and lay your numbers beside published ones.
 #
+# The time that one device needs for an epoch is the **baseline**. It is what a speedup is measured
+# against: speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, or
+# of something else, so is every speedup that is stated with it.
+#
 # Allow 60 minutes. On two CPU cores the runs of this page take one to two minutes together. Your own
 # task near its end takes another three to six, twice.
 
@@ -31,11 +35,11 @@ import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the programs do
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, data, plots, predictions
+from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_03 as check
 
+quiet.tensorflow()
 few = ["--size", "32", "--train-samples", "512"]
 train_words, compare_words = {
     "smoke": ([*few, "--test-samples", "512", "--batch-size", "64", "--epochs", "3"], few),
@@ -48,8 +52,8 @@ cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
 #
 # Before any run, with paper and pencil:
 #
-# 1. How many steps has an epoch of 50,000 images at batch 256?
-# 2. How many parameters has ResNet50V2 for 10 classes? The order of magnitude will do.
+# 1. How many steps does an epoch of 50,000 images take at batch 256?
+# 2. How many parameters does ResNet50V2 have for 10 classes? The order of magnitude will do.
 # 3. How many bytes are 50,000 pictures of 128 × 128 pixels and 3 colours in float32?
 
 # %% tags=["exercise"]
@@ -64,14 +68,14 @@ answers.note(predict_bytes=predict_bytes)
 # %% [markdown]
 # ## The data
 #
-# CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009): 60,000 photographs of ten kinds of things, 32 ×
-# 32 pixels; 50,000 to learn from, in five files, and 10,000 to be tested on, in a sixth. The files
-# are *pickles*. Unpickling a file runs whatever its author wrote into it; so `data.load` uses a
+# CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009) has 60,000 photographs of ten kinds of things, 32 ×
+# 32 pixels each: 50,000 to learn from, in five files, and 10,000 to be tested on, in a sixth. The files
+# are *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` uses a
 # reader that knows only the few operations that these six files need, and verifies their checksums.
 #
 # In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
 #
-# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). It is two calls.
+# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). Two calls do it.
 
 
 # %% tags=["exercise"]
@@ -100,12 +104,12 @@ plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
 # The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. No error
-# tells you, and a network trains on them without complaint. **Look at your data once, as it goes into
-# the network.**
+# tells you, and a network trains on such pictures without complaint. **Look at your data once, as it goes
+# into the network.**
 #
 # ## The program
 #
-# This cell shows what `train.py` changes against lesson 02's. (In your copy two gaps are open.)
+# The next cell shows how `train.py` differs from lesson 02's. (In your copy two gaps are open.)
 
 # %%
 import difflib
@@ -120,8 +124,8 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
         print(line)
 
 # %% [markdown]
-# The pictures are enlarged to 128 × 128 to make the work heavier, as a course at the Barcelona
-# Supercomputing Center does, whose numbers we want to compare with. How large would all 50,000 be in
+# The pictures are enlarged to 128 × 128 to make the work heavier. A course at the Barcelona
+# Supercomputing Center does so, and we want to compare with its numbers. How large would all 50,000 be in
 # float32? That was your third prediction.
 
 # %%
@@ -136,9 +140,9 @@ predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 # **Exercise 3.2.** Fill `prepare` in `train.py`: `.batch(batch)`, then `.map` with a function of a
 # batch's images and labels that casts to float32, divides by 255 and resizes.
 #
-# In training, what comes through `prepare` beside an image is its number in the data set. The record
-# puts the label in its place afterwards. So it can count which images were really read, and compare
-# some of them with the data set's own. Your function has to pass that number on unchanged.
+# In training, what comes through `prepare` beside an image is not its label but its number in the data
+# set. Pass it on unchanged. The record puts the label in its place afterwards. So it can count which
+# images were really read, and compare some of them with the data set's own.
 
 # %% tags=["check"]
 import train
@@ -152,8 +156,8 @@ check.check_3_2(train.prepare)
 # *Keras Applications* holds some forty well-known networks, ready to build. The number in a name is its
 # depth: the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed
 # 15 times fewer parameters (as BSC's article counts). VGG showed that depth matters. ResNet (2015) made
-# 50, 101 and 152 layers trainable by adding a block's input to its output; V2 (2016) put the
-# normalisation first. They are compared by top-1 and top-5 accuracy: how often the right one of
+# 50, 101 and 152 layers trainable by adding a block's input to its output. V2 (2016) put the
+# normalisation first. Such networks are compared by top-1 and top-5 accuracy: how often the right one of
 # ImageNet's 1,000 classes is the network's first guess, or among its first five.
 #
 # | argument | meaning |
@@ -205,7 +209,7 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 #
 # ## Fewer bits
 #
-# Half the bytes per number mean half that memory, and GPUs multiply short numbers many times as fast: an
+# Half the bytes per number mean half that memory. And GPUs multiply short numbers many times as fast: an
 # A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What gets lost
 # depends on where the bits are taken from:
 #
@@ -231,9 +235,9 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 # different: TensorFlow uses it by itself, and PyTorch does for convolutions but not for other products
 # (versions 2.21 and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100,
 # and with 23 on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to
-# divide their seconds: say with a throughput in which precision it was.
+# divide their seconds. With a throughput, say in which precision it was.
 #
-# **Exercise 3.4.** Steps of an epoch.
+# **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
 
 
 # %% tags=["exercise"]
@@ -253,8 +257,8 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # %% [markdown]
 # ## Run it
 #
-# SGD with a rate of 0.01, as Barcelona did. The first job trains ResNet50V2. The second one compares
-# batches and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
+# The optimizer is SGD with a rate of 0.01, as in Barcelona. The first job trains ResNet50V2. The second one
+# compares batches and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
 # ResNet50V2 at three batch sizes and ResNet101V2.
 
 # %%
@@ -282,8 +286,8 @@ plots.beside_published(
 #
 # - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves stay
 #   far behind the rings. In `full` network, data, batch and rate are Barcelona's. Its random numbers,
-#   its TensorFlow and its GPU are not; nobody has measured yet how near your points come. Either way the
-#   rings are a reference, not a target.
+#   its TensorFlow and its GPU are not, and nobody has measured yet how near your points come. Either way
+#   the rings are a reference, not a target.
 # - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in
 #   its first epoch and 14 s in the second on one H100, 215 s on 20 CPU cores (MareNostrum 5, in
 #   J. Torres' textbook). Never divide numbers of different hardware to tell how a program scales.
@@ -321,12 +325,12 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
 
 # %% [markdown]
 # - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
-#   the knob of data parallelism, and also why a too small one makes every comparison look bad.
+#   the knob of data parallelism, and why a batch that is too small makes every comparison look bad.
 #   CPU cores are full early, a GPU late. Whiskers that overlap say that you saw no difference.
 # - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file), lower the
 #   batch, and then run *all* that you compare with the same one.
-# - Parameters are not work. What each pixel goes through decides the seconds: compare the rows of
-#   your table, parameters against images per second.
+# - Parameters are not work. What each pixel goes through decides the seconds. Compare the rows of
+#   your table: parameters and images per second.
 #
 # ## Your own task: ResNet152V2
 #
@@ -357,22 +361,23 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 #     source ~/.dl-course/site.sh
 #
-# This sets what your site wants of a job: partition and account, say. On a cluster, ask for a node next
-# (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the software:
+# This sets what your site wants of a job: account, partition and GPUs, say. On a cluster, ask for a node
+# next (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     source ~/.dl-course/site.sh
 #
-# (`salloc` wants account, partition and GPUs as `sbatch` does; the site's variables begin with `SBATCH_`,
-# so name them again: `--account=…`.) Then, for `full`:
+# Then, for `full`:
 #
 #     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
 #     exit
 #
 # `launch` is the site's way to start a program with all the cores that you asked for. A bare
 # `srun python` may get one core of the eight: since Slurm 22.05 `srun` no longer takes over the
-# `--cpus-per-task` of the allocation. A laptop has nothing to allocate, so there, for `smoke`, you type
-# (and in an allocation `launch python` for `python`):
+# `--cpus-per-task` of the allocation.
+#
+# A laptop has nothing to allocate. There, for `smoke`, you type (in an allocation with `launch python` in
+# place of `python`):
 #
 #     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
 #     python -u train.py --model ResNet152V2 $small --epochs 2 | tee 03_interactive.out
@@ -393,7 +398,8 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 # ## What the constructor gives
 #
-# **Exercise 3.6.** Predict the output shapes. The first entry is `None`, the batch, which is not known yet.
+# **Exercise 3.6.** Predict the output shapes, one tuple for each letter. The first entry is `None`: the
+# batch is not known yet.
 #
 # | | `ResNet50V2(weights=None, …)` |
 # |---|---|
@@ -432,13 +438,13 @@ check.check_3_6(shapes)
 # And three more:
 #
 # 3. 42 s for an epoch of 50,000 images: how many images per second?
-# 4. Why does `weights="imagenet"` hang on many a compute node? (a) the weights do not fit into the
+# 4. Why does `weights="imagenet"` hang on many compute nodes? (a) the weights do not fit into the
 #    GPU; (b) they are downloaded, and there is no internet; (c) 10 classes need fewer. One letter.
 # 5. After 24 steps training accuracy is 0.2, test accuracy 0.10. What has not settled? (a) the shuffle;
 #    (b) the learning rate; (c) the running averages of batch normalisation. One letter.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set classes_published, top_needs_224, barcelona_throughput, letters
+### BEGIN SOLUTION Answer: classes_published, top_needs_224, barcelona_throughput, why_none, not_settled
 classes_published = 1000
 top_needs_224 = "no"
 barcelona_throughput = 50_000 / 42
@@ -472,8 +478,8 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # - Memory: parameters, gradients and optimizer, plus the layers' outputs times the batch. Fewer bits
 #   halve it, and change the digits.
 # - A baseline is one device's median epoch without the first, with everything that it depends on: network,
-#   size, batch, device, precision, versions. Compare only what agrees in all of them. Lessons 05 and
-#   07 measure bases of their own, with their own program and batch.
+#   size, batch, device, precision, versions. Divided by the time on N devices it is their speedup, if all
+#   of these agree. Lessons 05 and 07 measure bases of their own, with their own program and batch.
 #
 # **Hand in**: this packs the folder and says what is in it.
 #

@@ -16,9 +16,10 @@
 # **Is the device waiting for data, and how would I know?**
 #
 # Training needs four things of a machine: arithmetic, memory, a network between nodes, and
-# input and output that many readers can use at once (so a workshop of Cray listed them in 2018). This
+# input and output that many readers can use at once. (A workshop of Cray's listed them so in 2018.) This
 # lesson is about the last one. You read the same images from single files, from packs and from memory.
-# You replace the network by a wait, to see the input alone, and build the pipeline that hides it.
+# You replace the neural network by a wait, to see the input alone. Then you build the pipeline that hides
+# the input behind the computing.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
@@ -31,14 +32,14 @@ import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's products on one core, as its sums
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, predictions
+from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_04 as check
 
+quiet.tensorflow()
 small = "--train-samples 6400 --size 32 --batch-size 64 --buffer 512 --epochs 5"
 sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 
@@ -46,7 +47,7 @@ sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 # ## Predict
 #
 # 1. 6,400 images lie in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How
-#    many times as many images per second come from the packs? A number.
+#    many times as fast are images read from the packs? A number.
 # 2. The input makes batches ahead while a GPU computes (*prefetch*). Still the GPU waits for its input
 #    half of the time. Does a second GPU in the same node, fed by the same input, shorten the epoch?
 #    `"yes"` or `"no"`.
@@ -61,14 +62,14 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # %% [markdown]
 # ## Packs
 #
-# A file has a price before its first byte: its name is looked up, its rights are checked, it is opened
-# and closed. On a cluster one server looks up the names for everybody. Many readers of many small files
-# are the hardest work that it can get (SURF's slides on large-scale training say so, too). Once a file
-# is open, more bytes cost little. So images are put into **packs**; TFRecord, WebDataset and HDF5 files
-# are packs.
+# A file has a price before its first byte: its name is looked up, its rights are checked, it is opened,
+# and later closed. On a cluster a few servers look up the names for everybody. Many readers of many small
+# files are the hardest work that one can give them (SURF's slides on large-scale training say so, too).
+# Once a file is open, more bytes cost little. So images are put into **packs**: TFRecord, WebDataset and
+# HDF5 files are packs.
 #
-# In `sources.py` one record is a sample's number, its label and its pixels: 3,077 bytes. A file holds one
-# record, a pack many of them.
+# In `sources.py` one record is a sample's number, its label and its pixels: 3,077 bytes. A single file
+# holds one such record, a pack holds many.
 #
 # **Exercise 4.1.** Fill `write_packs` in `sources.py`.
 
@@ -84,8 +85,8 @@ check.check_4_1(sources.write_packs)
 # SGD wants samples in random order; a disk wants them one after the other. The compromise has two
 # parts: **the packs in a new order each epoch**, and a **buffer** out of which samples are drawn.
 #
-# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has another permutation. A
-# second run with the same seed has the same ones.
+# **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has a permutation of its
+# own. A second run with the same seed has the same ones.
 
 # %% tags=["check"]
 importlib.reload(sources)
@@ -122,9 +123,9 @@ plots.class_in_batches(
 
 # %% [markdown]
 # The picture shows which share of each batch its most frequent class has. With ten classes, about 0.15 is
-# good. A line at 1 means batches of a single class: the network learns airplanes, then forgets them for
+# good. A line at 1 means batches of a single class. The network learns airplanes, then forgets them for
 # automobiles, and the loss looks like the teeth of a saw. A buffer of two or three packs mends most of it,
-# but not all. **Write packs mixed**; then order and buffer are enough.
+# but not all. **Write packs mixed.** Then order and buffer are enough.
 #
 # ## The stages
 #
@@ -149,8 +150,9 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# Against lesson 03 there are three sources, `stages`, and `--compute-ms`. With that option no network is
-# built; each step waits so many milliseconds (in `input_only.py`). What is then measured is the input alone.
+# New since lesson 03 are the three sources, `stages`, and `--compute-ms`. With that option no network is
+# built, and each step waits so many milliseconds (in `input_only.py`). What is then measured is the input
+# alone.
 
 # %%
 import difflib
@@ -167,9 +169,10 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% [markdown]
 # ## Run it
 #
-# Files, packs and memory are read in one job and take turns epoch by epoch: what else runs on the machine
-# slows them alike. It runs first on one core, then on all. The files are written once, into your site's
-# fast folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000 files.
+# Files, packs and memory are read in one job and take turns epoch by epoch, so that what else runs on the
+# machine slows them alike. The job runs first with one core, then with all. The files are written once,
+# into your site's fast folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000
+# files.
 
 # %%
 from autograder.reading.files import read_files
@@ -183,8 +186,8 @@ for n in (1, cores):
 files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
-# And the network's own appetite: ResNet50V2 on packs. (In `smoke` on so few images that only its
-# seconds mean something.)
+# And how many images does the network take? ResNet50V2, fed from packs, tells. (In `smoke` it gets so few
+# images that only its seconds mean something.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()
@@ -204,25 +207,26 @@ predictions.compare("predict_packs_over_files", measure.speedup(files, packs))
 # - Packs give a few times as many images per second as single files, though *both* come out of memory: you
 #   wrote them a moment ago, and the system keeps what it can. The price of opening is what is left.
 # - Packs are nearly as fast as memory. What limits both is the work on each single sample in `tf.data`
-#   (unbatch, shuffle, batch). Reading alone is faster still: on a local disk with cached files, NumPy read
-#   16 to 18 thousand single files per second, and 1.6 million images per second from packs (two CPU cores).
-# - Two cores decode two files at once, and gain less than twice; on a busy machine, nothing.
-# - The dashed line is the network on your machine. A bar that ends to its right: the input is faster than
-#   the network, the run is **compute-bound**, and a still faster input gains nothing. A bar that ends to its
-#   left: the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound
+#   (unbatch, shuffle, batch). Reading packs without all this is faster still: from cached packs on a local
+#   disk NumPy read 1.6 million images per second (two CPU cores).
+# - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
+#   nothing, or lose.
+# - The dashed line is the network on your machine. If a bar ends to its right, the input is faster than
+#   the network: the run is **compute-bound**, and a still faster input gains nothing. If it ends to its
+#   left, the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound
 #   whatever you do. An H100, the dotted line, takes 3,600 images of 128 × 128 per second, and there the
 #   input has to be watched. (That is another machine and larger images. It shows how far apart things are;
 #   do not divide by it.)
 # - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
-#   network: 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second. Each worker counts, until there
-#   are enough. With a heavy one: 88 to 95, whatever the number.
+#   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: every further process
+#   helps, until there are enough. With a heavy one it got 88 to 95, whatever their number.
 #
 # ## Cold and warm
 #
 # What the system keeps of files in memory is its **page cache**. A read from there is *warm*; one that
 # really goes to the disk is *cold*. The first epoch of a job is mostly cold. Later ones are warm as long as
-# the data set fits into the node's memory. Here both are measured apart. `forget` asks the system to drop
-# a file; some file systems cannot (one that lives in memory has no disk to read from).
+# the data set fits into the node's memory. Here each is measured by itself. `forget` asks the system to
+# drop a file; some file systems cannot (one that lives in memory has no disk to read from).
 
 
 # %%
@@ -264,9 +268,9 @@ for way, write in ways.items():
 # at least keep up with warm files. On the local disk of a busy virtual machine with two cores, single files
 # gave 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm; packs gave 57,000 to 222,000 cold
 # and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with 6,400
-# images). If cold and warm do not differ, your temporary folder has no
-# disk behind it, or the disk's own cache answered. On a shared file system cold is the usual case, for
-# other jobs fill the servers' caches, too.
+# images). If cold and warm do not differ, your temporary folder has no disk behind it, or the disk's own
+# cache answered. On a shared file system cold is the usual case, for other jobs fill the servers' caches,
+# too.
 #
 # **Staging.** A compute node often has a disk of its own, which nobody else slows. Copy the packs there once,
 # at the start of the job, and read every epoch from there. One sequential copy of 32 packs is work that any
@@ -279,8 +283,8 @@ for way, write in ways.items():
 #
 # ## At the same time
 #
-# With `--compute-ms` you choose how long the network would take. Choose it so that a whole epoch of
-# waits is as long as the input of an epoch: that is where overlapping gains most.
+# With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses it so
+# that a whole epoch of waits is as long as the input of an epoch: there overlapping gains most.
 #
 # **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
 
@@ -313,13 +317,13 @@ plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
 # **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than
-# the longer of both: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
+# the longer of the two: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
 # should be within a quarter of the formula; on a machine where others compute, too, they move. Because the
-# load changes, each epoch with waits is measured beside one without, in the same program, and each of
+# load changes, each epoch with waits is measured beside one without, in the same program. So each of
 # the two runs has its own mark in the picture.
 #
-# Now your second prediction, by your own formula and your own input. A GPU that waits half of the time
-# computes half as long as the input takes, if batches are made ahead. A second GPU halves the computing.
+# Now your second prediction, by your own formula and your own input. If batches are made ahead, a GPU that
+# waits half of the time computes half as long as the input takes. A second GPU halves the computing.
 
 # %%
 t_in = plots.median_of_measure([ahead], "input_s")
@@ -339,12 +343,14 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
 #
 # ## Arithmetic or memory
 #
-# The same question, one floor below: a processor waits for its memory as a GPU waits for its files. Adding
-# two arrays moves much and computes little; a matrix product is the other way round. That is why libraries
-# such as cuDNN and oneDNN (once MKL-DNN) take such pains to move each number as rarely as they can.
+# The same question comes back inside the processor, which waits for its memory as a GPU waits for its
+# files. Adding two arrays moves much and computes little; a matrix product is the other way round. That is
+# why libraries such as cuDNN and oneDNN (once MKL-DNN) take such pains to move each number as rarely as
+# they can.
 #
-# **Exercise 4.5.** GB/s of `a + b` with *n* float32 in each array; GFLOP/s of a product of *n* × *n* matrices. Both run on
-# one core: NumPy adds on one anyway, and at the top of this page its products were told to.
+# **Exercise 4.5.** `gigabytes_per_s`: of `a + b`, with *n* float32 in each array. `gigaflops`: of a product
+# of *n* × *n* matrices. Both run on one core: NumPy adds on one anyway, and at the top of this page its
+# products were told to.
 
 
 # %% tags=["exercise"]
@@ -420,7 +426,7 @@ answers.note(
 # ## Recap
 #
 # - Your predictions came back. What packs gain depends on the machine, so measure it. Whether a second GPU
-#   helps follows from one question: which of the two is the slower one, input or computing?
+#   helps follows from one question: which is slower, input or computing?
 # - Measure the input alone (a wait instead of the network) and the network alone (data in memory). A good
 #   pipeline makes the epoch as long as the slower of the two, and no longer.
 # - Write packs mixed, read them in a new order each epoch, decode in parallel, cache before you shuffle,

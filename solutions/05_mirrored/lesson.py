@@ -15,11 +15,11 @@
 #
 # **How much of 4 GPUs do I get for five changed lines?**
 #
-# A problem is *divisible* when its parts can be computed at the same time; parallel computing is
-# dividing it. R. Sutton's *bitter lesson* says that over seventy years of research the methods that
-# could use more computation won. A gradient is divisible: the mean over a batch is the mean of
-# the means over its parts, if the parts are of *equal* size. (Of 1 image and 32 images the mean of both
-# means gives the one image as much weight as the 32; lesson 08 comes back to it.) TensorFlow does this for the GPUs of one node with
+# A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says
+# that over seventy years of research the methods that could use more computation won. A gradient is
+# divisible: the mean over a batch is the mean of the means over its parts, if the parts are of *equal* size.
+# (If one part has 1 image and the other 32, the mean of their means gives the one image as much weight as
+# the 32 together; lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
 # `tf.distribute.MirroredStrategy`.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
@@ -38,11 +38,11 @@ import math
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
-from lessons.toolkit import answers, plots, predictions
+from lessons.toolkit import answers, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_05 as check
 
+quiet.tensorflow()
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
 cnn = ["--model", "cnn", "--size", "32", *few]
 light = [*cnn, "--batch-size", "128", "--epochs", "5", "--lr", "0.02"]
@@ -56,7 +56,7 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # computes 2,048 images in each step.
 #
 # 1. How many seconds on 2 GPUs, and on 4?
-# 2. How many steps has an epoch on 1, on 2 and on 4? All three numbers added up.
+# 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add the three numbers up.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_2, predict_4 and predict_steps to numbers
@@ -110,10 +110,10 @@ check.check_5_1(holds)
 # ## The diff
 #
 # `train.py` is lesson 03's program. From lesson 04 it takes two stages, a parallel `map` (TensorFlow
-# chooses how many at once) and `prefetch`, because several devices want more pictures than one. It does
-# without packs and `cache`: the bytes of CIFAR-10 lie in memory. The other `+` lines are MirroredStrategy,
-# `--steps` for the ten steps of 5.4, and what the record says of the replicas; and, if you left a gap of
-# lesson 03 open, what belongs there. (`prepare` gets labels here and no numbers: it is no exercise.)
+# chooses how many calls run at once) and `prefetch`, because several devices want more pictures than one. It
+# needs neither packs nor `cache`: the bytes of CIFAR-10 are in memory anyway. The other `+` lines are
+# MirroredStrategy, `--steps` for the ten steps of 5.4, and what the record says of the replicas. If you left
+# a gap of lesson 03 open, what belongs there shows, too.
 
 # %%
 import difflib
@@ -130,22 +130,22 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% [markdown]
 # | line | what happens without it |
 # |---|---|
-# | a list of devices, `--n-gpus` of them | the strategy takes **all** GPUs that it sees |
-# | `MirroredStrategy(devices)` | one device works, the others are only allocated |
+# | a list of devices, `--n-gpus` of them | the strategy takes **all** devices that it sees |
+# | `MirroredStrategy(devices)` | with `OneDeviceStrategy` one device works, the others are only allocated |
 # | build and compile inside `strategy.scope()` | build outside, compile inside: `ValueError`; both outside: one device, no error; build inside, compile outside: it trains, but the optimizer counts its steps on one device |
-# | global batch = batch of a replica × N | each replica gets 1/N of the work it should have |
-# | rate × N | N times fewer steps of the old length |
+# | global batch = batch of a replica × N | each replica gets 1/N of the work it should have, in N times the steps |
+# | rate × N | N times fewer steps, each no longer than before |
 #
 # Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
 # same, only nothing gets faster.
 #
 # Each device has to hold the whole network, as you said in 5.1, and all copies have to stay equal. The
 # strategy sees to both, for what is created in its scope. A network built and compiled elsewhere trains on
-# one device, without any error. (`compile` enters the scope of its network by itself. The optimizer that you
-# hand to it is made before that.)
+# one device, without any error. (`compile` enters the scope of its network by itself. But the optimizer that
+# you hand to it was made before.)
 #
-# **Exercise 5.2.** Fill `build_mirrored`. Variables that are *created* inside the scope are created
-# once on every device; the optimizer has variables, too.
+# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope are
+# created once on every device; the optimizer has variables, too.
 
 # %% tags=["check"]
 import train
@@ -154,8 +154,8 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_5_2(train)
 
 # %% [markdown]
-# **Exercise 5.3.** Fill `for_all` in `train.py`; and `steps` here: how many steps has an epoch of `n`
-# images?
+# **Exercise 5.3.** Fill `for_all` in `train.py`, and `steps` here: how many steps does an epoch of `n`
+# images have?
 
 
 # %% tags=["exercise"]
@@ -194,11 +194,14 @@ from autograder.reading.files import read_files
 from cluster.jobs.notebook import submit_once
 
 
-def submit(n, *words):
+def submit_all(job, n, *words):
     option, _, value = gpus.format(n=n).partition("=")
     options = {option: value, "cpus-per-task": str(8 * n)} if profile == "full" else {}
-    files = submit_once("job.sbatch", "--n-gpus", n, *words, options=options)
-    return read_files(files)[0]
+    return read_files(submit_once(job, "--n-gpus", n, *words, options=options))
+
+
+def submit(n, *words):
+    return submit_all("job.sbatch", n, *words)[0]
 
 
 # %%
@@ -216,17 +219,19 @@ for n in (1, 2):
 #
 # ## How large a batch?
 #
-# As large as the memory of a device allows, and no formula of speed says how large that is: you count. For the
-# backward pass each replica keeps the input of every convolution and every normalisation. For ResNet50V2 with
-# images of 128 × 128 the layers' shapes add up to 7.8 million numbers per image, 31 MB in float32 (all
-# layers' outputs together: 41 MB). Parameters, their gradients and the optimizer's state take 0.1 to
-# 0.4 GB, whatever the batch; about 2 GB go to libraries and their work space. So
+# As large as the memory of a device allows. How large that is, you can count. For the backward pass each
+# replica keeps at least the input of every convolution and every normalisation. For ResNet50V2 with images of
+# 128 × 128 the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. If it
+# kept the outputs of all layers, it would be 41 MB. What a framework keeps lies between. Reckon with the
+# middle, 31 MB. Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch.
+# About 2 GB go to libraries and their work space. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# 2,048 images, as in the book below, are 63 GB: just possible on its 64 GB, impossible on an A100 of 40 GB. The
-# cell with the parameters takes the next smaller power of two from `gpu_gb`; in 16-bit numbers twice as many
-# fit. (Computed from the shapes, not measured on a GPU: if the job says *out of memory*, halve the batch.)
+# The book below trained with 2,048 images on 64 GB, so there it was no more than 30 MB per image. On an A100 of
+# 40 GB the same batch would leave 18 MB per image, less than the 20 MB that are needed. The setup cell at the
+# top takes from `gpu_gb` the largest power of two that the formula allows. In 16-bit numbers about twice as
+# many fit. (Computed from the shapes, not measured on a GPU. If the job says *out of memory*, halve the batch.)
 #
 # ## Run it
 #
@@ -270,19 +275,71 @@ plots.replica_scaling(series)
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
 # %%
-small = [submit(n, *work, "--batch-size", 16, "--steps", 16) for n in (1, 2)]
+small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
 # %% [markdown]
 # Every step has a fixed price: launching it on N devices and exchanging all gradients. With few images
-# per replica that price is most of the step. **The batch is the knob of data parallelism.** That it cannot be
-# turned up for ever is lesson 09.
+# per replica that price is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
+# why it cannot be turned up for ever.
+#
+# ## Break it
+#
+# `break_it.py` is this training, small, on two replicas and with one line wrong. It also knows the
+# parameters that *one* device has after the first step, if it computes the whole batch alone.
+#
+# | `--without` | what is different |
+# |---|---|
+# | `nothing` | intact: your functions |
+# | `scope` | built and compiled outside of the scope |
+# | `batch` | the global batch is that of one replica |
+# | `rate` | the rate is that of one replica |
+# | `mean` | the loss is the mean over the images of *one replica*; then gradients are added up |
+#
+# Which of the four faults leave the parameters as one device would have them? Their first letters in
+# alphabetical order, as one word such as `"bm"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_as_one to a word of letters
+predict_as_one = "s"
+### END SOLUTION
+answers.note(predict_as_one=predict_as_one)
+
+# %%
+broken = {run.header["without"]: run for run in submit_all("job_break.sbatch", 2)}
+as_one = []
+for name, run in broken.items():
+    told = {m["name"]: m["value"] for m in run.measures}
+    print(f"without {name:7}: {run.epochs[0].steps} steps per epoch")
+    if name != "nothing" and told["away_after_one_step"] < 1e-6:
+        as_one.append(name[0])
+predictions.compare("predict_as_one", "".join(sorted(as_one)))
+plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_step"])
+
+# %% [markdown]
+# **What you should see.** Measured on two logical devices of a 2-core machine, 512 images, batch 64 per
+# replica:
+#
+# | without | replicas | steps per epoch | rate | loss of the first step | away from one device after one step |
+# |---|---|---|---|---|---|
+# | `nothing` | 2 | 4 | 0.04 | 2.295 | 1e-8 |
+# | `scope` | 1 | 4 | 0.04 | 2.295 | 0 |
+# | `batch` | 2 | 8 | 0.04 | 2.302 | 0.0016 |
+# | `rate` | 2 | 4 | 0.02 | 2.295 | 0.0014 |
+# | `mean` | 2 | 4 | 0.04 | 4.590 | 0.0029 |
+#
+# - The spread of the replicas is 0 in all five: the strategy adds the same gradient to every copy, right or wrong.
+# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy tells that the second one
+#   idles. Only the copies of a variable do, or `nvidia-smi`.
+# - `rate` takes half the step that it should, `mean` twice, to three digits. `mean` also shows in the loss:
+#   guessing costs ln 10 = 2.303, and two replicas that each count as one whole say 4.6. Whoever writes
+#   their own training loop meets this fault. Divide by the *global* batch (`tf.nn.compute_average_loss`).
 #
 # ## What whole seconds say
 #
 # **Exercise 5.5.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
-# *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: have two intervals a point in
+# *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: do two intervals have a point in
 # common?
 
 
@@ -345,33 +402,45 @@ check.check_5_6(mean_of_all, apparent)
 #    year's 12 hours of training are to take 2 · a forecast that reads ten times as many images each night.
 # 3. A job asks for 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many
 #    of the 8 GPUs compute?
+# 4. Three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which `mean`? The
+#    letters in this order, as one word.
+#
+# | record | replicas | steps per epoch | loss of the first step | away after one step |
+# |---|---|---|---|---|
+# | A | 4 | 4 | 2.302 | 0.0023 |
+# | B | 4 | 4 | 9.208 | 0.0091 |
+# | C | 1 | 4 | 2.302 | 0 |
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set module, wrap_or_build, goals and busy_gpus
+### BEGIN SOLUTION Answer: set module, wrap_or_build, goals, busy_gpus and faults_4_replicas
 module = "tf.distribute"
 wrap_or_build = "build"
 goals = "tmfd"
 busy_gpus = 4
+faults_4_replicas = "CAB"
 ### END SOLUTION
 low, high = interval(14, 5)
 answers.note(module=module, wrap_or_build=wrap_or_build, goals=goals, busy_gpus=busy_gpus)
 answers.note(interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 14], [47, 5]))
+answers.note(faults_4_replicas=faults_4_replicas)
 
 # %% [markdown]
 # ## Traps
 #
-# Each row without a GPU in it was run, on two logical devices: 2,048 images, batch 128 per replica, so
-# intact 8 steps per epoch and rate 0.04.
+# Every row that names no GPU was run, on two logical devices of a 2-core machine, most of them with a tiny
+# network: 2,048 images, batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
 #
 # | you see | it was |
 # |---|---|
-# | 16 steps instead of 8, tiny gain | the batch of a replica given as the global one, or in the pipeline |
+# | 16 steps instead of 8 | the batch of a replica given as the global one, or in the pipeline |
 # | `ValueError: … was not created in the distribution strategy scope` | built outside of the scope, compiled inside |
-# | `replicas` 1, though 4 were asked for | built *and* compiled outside: no error at all |
-# | `replicas` 4, though 1 was meant | no list of devices: all that are visible are taken |
+# | `replicas` 1, though 2 were asked for; every loss as it should be | built *and* compiled outside: no error at all |
+# | `replicas` 2, though 1 was meant | no list of devices: all that are visible are taken |
 # | 8 GPUs allocated, `hosts` 1 | two nodes for a program that knows one: the second one idles (not run here) |
-# | rate 0.02 instead of 0.04; loss 2.303 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
-# | equal to one device in the first seven digits only | another order of additions: expected. In fewer: batch normalisation by replica |
+# | rate 0.02 instead of 0.04; loss 2.302 instead of 2.300 after five epochs of a tiny network | the rate was not scaled, and there are half as many steps |
+# | equal to one device in the first seven digits only | another order of additions: expected |
+# | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images of which the later ones are brighter |
+# | the loss begins at 4.6, twice as high | the mean over one replica's images, and then the sum of the gradients: twice the rate |
 # | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
 #
 # ## Recap
@@ -380,8 +449,11 @@ answers.note(interval_4_low=low, interval_4_high=high, apparent_4=apparent([29, 
 # - Ask the variables how many copies they have; do not trust the flag.
 # - State speedups as intervals when the log gives whole seconds.
 #
-# **Hand in**: in a terminal, `lessons submit 05` packs this folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and says what is in it.
 #
-# Next: 06 shows what travels between replicas, 07 leaves the node. Further reading: the guide *Distributed
+#     lessons submit 05
+#
+# Next: 06 shows what travels between replicas; with 07 this network leaves the node, on a machine that has more than
+# one (`full`). Further reading: the guide *Distributed
 # training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*,
 # arXiv:1802.09941; R. Sutton, *The Bitter Lesson*, 2019.

@@ -17,9 +17,9 @@
 #
 # Lesson 01's program, on several processes: each computes the gradient of its share of a batch, and
 # all need the mean of all shares before anyone may take the step. This exchange is called
-# **allreduce**. You write it twice, count its bytes, time it, and foretell its time for sizes that
-# you have not measured. Horovod, NCCL and every framework of the later lessons do just this, in
-# other clothes.
+# **allreduce**. You write it twice, count its bytes, time it, and predict its time for a size that
+# you have not measured. Horovod, NCCL and the frameworks of the later lessons do just this under other
+# names.
 #
 # Allow 90 minutes. On two CPU cores all the runs of this page together take less than a minute.
 
@@ -42,12 +42,12 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # %% [markdown]
 # ## Predict
 #
-# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers. How
-# many megabytes must the *busiest* of all send or receive one after another (sending while
-# receiving counts once), until everyone has the sum, if
+# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need their sum.
+# How many megabytes pass through the *busiest* process, one after another, until everyone has it? (What it
+# sends while it receives counts once.)
 #
-# 1. the workers stand in a **ring** and everyone talks to the two neighbours only?
-# 2. a separate **parameter server** receives from all and sends to all?
+# 1. The workers stand in a **ring**, and each talks to its two neighbours only.
+# 2. A separate **parameter server** receives from all four and sends to all four.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_ring_mb and predict_server_mb to a number of megabytes each
@@ -59,16 +59,15 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject, in one line each: broadcast the start parameters · each
-# worker takes its slice of the batch · forward and backward · **aggregate the gradients** · update.
-# All workers then hold the same parameters, and nobody is the master while training.
+# Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker
+# takes its slice of the batch · forward and backward · **aggregate the gradients** · update. After each
+# update all workers hold the same parameters. Nobody is the master while training.
 #
 # Aggregating can be organised in two ways. *Centralised*: parameter servers collect, add and send back. How
-# many servers? Experiments tell: with few, workers queue at few doors; with many, everyone talks to
-# everyone. *Between peers*: nobody is special. Which is better
-# depends on topology, bandwidth, latency, how often you exchange, and what happens if one fails.
-# TensorFlow's first MPI option moved messages point to point for its servers; CNTK and Caffe's
-# relatives went for collectives, and so have most frameworks since.
+# many servers is a matter of experiment: with few, workers queue at few doors; with many, everyone talks to
+# everyone. *Between peers*: nobody is special. Which is better depends on topology, bandwidth, latency, how
+# often you exchange, and what happens if one fails. TensorFlow's first MPI option moved messages point to
+# point for its servers; CNTK and Caffe's relatives went for collectives, and so have most frameworks since.
 #
 # ## A parameter server
 #
@@ -76,9 +75,10 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # dest=1)`, `comm.Recv(array, source=0)`. If MPI is new to you, twenty minutes with the MPI tutorial
 # and the mpi4py documentation are well spent.
 #
-# **Exercise 6.1.** Fill `ps_allreduce`: rank 0 is server and worker. The check runs your function
-# on 1 to 4 *simulated* ranks, threads of this notebook that know `Send`, `Recv`, `Sendrecv`,
-# `Isend`, `Irecv`. They never buffer a message, so what could hang does hang, and they count bytes.
+# **Exercise 6.1.** Fill `ps_allreduce`: rank 0 is both server and worker, and everyone ends with the sum in
+# `values` itself. The check runs your function on 1 to 4 *simulated* ranks. They are threads of this notebook
+# that know `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`. They never buffer a message, so what could hang
+# does hang. And they count bytes.
 
 # %% tags=["check"]
 import collectives
@@ -90,8 +90,18 @@ check.check_6_1(collectives.ps_allreduce)
 # ## A ring
 #
 # Cut the array into as many chunks as there are ranks. In each round everyone sends one chunk to the
-# right and receives one from the left. In the first size − 1 rounds what comes is *added*; then each
+# right and receives one from the left. In the first size − 1 rounds what comes is *added*; after them each
 # rank owns one finished chunk. In another size − 1 rounds what comes *replaces*.
+#
+# Which chunk? In the first round rank r sends chunk number r. In every later round it sends the chunk that it
+# has just received, sum included. On three ranks:
+#
+# | round | rank 0 sends | rank 1 sends | rank 2 sends | what comes |
+# |---|---|---|---|---|
+# | 1 | chunk 0 | chunk 1 | chunk 2 | is added |
+# | 2 | chunk 2 | chunk 0 | chunk 1 | is added: now rank 0 owns chunk 1, rank 1 chunk 2, rank 2 chunk 0 |
+# | 3 | chunk 1 | chunk 2 | chunk 0 | replaces |
+# | 4 | chunk 0 | chunk 1 | chunk 2 | replaces: everyone has all three |
 #
 # The tempting way is `Send` to the right, then `Recv` from the left. With small arrays MPI keeps the
 # message in a buffer and all is well; from a few kilobytes on it waits for the receiver:
@@ -113,8 +123,8 @@ except Hang as hang:
 # Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)`
 # does both at once.
 #
-# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`; when size does not divide
-# the length, the first chunks are one longer than the others.
+# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: what you write into a chunk is in
+# the array. When size does not divide the length, the first chunks are one number longer than the others.
 
 # %% tags=["check"]
 importlib.reload(collectives)
@@ -140,20 +150,22 @@ plots.busiest_rank(counted)
 #
 # Your ring has two halves, and both have names. **Reduce-scatter**: after the first size − 1 rounds each
 # rank owns one finished chunk. **Allgather**: in the others everyone gets everyone's chunk. Each half
-# moves (p − 1)/p arrays, so an allreduce costs just what both cost. Whoever needs only its own chunk of the
-# sum, as lesson 13 will, saves the second half.
+# moves (p − 1)/p arrays, so an allreduce costs just what both cost. Whoever needs only one chunk of the sum
+# on each rank saves the second half. An optimizer whose state is divided among the ranks is such a case.
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds per byte, one over
-# the bandwidth. So
+# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds per byte, which is
+# 1 / bandwidth. An allreduce of n bytes takes, one message after another,
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
 # - *server*, rank 0 being itself a worker: 2(p − 1) messages of n bytes;
-# - *servers*, k separate ones with n/k bytes each, all at work at the same time: 2p messages each.
+# - *servers*, k separate ones, all at work at the same time: each 2p messages of n/k bytes.
 #
-# **Exercise 6.3.** Write the model, and fit α and β of the ring to measured points. Small and large
-# sizes differ ten-thousandfold; divide each equation by its measured seconds so that all count alike.
+# **Exercise 6.3.** Write the `model`, and `fit` α and β of the ring to measured points. Each point is one
+# equation with two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β; `np.linalg.lstsq` fits all of them at
+# once. Large arrays take a thousand times as long as small ones, and would decide alone. So divide both sides
+# of each equation by its seconds; then all count alike.
 
 
 # %% tags=["exercise"]
@@ -201,9 +213,9 @@ check.check_6_3(model, fit)
 # `broadcast` and `gradients` *return* new arrays. In `train.py` these are called `params` and
 # `gradients`.
 #
-# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`: how many updates, when nranks
-# ranks share the work of E epochs of n samples and each takes a batch. The demo computed
-# `int(E / nranks)` epochs first.
+# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as
+# `max_steps`. Each update uses `batch` images on each of the ranks. How many updates are E epochs of n images?
+# (The demo computed `int(E / nranks)` epochs first.)
 
 # %% tags=["check"]
 import train
@@ -213,10 +225,10 @@ check.check_6_4(train)
 
 # %% [markdown]
 # Compare `train.py` with lesson 01's. The network moved into `network.py`, where `backward` divides
-# by the whole batch and not by this rank's images. The difference beside that: a communicator, *own
-# slice* (`batch[rank::size]`), *broadcast* (each rank draws other start parameters, so without it
-# they stay unlike), *gradients*, and that rank 0 alone prints and saves. The batch stays 32 for all
-# ranks together, so the mathematics is that of one rank.
+# by the number of images that it is told, not by those it is given. Beside that there are five differences: a
+# communicator; its *own slice* for each rank (`batch[rank::size]`); *broadcast* (each rank draws other start
+# parameters, so without it they stay unlike); *gradients*; and rank 0 alone prints and saves. The batch stays
+# 32 for all ranks together, so the mathematics is that of one rank.
 
 # %%
 from autograder.reading.files import read_files
@@ -237,15 +249,15 @@ plots.speedup(list(runs.values()))
 # ranks, is exactly 0: everyone adds the same numbers to the same start. Five seeds with 12,800 images
 # ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks alike (2 cores, NumPy 2.4): the
 # seed moves the accuracy, the ranks do not. The time does *not* fall.
-# A step of this network computes for 0.2 ms only; collecting, exchanging and spreading 200 kB after
-# each is not small beside that. More ranks
-# than cores, and they wait for each other's turn. Data parallelism pays when there is much
-# computation for each byte: lesson 07.
+# **Why no speedup?** A step of this network computes for only 0.2 ms, and each rank of two for half of that.
+# Then 200 kB have to be collected, exchanged and spread, however many ranks there are. What is divided is
+# small, and what is added is not. With more ranks than cores they also wait for each other's turn.
+# Data parallelism pays when there is much computation for each byte that travels: lesson 07.
 #
 # Are the parameters those of one rank? Compute both in float64. In float32 rounding differs with
-# the order of additions, and about once in a training some hidden unit lies so close to relu's
-# corner that this turns it on or off: measured, one such event on 2 ranks made a weight differ by
-# 0.0046, in a program without a fault. In float64 the same runs differed by 1e-15.
+# the order of additions. About once in a training some hidden unit lies so close to relu's corner
+# that this turns it on or off. One such event on 2 ranks made a weight differ by 0.0046, in a program
+# without a fault. In float64 the same runs differed by 1e-15.
 
 # %%
 exact = ["--precision", "float64"]
@@ -256,12 +268,63 @@ away = next(m["value"] for m in two.measures if m["name"] == "difference_to_seri
 print(f"largest difference to the serial run: {away:.1e}")
 
 # %% [markdown]
+# ## Break it
+#
+# `break_it.py` is this training in float64 with **your ring** for the exchange, and one line wrong:
+#
+# | `--without` | what is different |
+# |---|---|
+# | `nothing` | intact: your `ring_allreduce`, then divided by the number of ranks |
+# | `divide` | the sum is not divided |
+# | `half` | only the first half of the ring: nobody passes the finished chunks on |
+# | `slice` | every rank takes rank 0's slice of the batch |
+# | `send` | no training: everyone sends around the ring before anyone receives, arrays of five sizes |
+#
+# Which of the first three faults leave the ranks with *unlike* parameters? Their first letters in
+# alphabetical order, as one word such as `"dh"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_unlike to a word of letters
+predict_unlike = "h"
+### END SOLUTION
+answers.note(predict_unlike=predict_unlike)
+
+# %%
+found = read_files(submit_once("job_break.sbatch"))
+broken = {run.header["without"]: run for run in found}
+for m in broken.pop("send").measures:
+    print(f"Send of {m['bytes']:7,} bytes, nobody receives:", "done" if m["value"] else "waits")
+unlike = [name[0] for name, run in broken.items() if run.end["param_spread"] > 1e-6]
+predictions.compare("predict_unlike", "".join(sorted(unlike)))
+plots.faults(broken, more=["first_step", "away_from_one_rank"])
+
+# %% [markdown]
+# **What you should see.** Measured on two ranks of one machine, 3,200 images, 2 epochs, batch 32 in all:
+#
+# | without | spread at the end | first step, times one rank's | away from one rank at the end | last loss | test accuracy |
+# |---|---|---|---|---|---|
+# | `nothing` | 0 | 1.000 | 6e-16 | 0.422 | 0.878 |
+# | `divide` | 0 | 2.000 | 0.16 | 0.354 | 0.881 |
+# | `half` | 0.15 | 0.840 | 0.06 | 0.473 | 0.856 |
+# | `slice` | 0 | 1.128 | 0.13 | 0.463 | 0.860 |
+#
+# - A spread of 0 proves that all ranks agree. It does not prove that they agree on the right thing: with
+#   `divide` and with `slice` all take the same wrong step. That is what the comparison with one rank is for.
+# - `divide` takes steps that are twice as long, to the last digit, and learns *more* in two epochs. `slice`
+#   takes the gradient of half the images: about as long, in another direction.
+# - `half` leaves each rank one finished chunk and one of its own. The ranks drift apart from the first step.
+# - Open MPI buffers a message up to about 4 kB between two ranks of one node: 80 and 800 bytes were sent though
+#   nobody received, 8,000 bytes were not. A program with this fault passes every small test.
+#   (`break_it.py` gives up after a second, receives, and goes on. A plain `Send` waits until the time limit.)
+#
 # ## While the backward pass still runs
 #
 # Part of the exchange can be hidden. The gradient of the last layer is ready first, and can
 # travel while the layers before it are still being computed. `comm.Iallreduce(gradient, total)`
 # starts a sum and returns a request; `request.Wait()` waits for it. `total` has to be another array:
-# MPI forbids one for both, unless you say `MPI.IN_PLACE` for the first.
+# MPI forbids one for both, unless you say `MPI.IN_PLACE` for the first. And until `Wait` MPI reads the one and
+# writes the other. mpi4py does not hold on to `gradient` for you. If nothing else does, Python gives its memory
+# to the next array, and what arrives is garbage: in a trial on two ranks a sum was wrong by 3 · 10³⁸.
 #
 # **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
 
@@ -299,7 +362,7 @@ seen = [point for point in points["ring"] if point[0] != unseen]
 alpha, beta = fit(*zip(*seen, strict=True), p)
 print(f"alpha {1e6 * alpha:.0f} µs, bandwidth {1 / beta / 1e9:.1f} GB/s")
 measured, foretold = dict(points["ring"])[unseen], model("ring", p, unseen, alpha, beta)
-print(f"4 MB: measured {1000 * measured:.2f} ms, foretold {1000 * foretold:.2f} ms")
+print(f"4 MB: measured {1000 * measured:.2f} ms, the model says {1000 * foretold:.2f} ms")
 lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring")}
 plots.allreduce_times(points, lines, [unseen])
 
@@ -307,11 +370,15 @@ plots.allreduce_times(points, lines, [unseen])
 # **What you should see.** Flat on the left, where latency rules, and proportional to the bytes on the
 # right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 /
 # 0.4 ms, 10 million 11.5 / 9.6 / 17 ms. Inside one memory the server does *not* lose with so few
-# ranks, and the model, fitted to the ring, is too slow for it: there is no network, and what fits
-# into the processor's cache is faster. That is why we count bytes; between nodes time shows them.
+# ranks, and the model that was fitted to the ring is too slow for it. There is no network here, and what
+# fits into the processor's cache is faster. That is why we count bytes; between nodes the time shows them.
+# (Did you get a negative bandwidth, and a line that falls? Then other programs used these cores. With a load of 30
+# on them small arrays took as long as large ones, some 30 ms, and the fit said −1.3 GB/s. Submit it again when
+# it is quieter: `submit_once(…, again=True)`.)
+#
 # Libraries differ, too: Horovod with MPI needed 1.3 and 18 ms for 1 and 10 million floats on these
 # cores, with Gloo 5 and 30 ms. NCCL does the same between GPUs. On 10 MB a ring of whole chunks is
-# about as fast as the library here; one that adds number by number in Python has a fiftieth of its speed.
+# about as fast as the library here. One that adds number by number in Python has a fiftieth of its speed.
 #
 # ## Why rings lose when ranks are many
 #
@@ -340,26 +407,25 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 #
 # ## Back ends, halves, and many small arrays
 #
-# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. Your `fit` gives each its α and bandwidth;
-# the model of a ring is a description, whatever they do inside. And a network has not one gradient but some
-# hundred, most of them small. Horovod and DDP copy them into one buffer and send that: **fusion**.
+# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. Your `fit` gives each its α and bandwidth.
+# (It describes each of them as a ring, whatever it does inside.) And a network has not one gradient but some
+# hundred, most of them small. Horovod and DDP copy many into one buffer and send that: **fusion**.
 
 # %%
-[found] = read_files(submit_once("job_backends.sbatch", options=apart))
-ends, said = {}, found.measures
-for m in said:
-    if m["name"] == "allreduce_s":
-        ends.setdefault(m["backend"], []).append((m["bytes"], m["value"]))
-for name, measured in ends.items():
-    a, b = fit(*zip(*measured, strict=True), found.workers)
-    print(f"{name:5} alpha {1e6 * a:6.0f} µs, bandwidth {1 / b / 1e9:5.2f} GB/s")
-for m in said:
-    if m["name"] == "fusion_s":
-        print(
-            f"{m['backend']:5} {m['arrays']} arrays of 1 kB, {m['what']:10}: {1e3 * m['value']:.2f} ms"
-        )
-    if m["name"] == "half_s":
-        print(f"MPI, {m['bytes'] / 1e6:.0f} MB, {m['what']:14}: {1e3 * m['value']:.2f} ms")
+places = {"between nodes": apart, "within a node": {"nodes": "1"}} if full else {"here": {}}
+for place, options in places.items():
+    [found] = read_files(submit_once("job_backends.sbatch", options=options))
+    ends = {}
+    for m in found.measures:
+        if m["name"] == "allreduce_s":
+            ends.setdefault(m["backend"], []).append((m["bytes"], m["value"]))
+    for name, measured in ends.items():
+        a, b = fit(*zip(*measured, strict=True), found.workers)
+        print(f"{place}, {name:5} alpha {1e6 * a:6.0f} µs, bandwidth {1 / b / 1e9:5.2f} GB/s")
+for m in found.measures:  # many small arrays, and the two halves
+    if m["name"] in ("fusion_s", "half_s"):
+        what = f"{m['arrays']} of 1 kB" if "arrays" in m else f"{m['bytes'] / 1e6:.0f} MB"
+        print(f"{m.get('backend', 'mpi'):5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
 # **What you should see.** On two CPU cores, while other programs ran on them, MPI's smallest array took 12 µs
@@ -367,8 +433,10 @@ for m in said:
 # 1.0 ms fused. Where latency is large, fusion is most of the speed. The two halves together take about as long
 # as the allreduce. Compare yours with these orders of magnitude only: inside one memory they vary.
 #
-# Within a node and between nodes are two different networks. In `full` this job runs on two nodes; submit it
-# once more on one (`cluster submit job_backends.sbatch`) and compare α and the bandwidths.
+# Within a node and between nodes are two different networks. In `full` the cell runs this job on both, and
+# you get an α and a bandwidth for each back end and each network. For NCCL expect hundreds of GB/s over NVLink,
+# and between nodes the speed of the card: 25 GB/s for one of 200 Gb/s (data sheets; not measured here). Lesson
+# 07 says how to find out which way the gradients went.
 #
 # ## Late, and early
 #
@@ -378,13 +446,13 @@ for m in said:
 for m in exchange.measures:
     if m["name"] == "step_s":
         what = m.get("exchange") or f"the last rank sleeps {m['straggler_ms']} ms"
-        print(f"{what:28} {1000 * m['value']:8.2f} ms a step")
+        print(f"{what:28} {1000 * m['value']:8.2f} ms per step")
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 
 # %% [markdown]
-# **What you should see.** A step grows by the straggler's 20 ms, within a few. Overlapping gains
+# **What you should see.** A step grows by the straggler's 20 ms, give or take a few. Overlapping gains
 # little on a CPU, or nothing: the same core computes and moves the message. Where a network card or a
-# GPU moves it, up to the smaller of both times can be hidden.
+# GPU moves it, it can hide up to the smaller of the two times, computing and moving.
 #
 # ## Write down your answers
 #
@@ -398,9 +466,17 @@ growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_g
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
+# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which
+#   `slice`? The letters in this order, as one word.
+#
+# | record | spread at the end | first step, times one rank's | away from one rank | test accuracy |
+# |---|---|---|---|---|
+# | A | 0.24 | 0.824 | 0.12 | 0.853 |
+# | B | 0 | 4.000 | 0.40 | 0.872 |
+# | C | 0 | 1.534 | 0.18 | 0.834 |
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: eight names, see above; use model() with alpha = 0 and beta = 1 if you like
+### BEGIN SOLUTION Answer: nine names, see above; use model() with alpha = 0 and beta = 1 if you like
 ring_mb = 2 * 3 / 4 * 102.5
 server_mb = 2 * 4 * 102.5
 ring_1024_mb = 2 * 1023 / 1024 * 102.5
@@ -409,26 +485,28 @@ whole_arrays = 8 / 2
 sum_rate = 0.1 / 4
 demo_epochs = int(4 / 8)
 aprun = "B"
+faults_4_ranks = "BAC"
 ### END SOLUTION
 answers.note(ring_mb=ring_mb, server_mb=server_mb, whole_arrays=whole_arrays, sum_rate=sum_rate)
 answers.note(ring_1024_mb=ring_1024_mb, server_1024_gb=server_1024_gb, demo_epochs=demo_epochs)
-answers.note(aprun=aprun, straggler_growth_ms=growth)
+answers.note(aprun=aprun, straggler_growth_ms=growth, faults_4_ranks=faults_4_ranks)
 predictions.compare("predict_ring_mb", ring_mb, "MB", how="computed")
 predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 
 # %% [markdown]
 # ## Traps
 #
-# The rows with numbers were run: two ranks, 12,800 images, 2 epochs. The intact run had loss 0.279 and test
-# accuracy 0.917, as one rank alone.
+# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The
+# intact run had loss 0.279 and test accuracy 0.917, as one rank alone.
 #
 # | you see | it was |
 # |---|---|
-# | runs with 1,000 floats, hangs with a million | blocking sends around the ring (on this page with ranks that never buffer) |
-# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With more ranks it explodes |
+# | runs with 100 floats, hangs with a million | blocking sends around the ring (`send`) |
+# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. 4, 8 and 16 times the rate, as with so many ranks: 0.922, 0.909, and at 16 it learns no more (0.20) |
 # | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or what `mc.broadcast` returns thrown away |
-# | accuracy 0.924, loss 0.299, `param_spread` 0.24, half the seconds | what `mc.gradients` returns was not assigned: nothing is exchanged |
+# | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: nothing is exchanged |
 # | accuracy 0.924, spread 0, not the parameters of one rank | all ranks read the same half |
+# | spread 0.15, growing from the first step on; half of each gradient is right | the ring's second half is missing (`half`) |
 # | accuracy 0.908, loss 0.330, spread 0 | the own mean divided once more: half the rate |
 # | twice the bytes that you computed | float64 gradients: NumPy's default |
 # | a single exchange is quick, the job is slow | rank 0's own clock: it stops when rank 0 is done. `exchange.py` takes the slowest rank's. (The record's epochs are by rank 0's clock, too: there each step's exchange makes it wait, so it misses one step at most) |
@@ -445,7 +523,9 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # - Many ranks or small arrays: trees, and small arrays sent as one.
 # - The slowest rank sets the pace. Equal parameters on all ranks are the proof of a right program.
 #
-# **Hand in**: in a terminal, `lessons submit 06` packs this folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and says what is in it.
+#
+#     lessons submit 06
 #
 # Next: 07 takes Horovod, which does this for TensorFlow and PyTorch; 09 asks what a larger batch does
 # to learning. Further reading: A. Sergeev and M. Del Balso on Horovod (arXiv 1802.05799), X. Lian and

@@ -16,36 +16,39 @@
 # **Who reads which sample?**
 #
 # In lesson 07 every rank read all images, and only the number of epochs was divided. Here each rank
-# reads its own files. That makes an epoch shorter, needs less memory, and opens new ways to be
-# wrong without an error message: images nobody reads, images everybody reads, ranks that wait for
-# ever. The tool is a decorator after Jülich's `hpc4neuro`: you write its heart yourself.
+# reads its own files. That makes an epoch shorter and needs less memory. It also opens new ways to be
+# wrong without an error message: images that nobody reads, images that everybody reads, ranks that wait
+# for ever. The tool is a decorator after Jülich's `hpc4neuro`; you write its heart yourself.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
-ranks = 2  # the larger number of ranks; in "full" as many as you have GPUs
+ranks = (
+    0  # the larger number of ranks; 0: 2 in "smoke", in "full" the GPUs of two nodes of this site
+)
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
 import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: lesson 07
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, predictions
+from lessons.toolkit import answers, data, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_08 as check
 from lessons.toolkit.ranks import DataDistributionError
 
+quiet.tensorflow()
 train_samples, parts = {"smoke": (6400, 8), "full": (60000, 64)}[profile]
 
 # %% [markdown]
 # ## Predict
 #
-# 1. On 2 ranks, each with half of the images: how long is an epoch, as a fraction of that of 2
-#    ranks that read everything?
+# 1. Two ranks have half of the images each. How long is an epoch, as a fraction of that of two ranks
+#    that both read everything?
 # 2. Seven files on two ranks: how many files does rank 0 get?
 
 # %% tags=["exercise"]
@@ -59,12 +62,12 @@ answers.note(predict_epoch_ratio=predict_epoch_ratio, predict_files=predict_file
 # ## Parts
 #
 # `make_parts.py` cuts the training set into files. If all the sevens lay in one file, its rank would see
-# nothing but sevens. As long as all ranks average in every step, the mean repairs that: tried with sorted
-# parts on two ranks, test accuracy was 0.837 instead of 0.847, no more than seeds differ. But the rank's own loss and accuracy mean
-# nothing then, batch normalisation has the statistics of sevens, and whoever leaves a file out leaves a class
-# out. So each part gets as many of each class as the others.
+# nothing but sevens. As long as all ranks average in every step, the mean repairs that: with sorted parts on
+# two ranks test accuracy was 0.837 instead of 0.847, no more than seeds differ. But then the rank's own loss
+# and accuracy mean nothing, batch normalisation has the statistics of sevens, and whoever leaves a file out
+# leaves a class out. So each part gets as many images of each class as the others.
 #
-# **Exercise 8.1**. Fill `partition` in `make_parts.py`.
+# **Exercise 8.1.** Fill `partition` in `make_parts.py`.
 
 # %% tags=["check"]
 import make_parts
@@ -108,18 +111,18 @@ check.check_8_2(round_robin)
 # %% [markdown]
 # ## One rank looks, all ranks know
 #
-# Why not let every rank list the folder and take its share? Because `os.listdir` promises no order:
-# two nodes may see two orders, and then some files are read twice and others never. So rank 0
-# looks, and tells.
+# Why not let every rank list the folder and take its share? Because `os.listdir` promises no order.
+# Two nodes may see two orders, and then some files are read twice and others never. So rank 0
+# looks, and tells the others.
 #
 # And if rank 0 finds no folder? If it just raised an error, the others would wait for its message
 # until the job's time is over. **An error has to travel like data.**
 #
 # **Exercise 8.3.** Write what one rank does. `comm` has `Get_rank()`, `Get_size()` and two calls for
 # messages. `bcast(thing)` *returns* on every rank what rank 0 gave; `scatter(list)` *returns* on rank r
-# item r of what rank 0 gave. Every rank calls them, rank 0 too, and what the others give is ignored: a
-# `None` will do. Fewer items than ranks is an error too. The check runs your function on ranks that
-# are threads.
+# item r of what rank 0 gave. Every rank calls them, rank 0 too. What the others give is ignored: a
+# `None` will do. Fewer items than ranks is an error, too. The check runs your function on ranks that
+# are threads of this notebook.
 
 
 # %% tags=["exercise"]
@@ -150,8 +153,8 @@ def distribute(comm, load):
 #     def get_filenames(path):
 #         return sorted(os.listdir(path))
 #
-# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`; what
-# is to be decorated there is `list_parts`, which sorts, so that every run shares out alike.
+# `shutdown_on_error=True` prints the message once and ends all ranks. Fill `my_files` in `train.py`, too: there
+# you decorate `list_parts`. It sorts, so that every run deals the files out alike.
 
 # %% tags=["check"]
 import train
@@ -162,28 +165,30 @@ check.check_8_3(distribute, train)
 # %% [markdown]
 # ## Steps
 #
-# An allreduce needs every rank. A rank with one file less has no batch left at the end of the epoch, and
-# the others wait for its gradient, until the time limit. For a minute nothing is said. Then Horovod's *stall
-# inspector* speaks, in the file of errors (here after 3 s, with `HOROVOD_STALL_CHECK_TIME_SECONDS=3`):
+# An allreduce needs every rank. A rank with one file fewer has no batch left at the end of the epoch, and
+# the others wait for its gradient until the time limit. For a minute nothing is said. Then Horovod's *stall
+# inspector* writes into the error file (here after 3 s, with `HOROVOD_STALL_CHECK_TIME_SECONDS=3`):
 #
 #     One or more tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and
 #     are waiting for remainder of ranks for more than 3 seconds. […]
 #     Missing ranks:
 #     0: [HorovodAllreduce]
 #
-# Rank 0 is the one that does not come. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended
-# it after 6 to 9 s with exit code 1 and
-# *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*. Set it in long jobs.
+# Read the tensor's name, too. This one is the mean of the metrics at the end of an epoch (gradients have
+# `grads` in their names): rank 1, with less data, is there already. Rank 0 does not come, because it waits for
+# rank 1 at its next step. The job still waits. `HOROVOD_STALL_SHUTDOWN_TIME_SECONDS=8` ended it after 6 to 9 s
+# with exit code 1 and *One or more rank (marked by "!") is stalled for longer than 8 seconds. Will shutdown*.
+# Set it in long jobs.
 #
-# `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. Tried with two
-# ranks, where rank 0 had a fourth step with the value 4 and rank 1 had joined: the average was 2. The absent
-# rank counts as a zero, and the sum is still divided by 2. So the last steps are too short; we agree on the
-# steps instead.
+# `hvd.join()` is another way: a rank that has no more data calls it, and the others go on. In a trial on two
+# ranks rank 0 had a fourth step with the value 4, and rank 1 had joined. The average was 2: the absent rank
+# counts as a zero, and the sum is still divided by 2. So the last steps are too short. We agree on the number
+# of steps instead.
 #
 # **Exercise 8.4.** `common_steps(counts, batch)` in `train.py`: the steps that all ranks can make. What
-# remains of a rank's images behind its last full batch is a batch, too, only smaller: it counts.
+# remains of a rank's images after its last full batch is a batch, too, only smaller: it counts.
 #
-# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps, and in the fourth one
+# How much does it count? Ranks with 97 and 128 images and batch 32 make four steps. In the fourth, one
 # rank has 1 image and the other has 32. Horovod takes the mean of the ranks' means, so that **one image weighs
 # as much as 32**. The mean over a batch is the mean of the parts' means for *equal* parts only. `train.py`
 # therefore gives the last batch of each rank a weight, size × its images / the images of all: here
@@ -205,12 +210,12 @@ print(f"{np.concatenate(gradients).mean():.4f}; weights {weights[0]:.4f} and {we
 # %% [markdown]
 # ## The diff
 #
-# Against lesson 07: the decorator; `load_parts` reads only this rank's files; steps are agreed; epochs
-# are back to what was asked for; `MetricAverageCallback` averages loss and accuracy, which otherwise
-# are those of rank 0's images. It stands before the record's callback. Three lines measure for the
-# record: who looked into the folder, whose images are read twice or by nobody (by their pixels, whatever
-# their file says), and your `common_steps` on ranks with unlike shares. `last_weight` and `batches_of` give
-# the last step its weights. (Going on from a checkpoint is left out, so that the program stays short.)
+# What is new since lesson 07: the decorator; `load_parts` reads only this rank's files; the steps are agreed
+# on; each rank makes as many epochs as were asked for; `MetricAverageCallback` averages loss and accuracy,
+# which otherwise are those of rank 0's images. It stands before the record's callback. Three lines measure for
+# the record: which ranks looked into the folder, which images are read twice or by nobody (by their pixels,
+# whatever their file says), and your `common_steps` on ranks with unlike shares. `last_weight` and `batches_of`
+# give the last step its weights. (Going on from a checkpoint is left out, so that the program stays short.)
 
 # %%
 import difflib
@@ -231,11 +236,13 @@ for line in difflib.unified_diff(*texts, "07_horovod/train.py", "train.py", n=0,
 
 # %%
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once, submit_sizes, two_nodes
 
+ranks = ranks or (two_nodes() if profile == "full" else 2)
+device = gpus if profile == "full" else ""
 jobs = {"one rank": (1, []), "own files": (ranks, []), "every file": (ranks, ["--unsharded"])}
 runs = {
-    name: read_files(submit_once("job.sbatch", *words, options={"ntasks": str(n)}))[0]
+    name: read_files(submit_once("job.sbatch", *words, options=on_nodes(n, device)))[0]
     for name, (n, words) in jobs.items()
 }
 for name, run in runs.items():
@@ -268,25 +275,57 @@ predictions.compare("predict_files", len(dealt[0]), "files", how="computed")
 #
 # - With files of their own the ranks' rows fit together like two combs: the row *together* has no
 #   white (nobody read it) and no orange (read more than once). The steps fall from 200 to 100 on two
-#   ranks, and with them the time of an epoch, as far as your machine has a core for each rank and
+#   ranks. The time of an epoch falls with them, as far as your machine has a core for each rank and
 #   the network is not too light (lesson 07).
 # - When every rank reads every file, the row *together* is all orange: N times the work for the same
 #   images. The output of a Jülich job with 8 tasks says `Train on 60000 samples`: that is this case.
-# - Throughput counts *different* images. Count what the ranks *process*, and the unsharded run looks N
-#   times as fast as it is: the last two numbers of its line. This is the trap of lesson 07, and
+# - Throughput counts *different* images. Whoever counts what the ranks *process* finds the unsharded run N
+#   times as fast as it is: compare the last two numbers of its line. This is the trap of lesson 07, and
 #   `my_files` mends it: half the steps, each image read once.
-# - 60,000 different images per epoch on any number of ranks, in `full`. Test accuracy stays near
+# - In `full` an epoch has 60,000 different images on any number of ranks. Test accuracy stays near
 #   that of one rank; with the larger batch it may need one epoch more (lesson 09).
 # - The rate is still Adam's times the number of ranks. Lesson 09 measures how far that goes: for this
 #   network up to 16 ranks.
 #
+# ## Out of one node
+#
+# Files of its own help a rank most where ranks share neither memory nor disk. `nodes.py` is lesson 07's program
+# of the same name, with `my_files`, `common_steps` and the weights of the last step from your `train.py`. It
+# trains ResNet50V2 on parts of CIFAR-10, which your `partition` makes. The parts lie in this folder. On a
+# cluster *all nodes see it*, but all read from the same disks. On N ranks each opens 64 / N files and keeps
+# 50,000 / N pictures in memory.
+#
+# `job_nodes.sbatch` is submitted on 1, 2, 4 … ranks, as many on each node as it has GPUs (lesson 07). In `full`
+# this cell does so. The course's tests run it on two virtual nodes with two ranks each and a small network;
+# nobody has run it on GPUs for this course yet.
+
+# %%
+if profile == "full":
+    from IPython.display import display
+
+    cifar = data.load("cifar10")
+    make_parts.write_parts(cifar.x_train, cifar.y_train, "data/photographs", parts)
+    nodes = read_files(submit_sizes("job_nodes.sbatch", ranks=ranks, gpus=gpus, cores=8))
+    for run in nodes:
+        where = {rank.host: rank.samples for rank in run.ranks}
+        print(f"{run.workers} ranks: images of one rank on each node {where},", end=" ")
+        print(f"{run.epochs[-1].steps} steps, last loss {run.epochs[-1].train_loss.value:.3f}")
+    display(plots.speedup(nodes))
+
+# %% [markdown]
+# **What you should see**, in `full`. N ranks need an N-th of the steps. The seconds can follow until an epoch
+# has so few steps that what it costs *once* shows: filling the shuffle's buffer, the first pictures, the last
+# rank. On 16 ranks an epoch of 50,000 images is 13 steps of 256 images per rank. If the curve bends exactly
+# between one node and two, it is the network (lesson 07 says what to look for). If it bends later, the epoch
+# has become too short for so many ranks.
+#
 # ## Without files: indices
 #
-# If every rank can read every sample cheaply (one big file, or memory), share out *indices*. All
+# If every rank can read every sample cheaply (one big file, or memory), deal out *indices*. All
 # ranks draw the same random order, then each takes its slice.
 #
-# **Exercise 8.5.** `my_samples(n, rank, size, epoch)`: the indices rank `rank` reads in an epoch; a new
-# order each epoch, every sample read once.
+# **Exercise 8.5.** `my_samples(n, rank, size, epoch)`: the indices that rank `rank` reads in an epoch. Each
+# epoch has a new order, and in each all ranks together read every sample once.
 
 
 # %% tags=["exercise"]
@@ -314,7 +353,8 @@ wrong = [np.random.default_rng(rank).permutation(400)[rank::2] for rank in (0, 1
 plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 
 # %% [markdown]
-# A quarter is never read in this epoch and a quarter twice: ½ × ½. No error, and the accuracy hardly tells.
+# A quarter is never read in this epoch and a quarter twice: ½ × ½. There is no error, and the accuracy hardly
+# tells.
 #
 # | way | different samples per epoch | a rank reads | steps per epoch | randomness |
 # |---|---|---|---|---|
@@ -323,30 +363,94 @@ plots.sample_map({"one order for all": right, "an order each": wrong}, 400)
 # | indices (8.5) | all, once | anything, anywhere | n / (size × batch) | over everything, each epoch |
 # | `Dataset.shard(size, rank)` | all, once | everything, and throws most away | n / (size × batch) | as `shuffle` before or after it |
 #
-# `Dataset.shard` behind an expensive map still decodes every sample on every rank: put it first, on
+# `Dataset.shard` after an expensive `map` still decodes every sample on every rank. Put it first, on the
 # file names.
+#
+# ## Break it
+#
+# `break_it.py` is the same training with the data dealt out wrong:
+#
+# | `--without` | what is different |
+# |---|---|
+# | `nothing` | intact |
+# | `same` | every rank takes rank 0's files |
+# | `own` | each rank shuffles the list of files by itself before it takes its share: *an order each*, of files |
+# | `labels` | on each rank the labels are shuffled, and the images are not |
+# | `steps` | the last rank has one file fewer, and makes as many steps as it has batches |
+#
+# With `same`, two ranks never see half of the images. The intact run reaches a test accuracy of 0.91 in two
+# epochs of 6,400 images. Which accuracy will be left?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_same_half to a number
+predict_same_half = 0.85
+### END SOLUTION
+answers.note(predict_same_half=predict_same_half)
+
+# %%
+[output] = submit_once("job_break.sbatch", options=on_nodes(ranks, device))
+broken = {run.header["without"]: run for run in read_files([output])}
+predictions.compare("predict_same_half", broken["same"].test_accuracy.value)
+stalled = broken.pop("steps")
+asked = next(m["value"] for m in stalled.measures if m["name"] == "steps_asked")
+print(f"without steps: the ranks wanted to make {asked} steps per epoch. Horovod said:")
+for line in output.with_suffix(".err").read_text().splitlines():
+    if line.startswith(("Missing", "One or more rank", *"0123456789")):
+        print("   ", line[:75])
+plots.faults(broken, path="", more=["images_missing", "images_twice"])
+
+# %% [markdown]
+# **What you should see.** Measured on two ranks of one 2-core machine, 6,400 images in 8 files, 2 epochs, 2,000
+# test images:
+#
+# | without | images never read | read twice | last loss | test accuracy |
+# |---|---|---|---|---|
+# | `nothing` | 0 | 0 | 0.180 | 0.908 |
+# | `same` | 3,200 | 3,200 | 0.131 | 0.889 |
+# | `own` | 2,400 | 2,400 | 0.140 | 0.896 |
+# | `labels` | 0 | 0 | 2.285 | 0.097 |
+# | `steps` | 800 | 0 | ends in the first epoch: 100 steps and 75 | |
+#
+# - Half of the images gone costs two hundredths of accuracy, and the training loss gets *better*: fewer images
+#   are sooner learnt by heart. All ranks agree, and all take as long as they should. Only counting shows it.
+# - `labels` is the other way round: every count is right, and the loss stays at that of guessing, ln 10 = 2.303.
+# - `steps`: the last rank has ended its epoch and waits for the mean of the metrics (`HorovodAllreduce`). Rank 0
+#   does not come, because it waits for the other's gradients; their tensors, with `grads` in the name, may be
+#   named, too. This Horovod was told to speak after 3 s and to end after 6.
+#
+# ## Questions
 #
 # **Question.** 100 files lie on a slow shared file system; reading is what takes the time. Which way of
 # the table reads each file once in all? `"epochs"`, `"files"`, `"indices"` or `"shard"`.
 #
-# **Question.** Rank 0 has 4 of 7 files of 800 images, rank 1 has 3. How many images of an epoch does nobody
-# use, if both make the common number of steps with batches of 32?
+# **Question.** Of 7 files with 800 images each rank 0 has 4 and rank 1 has 3. How many images does nobody use in
+# an epoch, if both make the common number of steps with batches of 32?
+#
+# **Question.** Three records of `break_it.py` on **four** ranks, 6,400 images. Which is `same`, which `own`,
+# which `labels`? The letters in this order, as one word.
+#
+# | record | images that nobody read | last loss | test accuracy | spread |
+# |---|---|---|---|---|
+# | A | 0 | 2.291 | 0.095 | 0 |
+# | B | 4,800 | 0.051 | 0.896 | 0 |
+# | C | 2,400 | 0.129 | 0.901 | 0 |
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Answer: set slow_disk to a word and unused_images to a number
+### BEGIN SOLUTION Answer: set slow_disk to a word, unused_images to a number, faults_4_ranks to a word
 slow_disk = "files"
 unused_images = 3200 - train.common_steps([3200, 2400], 32) * 32
+faults_4_ranks = "BCA"
 ### END SOLUTION
 own = runs["own files"]
-answers.note(slow_disk=slow_disk, unused_images=unused_images)
+answers.note(slow_disk=slow_disk, unused_images=unused_images, faults_4_ranks=faults_4_ranks)
 answers.note(own_steps=own.epochs[-1].steps)
 answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 
 # %% [markdown]
 # ## Traps
 #
-# Each was run: two ranks, 1,600 images in 8 parts, 2 epochs, 1,000 test images. The intact run made 25 steps
-# per epoch and reached 0.847.
+# Each was run: two ranks of one 2-core machine, 1,600 images in 8 parts, 2 epochs, 1,000 test images. The
+# intact run made 25 steps per epoch and reached 0.847.
 #
 # | you see | it was |
 # |---|---|
@@ -371,7 +475,9 @@ answers.note(never_read=train_samples - len(set().union(*maps["own files"])))
 # - Shares are disjoint and complete, steps are equal, metrics are averaged.
 # - Say of every speedup how many *different* samples each epoch had.
 #
-# **Hand in**: in a terminal, `lessons submit 08` packs this folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and says what is in it.
+#
+#     lessons submit 08
 #
 # Next: 09 asks why N times the batch does not train N times faster. Further reading: *hpc4neuro* of
 # Jülich; the pages of mpi4py on collective communication; T. Ben-Nun, T. Hoefler, arXiv:1802.09941.

@@ -50,21 +50,36 @@ def nodes():
     return [name + suffix for name in names]
 
 
+def tasks_on_nodes(count, size):
+    """How many tasks each of the nodes has. Slurm says so of a step; elsewhere all have as many."""
+    told = os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")  # such as 3,1 or 2(x2)
+    parts = re.findall(r"(\d+)(?:\(x(\d+)\))?", told)
+    tasks = [int(number) for number, times in parts for _ in range(int(times or 1))]
+    if "SLURM_STEP_ID" in os.environ and len(tasks) == count and sum(tasks) == size:
+        return tasks
+    if size % count:
+        sys.exit(f"{size} tasks on {count} nodes: give every node as many")
+    return [size // count] * count
+
+
 def places(size):
-    """Host and port of each rank. Ranks fill one node after the other; each has a port there."""
+    """Host and port of each rank. Ranks fill one node after the other. Neighbours have ports of
+    their own, on different nodes too: those of a cluster in containers may share one network."""
     names = nodes()
-    each, left = divmod(size, len(names))
-    if left or each > PORTS:
-        sys.exit(f"{size} tasks on {len(names)} nodes: give every node as many, at most {PORTS}")
-    here = names[this_rank()[0] // each]
+    tasks = tasks_on_nodes(len(names), size)
+    if max(tasks) > PORTS:
+        sys.exit(f"{max(tasks)} tasks on a node: at most {PORTS} have a port")
+    hosts = [name for name, number in zip(names, tasks, strict=True) for _ in range(number)]
+    rank = this_rank()[0]
+    here = hosts[rank]
     if "SLURM_STEP_ID" in os.environ and len(names) > 1:  # elsewhere nobody says this node's name
         found = os.environ.get("SLURMD_NODENAME", here)
         if not here.startswith(found):
-            sys.exit(f"rank {this_rank()[0]} is on {found} and not on {here}: take srun -m block")
+            sys.exit(f"rank {rank} is on {found} and not on {here}: take srun -m block")
     # Without a job all ranks are children of one mpirun.
     job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or str(os.getppid())
     first = FIRST + PORTS * (int(re.match(r"\d*", job)[0] or 0) % JOBS)
-    return [(names[rank // each], first + rank % each) for rank in range(size)]
+    return [(host, first + rank % PORTS) for rank, host in enumerate(hosts)]
 
 
 def join_cluster(kinds):
@@ -117,6 +132,24 @@ def watch(config, seconds):
         what = "all ports answer: is everybody told the same cluster, and each index once?"
     print(f"{me} has waited {seconds:g} s for the others in vain; {what}", file=sys.stderr)
     os.kill(os.getppid(), signal.SIGKILL)  # TensorFlow catches SIGTERM and waits on
+
+
+def serve(config, seconds):
+    """What workers and parameter servers do: take orders, until the chief has gone."""
+    import tensorflow as tf  # only here: the watcher above needs none of it
+
+    task = config["task"]
+    # A server waits for others inside of its threads: with one or two of them all wait for ever.
+    threads = tf.compat.v1.ConfigProto(
+        inter_op_parallelism_threads=4,
+        intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
+    )
+    _server = tf.distribute.Server(config["cluster"], task["type"], task["index"], config=threads)
+    try:
+        serve_until_gone(config["cluster"]["chief"][0], seconds)
+    except SystemExit as nobody:
+        os.write(2, f"{nobody}\n".encode())
+        os._exit(1)  # a server that was never called does not end by itself
 
 
 def serve_until_gone(address, seconds):

@@ -1,10 +1,11 @@
 """Train a small network on MNIST with a parameter server: chief, workers, one server.
 
-mpirun -np 4 python train_ps.py --asynchronous --epochs 4 --batch-size 32
+mpirun -np 4 python train_ps.py --synchronous --asynchronous --epochs 4 --batch-size 32
 """
 
 import argparse
 import os
+import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # the Keras of train_multiworker.py
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # else a warning for every order that is done
@@ -16,27 +17,15 @@ from lessons.toolkit import data
 from lessons.toolkit.record import Record
 
 from staleness import tell_staleness
-from tf_cluster import in_time, join_cluster, serve_until_gone, this_rank
+from tf_cluster import in_time, join_cluster, serve, this_rank
 from train_multiworker import build_model
 
 keras = tf.keras
+WAYS = {  # with both options, one after the other in one launch
+    "synchronous": "one update from all workers; the default",
+    "asynchronous": "each worker updates alone",
+}
 tf.get_logger().setLevel("ERROR")
-
-
-def serve(config, seconds):
-    """What workers and servers do: take orders, until the chief has gone."""
-    task = config["task"]
-    # A server waits for others inside of its threads: with one or two of them all wait for ever.
-    threads = tf.compat.v1.ConfigProto(
-        inter_op_parallelism_threads=4,
-        intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
-    )
-    _server = tf.distribute.Server(config["cluster"], task["type"], task["index"], config=threads)
-    try:
-        serve_until_gone(config["cluster"]["chief"][0], seconds)
-    except SystemExit as nobody:
-        os.write(2, f"{nobody}\n".encode())
-        os._exit(1)  # a server that was never called does not end by itself
 
 
 def make_work(strategy, model, optimizer, made):
@@ -110,9 +99,8 @@ def command_line():
         description=__doc__.splitlines()[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--asynchronous", action="store_true", help="each worker updates alone")
-    how.add_argument("--synchronous", action="store_true", help="one update from all; the default")
+    for way, text in WAYS.items():
+        parser.add_argument(f"--{way}", dest="ways", action="append_const", const=way, help=text)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
     parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
@@ -123,37 +111,10 @@ def command_line():
     return parser
 
 
-def main():
-    parser = command_line()
-    args = parser.parse_args()
-    rank, local_rank, size = this_rank()
-    workers = size - 2
-    if workers < 1:
-        parser.error(f"{size} task(s), and 3 are the fewest: a chief, a worker, a server")
-    config = join_cluster(["chief", *["worker"] * workers, "ps"])
+def train(args, way, workers, coordinator, mnist, record_of):
+    """What the chief does: a new network on the server, and orders to the workers, way by way."""
+    strategy = coordinator.strategy
     keras.utils.set_random_seed(args.seed)
-    mnist = data.load("mnist", train_samples=args.train_samples)
-    facts = {
-        "source": "ps-asynchronous" if args.asynchronous else "ps-synchronous",
-        "optimizer": "adam",
-        "dataset": mnist.facts,
-        "rank": rank,
-        "size": size,
-        "local_rank": local_rank,
-        "workers": workers,
-        "global_batch": args.batch_size * (1 if args.asynchronous else workers),
-    }
-    if rank > 0:
-        record = Record("10", args, **facts, shard=[])  # what it reads, the chief sends
-        serve(config, args.wait)
-        record.end()
-        return
-
-    with in_time(config, args.wait):
-        strategy = tf.distribute.ParameterServerStrategy(
-            tf.distribute.cluster_resolver.TFConfigClusterResolver()
-        )
-    coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
     with strategy.scope():
         model = build_model(args.model)
         optimizer = keras.optimizers.Adam(args.lr)
@@ -162,7 +123,7 @@ def main():
         made = tf.Variable(0, dtype=tf.int64, trainable=False, aggregation=first)
 
     both, gradient, update = make_work(strategy, model, optimizer, made)
-    record = Record("10", args, **facts, params=model.count_params())
+    record = record_of(way, params=model.count_params())
     record.begin(model.trainable_variables)
     everything = []
     for number in range(args.epochs):
@@ -174,7 +135,7 @@ def main():
                 for part in np.split(order, cuts)
             ]
             before = int(made)
-            if args.asynchronous:
+            if way == "asynchronous":
                 results = asynchronous_epoch(coordinator, both, batches)
             else:
                 results = synchronous_epoch(coordinator, gradient, update, batches, workers)
@@ -189,10 +150,43 @@ def main():
     outputs = np.concatenate([model(part) for part in np.split(mnist.x_test, 10)])
     loss, accuracy = data.score(outputs, mnist.y_test)
     print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
-    record.end(
-        test_loss=loss,
-        test_accuracy=accuracy,
-    )
+    record.end(test_loss=loss, test_accuracy=accuracy)
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    rank, local_rank, size = this_rank()
+    workers = size - 2
+    if workers < 1:
+        parser.error(f"{size} task(s), and 3 are the fewest: a chief, a worker, a server")
+    ways = args.ways or ["synchronous"]
+    config = join_cluster(["chief", *["worker"] * workers, "ps"])
+    mnist = data.load("mnist", train_samples=args.train_samples)
+
+    def record_of(way, **more):
+        more |= {"rank": rank, "size": size, "local_rank": local_rank, "workers": workers}
+        more["global_batch"] = args.batch_size * (1 if way == "asynchronous" else workers)
+        return Record("10", args, source=f"ps-{way}", optimizer="adam", dataset=mnist.facts, **more)
+
+    if rank > 0:
+        records = [record_of(way, shard=[]) for way in ways]  # what it reads, the chief sends
+        serve(config, args.wait)
+        for record in records:
+            record.end()
+        return
+
+    with in_time(config, args.wait):
+        strategy = tf.distribute.ParameterServerStrategy(
+            tf.distribute.cluster_resolver.TFConfigClusterResolver()
+        )
+    coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
+    try:
+        for way in ways:
+            train(args, way, workers, coordinator, mnist, record_of)
+    except (tf.errors.InternalError, tf.errors.UnavailableError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
+        sys.exit(f"the tasks lost touch with each other, so submit the job once more ({why})")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def command_line():
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("--layers", type=int, default=9, help="dense layers of the network")
-    parser.add_argument("--width", type=int, default=1024, help="neurons of a layer")
+    parser.add_argument("--width", type=int, default=512, help="neurons of a layer")
     parser.add_argument(
         "--micro-batches", type=int, nargs="+", default=[1, 2, 4, 8, 16], help="numbers to try"
     )
@@ -39,7 +39,9 @@ def command_line():
     parser.add_argument("--watched", type=int, default=4, help="micro-batches of the steps drawn")
     parser.add_argument("--rounds", type=int, default=12, help="of all phases")
     parser.add_argument("--steps", type=int, default=1, help="of a phase")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=512, help="images a step")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=2048, help="images a step"
+    )
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
 

@@ -62,8 +62,9 @@ class Shell:
         self.cluster("wait", "--site", "laptop", job, ok=ok)
 
     def record(self, job: str) -> dict[str, str]:
-        """The job's line of `cluster accounting`."""
-        printed = self.cluster("accounting", "--site", "laptop", job).stdout.splitlines()
+        """The job's line of `cluster accounting --parsable`."""
+        done = self.cluster("accounting", "--parsable", "--site", "laptop", job)
+        printed = done.stdout.splitlines()
         assert len(printed) == 2, printed
         return dict(zip(printed[0].split("|"), printed[1].split("|"), strict=True))
 

@@ -13,7 +13,7 @@ from mlperf_logging.compliance_checker.mlp_parser import parse_file
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = jsonschema.Draft202012Validator(
-    json.loads((ROOT / "docs/run-record.schema.json").read_text())
+    json.loads((ROOT / "docs/schemas/run-record.schema.json").read_text())
 )
 TAG = ":::MLLOG "
 BIN = Path(sys.executable).parent

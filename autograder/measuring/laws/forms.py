@@ -56,8 +56,8 @@ def serial_share(k: Array) -> Mapping[str, float]:
     return {"f": float(k[1] / (k[0] + k[1]))}
 
 
-def alpha_beta(k: Array) -> Mapping[str, float]:
-    return {"alpha": float(k[1] / k[0]), "beta": float(k[2] / k[0])} if k[0] else {}
+def sigma_kappa(k: Array) -> Mapping[str, float]:
+    return {"sigma": float(k[1] / k[0]), "kappa": float(k[2] / k[0])} if k[0] else {}
 
 
 def growing_share(k: Array) -> Mapping[str, float]:
@@ -91,10 +91,10 @@ GUSTAFSON = Form(
 )
 USL = Form(
     "USL",
-    "S = p / (1 + α(p−1) + βp(p−1)), α, β ≥ 0",
-    "workers wait for something shared (α) and each speaks with every other (β): there is a peak",
+    "S = p / (1 + σ(p−1) + κp(p−1)), σ, κ ≥ 0",
+    "workers wait for something shared (σ) and each speaks with every other (κ): there is a peak",
     (others, pairs),
-    named=alpha_beta,
+    named=sigma_kappa,
 )
 TREE = Form(
     "tree",

@@ -45,7 +45,7 @@ def gustafson(points: scaling_laws.Points) -> tuple[dict[str, float], Law]:
 
 def usl(points: scaling_laws.Points) -> tuple[dict[str, float], Law]:
     a, b = scaling_laws.usl(points)
-    return {"alpha": a, "beta": b}, lambda p: p / (1 + a * (p - 1) + b * p * (p - 1))
+    return {"sigma": a, "kappa": b}, lambda p: p / (1 + a * (p - 1) + b * p * (p - 1))
 
 
 def fixed_cost(points: scaling_laws.Points) -> tuple[dict[str, float], Law]:
@@ -89,14 +89,14 @@ def serial_fractions(sizes: Sequence[int], speedups: Sequence[float]) -> list[fl
 
 
 def free_usl(sizes: Sequence[int], speedups: Sequence[float]) -> tuple[float, float]:
-    """α and β of USL where nothing keeps them from falling below zero."""
+    """σ and κ of USL where nothing keeps them from falling below zero."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
     beyond = p > 1
     p, s = p[beyond], s[beyond]
-    alpha, beta = np.linalg.lstsq(np.stack([p - 1, p * (p - 1)], 1), p / s - 1, rcond=None)[0]
-    return float(alpha), float(beta)
+    sigma, kappa = np.linalg.lstsq(np.stack([p - 1, p * (p - 1)], 1), p / s - 1, rcond=None)[0]
+    return float(sigma), float(kappa)
 
 
 def objections(sizes: Sequence[int], speedups: Sequence[float]) -> list[str]:
@@ -116,10 +116,10 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> list[str]:
             f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
             "there is overhead that grows with the size, which Amdahl's law does not have."
         )
-    if len(fractions) >= 2 and (beta := free_usl(*zip(*order, strict=True))[1]) < -1e-9:
+    if len(fractions) >= 2 and (kappa := free_usl(*zip(*order, strict=True))[1]) < -1e-9:
         said.append(
-            f"A free fit of USL has β = {beta:.2g}, below zero, which means nothing: "
-            "there is no sign of a peak, and β is kept at 0."
+            f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "
+            "there is no sign of a peak, and κ is kept at 0."
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
         said.append(

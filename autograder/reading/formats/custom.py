@@ -6,7 +6,7 @@ r"""Formats that a course's rubric brings: named regular expressions for its own
 
 A pattern is searched for in each line, as by Python's re.search. Its named groups say what is what.
 Because students write the lines and the instructor only the pattern, a pattern that some line
-could keep busy for ever is refused when it is loaded.
+could keep busy for ever is refused when it is loaded. A template line (template.py) cannot be such.
 """
 
 import re
@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.reading.formats import template
 from autograder.reading.formats.reader import Reader
 from autograder.reading.formats.runaway import LONGEST_LINE, flat, runaway
 from autograder.reading.line_facts import (
@@ -44,22 +45,28 @@ class BadFormatError(ValueError):
     """A format that cannot be used; the message is for the instructor."""
 
 
-def load(name: str, patterns: Iterable[str]) -> Reader:
-    """A reader of lines that match one of the patterns. Raises BadFormatError."""
+def load(name: str, patterns: Iterable[str], templates: Iterable[str] = ()) -> Reader:
+    """A reader of lines that match one of the templates, the longest first, or else one of the
+    patterns. Raises BadFormatError."""
     sources = list(patterns)
-    if not sources or len(sources) > MOST_PATTERNS:
-        raise BadFormatError(f"format {name}: give 1 to {MOST_PATTERNS} patterns")
-    own = [own_pattern(check(name, source), source) for source in sources]
+    lines = sorted(templates, key=len, reverse=True)  # `test loss {…}` before `loss {…}`
+    if not 0 < len(sources) + len(lines) <= MOST_PATTERNS:
+        raise BadFormatError(f"format {name}: give 1 to {MOST_PATTERNS} templates or patterns")
+    try:
+        own: list[template.Template | OwnPattern] = [template.load(line) for line in lines]
+    except template.BadTemplateError as error:
+        raise BadFormatError(f"format {name}, {error}") from None
+    own += [own_pattern(check(name, source), source) for source in sources]
 
     def read(line: str) -> LineFacts | None:
         line = line[:LONGEST_LINE]
-        for pattern in own:
-            match = pattern.regex.search(line) if pattern.tag in line else None
-            if match:
-                return facts_of(pattern, match)
+        for one in own:
+            facts = one.read(line) if one.tag in line else None
+            if facts:
+                return facts
         return None
 
-    return Reader(name, tuple(pattern.tag for pattern in own), read)
+    return Reader(name, tuple(dict.fromkeys(one.tag for one in own)), read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,10 @@ class OwnPattern:
     of_epoch: tuple[EpochNumber, ...]
     of_run: tuple[RunNumber, ...]
     words: tuple[str, ...]
+
+    def read(self, line: str) -> LineFacts | None:
+        match = self.regex.search(line)
+        return facts_of(self, match) if match else None
 
 
 def own_pattern(tag: str, source: str) -> OwnPattern:
@@ -99,7 +110,7 @@ def facts_of(pattern: OwnPattern, match: re.Match[str]) -> LineFacts | None:
     numbers: EpochNumbers = {}
     for name in pattern.of_epoch:
         if (text := match[name]) is not None:
-            numbers[name] = fraction(text) if name in ACCURACIES else printed(text)
+            numbers[name] = printed(text)  # percent, if one of the run's is above 1
     of_run: RunNumbers = {}
     for run_name in pattern.of_run:
         if (text := match[run_name]) is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from autograder.reading.printed_numbers import finite
-from autograder.records import Epoch, Number, Problem, Run, Where
+from autograder.records import Number, Problem, Where
 
 FORMAT = "mllog"
 TAG = b":::MLL"
@@ -20,7 +20,10 @@ LONGEST = 1 << 16
 MOST_RUNS, MOST_EPOCHS, MOST_PROBLEMS = 5_000, 20_000, 50
 OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{0,80}): ")
 # Lines with other keys are MLPerf's too, but mean nothing here.
-KEYS = {"init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"}
+KEYS = {
+    *("init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"),
+    *("block_start", "block_stop"),
+}
 BEGINNINGS = {"init_start", "run_start"}
 OF_EPOCHS = {"epoch_start", "epoch_stop", "eval_accuracy"}
 
@@ -31,7 +34,7 @@ class BadLineError(ValueError):
 
 def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
     """The event in a line from its tag on, and its JSON text."""
-    if line.startswith(b":::MLLOG "):
+    if line[:9] == b":::MLLOG ":
         payload = line[9:].strip()
         return decode(payload), payload
     old = OLD.match(line)
@@ -52,7 +55,7 @@ def decode(payload: bytes) -> dict[str, Any]:
     except ValueError:
         strictly(payload)
         raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
-    if not isinstance(event, dict):
+    if type(event) is not dict:
         raise BadLineError("the record line is not a JSON object")
     # The quick decoder keeps the last of two members of a name. Quotes within words are escaped, so
     # `":` ends a name; where that does not add up, the slow decoder looks closer.
@@ -106,6 +109,16 @@ class BenchmarkEpoch:
     accuracy: Number | None = None
 
 
+@dataclass(slots=True)
+class Block:
+    """Some epochs that are timed and checked together."""
+
+    count: int  # of epochs
+    began_ms: float | None
+    ended: int | None = None  # the line that says so
+    seconds: Number | None = None
+
+
 @dataclass
 class Benchmark:
     """One MLPerf run, as far as it has been read."""
@@ -118,6 +131,8 @@ class Benchmark:
     status: str | None = None  # None: the run has not ended
     total_seconds: Number | None = None
     epochs: dict[int, BenchmarkEpoch] = field(default_factory=dict)  # numbers as printed
+    # Blocks of epochs, where nothing is said of the single ones: by their number as printed.
+    blocks: dict[int, Block] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def complain(self, line: int, text: str, reason: str) -> None:
@@ -154,6 +169,8 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
         if number is not None:
             epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
             take_of_epoch(run, number, epoch, event, line)
+    elif key in ("block_start", "block_stop"):
+        take_of_block(benchmarks, run, event, about, line)
     elif key == "init_start":
         run.inits += 1
     elif key == "run_start" and run.began_ms is None:
@@ -179,6 +196,23 @@ def take_of_epoch(
         now = finite(event.get("time_ms"))
         epoch.ended = line
         epoch.seconds = seconds(run, epoch.began_ms, now, f"epoch {number}", line)
+
+
+def take_of_block(
+    benchmarks: Benchmarks, run: Benchmark, event: dict[str, Any], about: dict[str, Any], line: int
+) -> None:
+    number, count = about.get("first_epoch_num"), about.get("epoch_count", 1)
+    if type(number) is not int:
+        return
+    now, block = finite(event.get("time_ms")), run.blocks.get(number)
+    if event["key"] == "block_start":
+        fits = type(count) is int and 0 < count <= MOST_EPOCHS - benchmarks.epochs
+        if block is None and fits:
+            benchmarks.epochs += count
+            run.blocks[number] = Block(count, now)
+    elif block is not None and block.ended is None:
+        block.ended = line
+        block.seconds = seconds(run, block.began_ms, now, f"block {number}", line)
 
 
 def begins_anew(run: Benchmark, key: Any) -> bool:
@@ -218,26 +252,3 @@ def evaluate(run: Benchmark, epoch: BenchmarkEpoch, value: Any, line: int) -> No
         run.complain(line, "eval_accuracy", reason)
     elif epoch.accuracy is None:
         epoch.accuracy = Number(accuracy, 0.0, Where(run.file, line))
-
-
-def to_run(run: Benchmark) -> Run:
-    base = 1 if 0 in run.epochs else 0  # some programs count from 0
-    epochs = tuple(
-        Epoch(
-            number + base,
-            seconds=epoch.seconds,
-            val_accuracy=epoch.accuracy,
-            where=Where(run.file, epoch.ended) if epoch.ended is not None else None,
-        )
-        for number, epoch in sorted(run.epochs.items())
-        if epoch.ended is not None or epoch.accuracy is not None
-    )
-    return Run(
-        files=(run.file,),
-        format=FORMAT,
-        outcome={None: "incomplete", "success": "completed"}.get(run.status, "failed"),
-        workers=run.inits if run.inits > 1 else None,  # one line may be rank 0's alone
-        epochs=epochs,
-        total_seconds=run.total_seconds,
-        problems=tuple(run.problems),
-    )

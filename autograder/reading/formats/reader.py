@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from autograder.reading.line_facts import LineFacts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # each is one of its own, and known as that
 class Reader:
     format: str
     tags: tuple[str, ...]  # a line without any of them says nothing to this reader

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from autograder.reading.line_facts import RunFacts, both
-from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed, scaled
 from autograder.records import Number
 
 UNITS = {
@@ -24,7 +25,16 @@ TOTAL = (
     rf"({NUMBER}){UNIT}\W{{0,3}}$"
 )
 TOTAL_RATE = rf"total img/sec on (\d{{1,5}}) [gc]pu\(s\): ({VALUE})"
+CLOCK = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)"
+WITH_GPUS = r"(?: ?(?:seconds|secs|s|h))?(?: (?:/w|w/|with|on) (\d{1,5}) gpus?)?\W{0,5}$"
+NOT_TRAINING = re.compile(
+    "avail|detect|found|visible|memory|per|index|first|physical|logical|only|have|has|there|count"
+    "|each|allocat|request|reserv|support|requir|need|node"
+)
 SAMPLES = "(?:images|imgs?|samples|examples)"
+# A line about the whole training, with a number; a log's time and level may stand ahead.
+SUMMING = ("best", "average", "final", "overall")
+SUM = r"^[\W\d]{{0,40}}(?:info\b[\W\d]{{0,12}})?(?:the )?{} [^\d]{{0,80}}\d"
 
 
 def job(match: re.Match[str]) -> RunFacts:
@@ -34,6 +44,35 @@ def job(match: re.Match[str]) -> RunFacts:
 def workers(match: re.Match[str]) -> RunFacts | None:
     number = int(match[1])
     return RunFacts(workers=number) if 0 < number <= 1_000_000 else None
+
+
+def workers_at_end(match: re.Match[str]) -> RunFacts | None:
+    """A heading's: what is only there, or found, trains nothing yet."""
+    return None if NOT_TRAINING.search(match.string) else workers(match)
+
+
+def batch(match: re.Match[str]) -> RunFacts:
+    return RunFacts(batch=int(match[1]), starts=True)
+
+
+def batch_each(match: re.Match[str]) -> RunFacts:
+    return RunFacts(batch_each=int(match[1]), starts=True)
+
+
+def rank(match: re.Match[str]) -> RunFacts:
+    return RunFacts(rank=int(match[1]))
+
+
+def alone(match: re.Match[str]) -> RunFacts:
+    return RunFacts(alone=match[1] == "0" and "," not in match[2])
+
+
+def says_end(match: re.Match[str]) -> RunFacts:
+    return RunFacts(says_end=True)
+
+
+def starts(match: re.Match[str]) -> RunFacts:
+    return RunFacts(starts=True)
 
 
 def positive(number: Number | None) -> Number | None:
@@ -47,6 +86,14 @@ def seconds(match: re.Match[str]) -> RunFacts:
 
 def seconds_with_workers(match: re.Match[str]) -> RunFacts:
     return RunFacts({"total_seconds": positive(printed(match[2]))}, of_workers=int(match[1]))
+
+
+def clock(match: re.Match[str]) -> RunFacts:
+    """H:MM:SS, with fractions or without, and workers if the line names them behind it."""
+    rest, before = printed(match[3]), 3600 * int(match[1] or 0) + 60 * int(match[2])
+    whole = rest and Number(scaled(before + rest.value, 1.0), rest.half_width)
+    number = int(match[4]) if match[4] else None
+    return RunFacts({"total_seconds": positive(whole)}, workers=number or None, done=True)
 
 
 def minutes_and_seconds(match: re.Match[str]) -> RunFacts:
@@ -67,9 +114,14 @@ def throughput(match: re.Match[str]) -> RunFacts:
     return RunFacts({"run_throughput": positive(printed(match[1]))})
 
 
+def last_throughput(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"run_throughput": positive(printed(match[1]))}, done=True)
+
+
 def total_throughput(match: re.Match[str]) -> RunFacts:
     known = workers(match) or RunFacts()
     known.numbers["run_throughput"] = positive(printed(match[2]))
+    known.done = True  # it is a benchmark's last line
     return known
 
 
@@ -81,9 +133,14 @@ def early(match: re.Match[str]) -> RunFacts:
     return RunFacts(early=True)
 
 
+def sums_up(match: re.Match[str]) -> RunFacts:
+    return RunFacts(sums_up=" ".join(re.findall("[a-z]+", match.string[:200])))
+
+
 # What a file is searched for, a word that the line then needs, a pattern for the line in lower
 # case, what it says. The word keeps the patterns away from almost all lines.
-FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], ...] = (
+Says = Callable[[re.Match[str]], RunFacts | None]
+FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
     ("JOB", "*** job", r"\*\*\* job (\d{1,12}) on ", job),
     ("STEP ", "*** step", r"\*\*\* step (\d{1,12})\.", job),
@@ -101,6 +158,34 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
     ("WORLD_SIZE", "world_size", r"(?<![a-z_])world_size ?[:=] ?(\d{1,6})\b", workers),
     ("MEMBER: ", "global_rank", r"global_rank: \d{1,6}, member: \d{1,6}/(\d{1,6})", workers),
     ("Starting with ", "processes", r"starting with (\d{1,6}) processes", workers),
+    (
+        "umber of ",
+        "number of",
+        r"\bnumber of (?:devices|replicas)(?: in sync)?: {0,3}(\d{1,5})\W{0,3}$",
+        workers,
+    ),
+    ("eplicas", "replicas", r"\bnum[_ ]replicas(?:_in_sync)?\"? ?[:=] ?(\d{1,5})\b", workers),
+    ("um processes: ", "num processes", r"^num processes: (\d{1,5})$", workers),
+    ("et's use ", "let's use", r"\blet's use (\d{1,4}) gpus?\b", workers),
+    ("GPU", "gpu", r"^[^:=]{1,60}\b(\d{1,5}) gpus?\W{0,30}$", workers_at_end),
+    ("atch ", "batch", r"\b(?:global|effective) batch[_ ]?size ?[:=] {0,3}(\d{1,9})$", batch),
+    ("atch_size", "batch", r"\b(?:global|effective)_batch_?size ?[:=] {0,3}(\d{1,9})$", batch),
+    (
+        "atch size per",
+        "per",
+        r"\bbatch[_ ]size per (?:gpu|device|worker|replica|process|rank) ?[:=] {0,3}(\d{1,9})$",
+        batch_each,
+    ),
+    ("lobal ", "rank", r"\bglobal[_ ]rank ?[:=] ?(\d{1,6})\b", rank),
+    ("(rank ", "init", r"\binit\w{0,20} \(rank (\d{1,6})\)", rank),
+    ("LOCAL_RANK: ", "cuda", r"\blocal_rank: (\d{1,4}) - cuda_\w{1,20}: \[([\d, ]{1,99})\]", alone),
+    ("GPU available: ", "gpu", r"\bgpu available: (?:true|false).{0,10}, used: ", says_end),
+    ("tart", "training", r"\bstart(?:ed|ing)? (?:the )?(?:model )?training\b", starts),
+    ("Namespace(", "namespace(", r"^(?:args: ?)?namespace\(", starts),
+    ("already downloaded", "already", "^files already downloaded", starts),
+    # What a job file has said ahead of its program.
+    ("NVIDIA-SMI ", "driver version", r"^\W{0,3}nvidia-smi \d", starts),
+    ("oaded ", "modules", r"^(?:currently )?loaded modules\b", starts),
     ("vd.size", "hvd.size", r"hvd\.size(?:\(\))? ?[:=] ?(\d{1,6})\b", workers),
     ("orovod", "size", r"horovod(?: world)? size ?[:=] ?(\d{1,6})\b", workers),
     ("raining", " gpu", WITH + r"gpus?\b", workers),
@@ -113,6 +198,7 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
         TOTAL_RATE,
         total_throughput,
     ),
+    ("mages/sec", "total", rf"^total images/sec: {{0,3}}({VALUE})$", last_throughput),
     ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
     (
         "raining",
@@ -121,6 +207,14 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
         seconds_with_workers,
     ),
     ("raining", "training", TOTAL, seconds),
+    (
+        "raining",
+        "training",
+        rf"^\W{{0,8}}(?:total )?training (?:time|took) {{0,2}}:? {{0,8}}{CLOCK}{WITH_GPUS}",
+        clock,
+    ),
+    ("raining took", "took", rf"\btraining took {{0,2}}:? {{0,3}}{CLOCK}()$", clock),
+    ("--- ", "seconds ---", rf"^--- {{0,2}}({NUMBER})() seconds ---$", seconds),
     ("rain time", "train time", TOTAL, seconds),
     ("rain Time", "train time", TOTAL, seconds),
     ("rain_time", "train_time", TOTAL, seconds),
@@ -130,7 +224,7 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
         rf"^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$",
         seconds,
     ),
-    ("raining", "training took", rf"training took:? ({NUMBER}){UNIT}", seconds),
+    ("raining", "training took", rf"training took:? ({NUMBER})(?!:){UNIT}", seconds),
     (
         "raining",
         "complete in",
@@ -140,7 +234,7 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
     (
         "est",
         "acc",
-        r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,4}"
+        r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,20}"
         rf"({VALUE})\s?(%?)",
         accuracy,
     ),
@@ -166,21 +260,39 @@ FACTS: tuple[tuple[str, str, str, Callable[[re.Match[str]], RunFacts | None]], .
         done,
     ),
     ("topp", "max_epochs", r"stopped: `max_epochs=\d{1,9}` reached", done),
+    (
+        "inished",
+        "optimi",
+        r"\b(?:optimi[sz]ation|fitting|fine-?tuning) (?:is )?(?:finished|completed?|done)\b",
+        done,
+    ),
+    ("SUCCEEDED", "workerstate", r"local worker group finished \(workerstate\.succeeded\)", done),
     ("ll done", "all done", r"\ball done\b", done),
     ("topp", "early", r"\bepoch \d{1,6}: early stopping", early),
     ("topp", "early", r"\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),
     ("topp", "early", r"\bstopp(?:ed|ing) early\b", early),
     ("Signaling", "signaling trainer", r"signaling trainer to stop", early),
+    *((f"{word[1:]} ", word, SUM.format(word), sums_up) for word in SUMMING),
 )
 ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
-COMPILED = tuple((word, re.compile(pattern), says) for _, word, pattern, says in FACTS)
+COMPILED = tuple(
+    (ANCHORS.index(tag.encode()), word, re.compile(pattern), says)
+    for tag, word, pattern, says in FACTS
+)
 
 
-def read(line: str) -> RunFacts | None:
-    """What a line says of the whole run, by all patterns that know it; the first one counts."""
+@lru_cache(maxsize=500)
+def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
+    """What lines with these anchors may say."""
+    return [(word, pat, says) for at, word, pat, says in COMPILED if anchors >> at & 1]
+
+
+def read(line: str, anchors: int = -1) -> RunFacts | None:
+    """What a line says of the whole run, by all patterns that know it; the first one counts. Only
+    those are tried whose anchors (places in ANCHORS, as bits) the line has."""
     line = line.lower()
     facts: RunFacts | None = None
-    for word, pattern, says in COMPILED:
+    for word, pattern, says in with_anchors(anchors):
         if word in line:
             match = pattern.search(line)
             more = says(match) if match else None

@@ -15,7 +15,7 @@ from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
 from autograder.records import Number
 
 IMAGENET = re.compile(r"Epoch: ?\[(\d{1,6})\] ?\[ *(\d{1,9})/(\d{1,9})\]")
-METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE} \( *({VALUE})\)")
+METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE}[ \t]{{1,4}}\( {{0,4}}({VALUE})\)")
 IMAGENET_RESULT = re.compile(rf"^\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
 METERS: dict[str, tuple[EpochNumber, float]] = {
     "Loss": ("train_loss", 1.0),

@@ -84,6 +84,7 @@ OWN = {
     "PRTE_MCA_ras": "^slurm",
     "PRTE_MCA_plm": "^slurm",
     "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_btl": "^ofi",  # no fabric within one machine
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",

@@ -1,6 +1,8 @@
 """PyTorch, TensorFlow and Horovod: whether they load, what they were built with, what they see."""
 
 import os
+import sys
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,6 +10,8 @@ from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.position import Position
 
 INSTALL = "install the course's environment: make .venv"
+# The oldest driver that runs programs of a CUDA, by its first number (NVIDIA's CUDA Compatibility).
+DRIVERS = {"11": 450, "12": 525, "13": 580}
 
 
 def torch(_: Position) -> Diagnosis:
@@ -16,9 +20,16 @@ def torch(_: Position) -> Diagnosis:
     import torch
 
     gpus = torch.cuda.device_count()
-    built = f"for CUDA {torch.version.cuda}" if torch.version.cuda else "for CPUs"
     facts = {"alike": torch.__version__, "gpus": gpus, "cuda": torch.version.cuda}
-    words = f"{torch.__version__}, built {built}, sees {gpus} GPUs"
+    words = f"{torch.__version__}, built {built_for(torch.version.cuda)}, sees {gpus} GPUs"
+    if both := [f"{name} {version}" for name in CUDNN if (version := installed(name))]:
+        words = f"{words}; {' and '.join(both)}"
+        if len(both) > 1:
+            return look(
+                f"{words} write the same files, and the last one installed wins",
+                "an environment for each framework: COURSE_FRAMEWORK in environment.yml",
+                **facts,
+            )
     if gpus:
         nccl = ".".join(map(str, torch.cuda.nccl.version()))
         return ok(f"{words}, NCCL {nccl}", **facts, nccl=nccl)
@@ -31,16 +42,58 @@ def tensorflow(_: Position) -> Diagnosis:
     import tensorflow as tf
 
     gpus = len(tf.config.list_physical_devices("GPU"))
-    built = "for CUDA" if tf.test.is_built_with_cuda() else "for CPUs"
-    return ok(f"{tf.__version__}, built {built}, sees {gpus} GPUs", alike=tf.__version__, gpus=gpus)
+    cuda = tf.sysconfig.get_build_info().get("cuda_version")
+    if cuda and not gpus and installed(CUDNN[1]) and not installed(CUDNN[0]):
+        words = f"{tf.__version__}, on the CPU: this is PyTorch's environment, with its CUDA"
+        return ok(words, alike=tf.__version__)
+    words = f"{tf.__version__}, built {built_for(cuda)}, sees {gpus} GPUs"
+    facts = {"alike": tf.__version__, "gpus": gpus, "cuda": cuda}
+    if own_environment() and not any(horovod_folder().glob("tensorflow/mpi_lib*.so")):
+        return broken(f"{words}; in {sys.prefix} there is no Horovod for it", REBUILD, **facts)
+    return ok(f"{words}, in {sys.prefix}" if own_environment() else words, **facts)
+
+
+def own_environment() -> bool:
+    """Whether this is the environment that TensorFlow's programs have for themselves."""
+    named = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW", "")
+    return named != "" and Path(named).resolve() == Path(sys.prefix).resolve()
+
+
+def horovod_folder() -> Path:
+    spec = find_spec("horovod")
+    places = (spec and spec.submodule_search_locations) or ["/nowhere"]
+    return Path(places[0])
+
+
+CUDNN = ("nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
+
+
+def built_for(cuda: str | None) -> str:
+    if not cuda:
+        return "for CPUs"
+    oldest = DRIVERS.get(cuda.partition(".")[0])
+    return f"for CUDA {cuda}" + (f" (driver {oldest} or newer)" if oldest else "")
+
+
+def installed(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def driver_too_old(cuda: str | None, driver: str) -> int | None:
+    """The driver that programs of this CUDA need, if this one is older."""
+    oldest = DRIVERS.get((cuda or "").partition(".")[0], 0)
+    first = driver.partition(".")[0]
+    return oldest if first.isdigit() and int(first) < oldest else None
 
 
 def horovod(_: Position) -> Diagnosis:
     """What `horovodrun --check-build` says, without its quarter of a minute."""
-    spec = find_spec("horovod")
-    if not spec or not spec.submodule_search_locations:
+    folder = horovod_folder()
+    if not folder.is_dir():
         return look("not installed", INSTALL)
-    folder = Path(spec.submodule_search_locations[0])
     os.environ["HOROVOD_LOG_LEVEL"] = "fatal"
     parts = {"TensorFlow": any(folder.glob("tensorflow/mpi_lib*.so"))}
     try:
@@ -51,7 +104,12 @@ def horovod(_: Position) -> Diagnosis:
     parts |= {"PyTorch": True, "MPI": bool(hvd.mpi_built()), "Gloo": bool(hvd.gloo_built())}
     parts["NCCL"] = bool(hvd.nccl_built())
     built = ", ".join(name for name, there in parts.items() if there)
-    missing = [name for name, there in parts.items() if not there and name != "NCCL"]
+    # TensorFlow's programs may have an environment of their own, with a Horovod of their own.
+    elsewhere = {
+        "NCCL",
+        *(["TensorFlow"] if os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW") else []),
+    }
+    missing = [name for name, there in parts.items() if not there and name not in elsewhere]
     facts = {"alike": f"{horovod.__version__} with {built}", "built": parts}
     if missing:
         return broken(f"{horovod.__version__} was built without {', '.join(missing)}", REBUILD)

@@ -5,6 +5,7 @@ import os
 from cluster.doctor.ask_program import answer
 from cluster.doctor.diagnosis import Diagnosis, broken, look, ok
 from cluster.doctor.position import Position
+from cluster.doctor.probes.frameworks import driver_too_old
 
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 GIVEN = ("SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE")
@@ -28,8 +29,9 @@ def gpus(_: Position) -> Diagnosis:
         why = lines[0] if lines else f"exit code {code}"
         return broken(f"nvidia-smi: {why}", "ask for another node, and report this one", **facts)
     names = sorted({line.split(",")[0] for line in lines})
-    words = f"{len(lines)} × {' and '.join(names)}, driver {lines[0].split(', ')[-1]}"
-    return ok(words, gpus=len(lines), **facts)
+    driver = lines[0].split(", ")[-1]
+    words = f"{len(lines)} × {' and '.join(names)}, driver {driver}"
+    return ok(words, gpus=len(lines), driver=driver, **facts)
 
 
 def usable(diagnosis: Diagnosis) -> int | None:
@@ -47,9 +49,20 @@ def agree(by_name: dict[str, Diagnosis]) -> list[Diagnosis]:
     if not there:
         return []
     disagreements = []
+    driver = by_name["gpus"].facts.get("driver", "")
     for name in ("torch", "tensorflow"):
-        seen = by_name[name].facts.get("gpus") if name in by_name else None
-        if seen is not None and seen != there:
+        facts = by_name[name].facts if name in by_name else {}
+        seen = facts.get("gpus")
+        if needed := driver_too_old(facts.get("cuda"), driver):
+            disagreements.append(
+                broken(
+                    f"{name} is built for CUDA {facts['cuda']}, which needs driver {needed} or"
+                    f" newer; this node has {driver}",
+                    "take a framework of the CUDA that this driver runs (nvidia-smi shows it), or"
+                    " the site's own: docs/install.md",
+                )
+            )
+        elif seen is not None and seen != there:
             disagreements.append(
                 broken(
                     f"{there} GPUs are there, but {name} sees {seen}",

@@ -79,7 +79,7 @@ def badly_pinned(masks: tuple[tuple[int, ...], ...], whole: int) -> tuple[str, s
     if not narrow:
         return None
     return (
-        f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores a rank",
+        f"a rank is pinned to {names(narrow[0])}, though the job asks for {asked} cores per rank",
         f"srun --cpus-per-task={asked} (it does not inherit it), or mpirun --bind-to none",
     )
 

@@ -48,13 +48,17 @@ def python(_: Position) -> Diagnosis:
     python_here = f"Python {version} in {sys.prefix}"
     facts = {"alike": python_here, "version": version, "prefix": sys.prefix}
     jobs_use = os.environ.get("COURSE_ENVIRONMENT")
-    if sys.version_info[:2] != (3, 11):
+    if sys.version_info[:2] not in ((3, 11), (3, 12)):
         return broken(
-            f"{python_here}: the course needs 3.11", "make .venv, then call its `cluster`"
+            f"{python_here}: the course needs 3.11 or 3.12", "make .venv, then call its `cluster`"
         )
     if jobs_use and Path(jobs_use).resolve() != Path(sys.prefix).resolve():
         advice = f"cluster use SITE --environment {sys.prefix}"
         return look(f"{python_here}, but jobs use {jobs_use}", advice, **facts)
+    other = os.environ.get("COURSE_ENVIRONMENT_TENSORFLOW")
+    if other and not Path(other, "bin", "python").is_file():
+        sentence = f"{python_here}; COURSE_ENVIRONMENT_TENSORFLOW={other} holds no bin/python"
+        return broken(sentence, "cluster use SITE --tensorflow-environment FOLDER", **facts)
     for name in ("PYTHONHOME", "PYTHONPATH"):
         if os.environ.get(name):
             sentence = f"{python_here}; {name}={os.environ[name]} mixes other packages in"

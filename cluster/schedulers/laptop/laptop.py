@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from autograder.slurm_notation import SACCT_HEADER
 from cluster.job_file.jobfile import JobFile
+from cluster.schedulers import accounting_table
 from cluster.schedulers.contract import JobStatus, Show
 from cluster.schedulers.laptop import job_records, new_jobs, start
 from cluster.schedulers.laptop.job_records import QueuedJob
@@ -96,18 +96,17 @@ def cancel(label: str) -> None:
         click.echo(f"job {label} was over already: {jobs[-1].state}", err=True)
 
 
-def accounting(labels: list[str]) -> None:
-    """What `sacct -X -P` prints for these jobs, or for all of them."""
-    stands_for(" ".join(["sacct -X -P", *([f"--jobs={','.join(labels)}"] if labels else [])]))
+def accounting(labels: list[str], parsable: bool = True) -> None:
+    """What `sacct -X` prints for these jobs, or for all of them; with -P if parsable."""
+    words = ["sacct -X", *(["-P"] if parsable else [])]
+    stands_for(" ".join([*words, *([f"--jobs={','.join(labels)}"] if labels else [])]))
     start.start_what_fits()
     jobs = (
         [job for label in labels for job in job_records.named(label)]
         if labels
         else job_records.everything()
     )
-    click.echo(SACCT_HEADER)
-    for job in jobs:
-        click.echo("|".join(accounting_row(job)))
+    accounting_table.show(map(accounting_row, jobs), parsable)
 
 
 def accounting_row(job: QueuedJob) -> list[str]:

@@ -21,6 +21,7 @@ from lessons.toolkit.plots.input_pipeline import (
 from lessons.toolkit.plots.job import node_grid
 from lessons.toolkit.plots.large_batches import (
     accuracy_by_workers,
+    arrivals,
     at_equal_loss,
     four_curves,
     race,
@@ -43,6 +44,7 @@ __all__ = [
     "accuracy_curves",
     "allreduce_by_ranks",
     "allreduce_times",
+    "arrivals",
     "at_equal_loss",
     "beside_published",
     "buckets",

@@ -1,57 +1,82 @@
 """A picture of what a missing line does: each fault beside the intact run."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture, table
 
+AXES = {"spread": "spread of the parameters", "lr": "learning rate"}
 LOWEST = 1e-6  # of the spreads that are drawn; below it stands the line of 0
-HEAD = ("without", "spread", "last loss", "test accuracy", "rate", "epoch in s", "images seen")
+HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s", "images\nseen")
 
 
 @picture
-def faults(figure: Any, runs: Mapping[str, Run], intact: str = "nothing") -> None:
-    """Spread of the parameters by step, and loss by epoch; below, the numbers of every run.
+def faults(
+    figure: Any,
+    runs: Mapping[str, Run],
+    intact: str = "nothing",
+    *,
+    path: str = "spread",
+    more: Sequence[str] = (),
+) -> None:
+    """A trace by step, and loss by epoch; below, the numbers of every run.
 
-    runs: what was left out -> the run. Drawn is the record's measure `spread`, at each step that
-    the program looked at it; a program that did not look has the spread of its end.
+    runs: what was left out -> the run. path: the measure that is drawn at each step at which the
+    program looked at it, or "" for the loss alone. A program that did not look at the spread has
+    that of its end. more: other measures or facts of the header, each a column.
     """
-    figure.set_size_inches(7.8, 4.2 + 0.34 * len(runs))
-    upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.5 + 0.34 * len(runs)])
-    left, right = upper.subplots(1, 2)
+    figure.set_size_inches(7.8 + len(more), 4.2 + 0.34 * len(runs))
+    upper, below = figure.subfigures(2, 1, height_ratios=[3.2, 0.7 + 0.34 * len(runs)])
+    *left, right = upper.subplots(1, 2 if path else 1, squeeze=False)[0]
     longest = 0
     for place, (name, run) in enumerate(runs.items()):
         look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
         look |= {"color": GREY, "ls": "--"} if name == intact else {"ls": "-"}
-        points = spreads(run)
-        left.plot(*zip(*points, strict=True), **look, lw=1.4, ms=4, alpha=0.8, label=name)
-        losses = [(e.number, e.train_loss.value) for e in run.epochs if e.train_loss]
-        if losses:
-            right.plot(*zip(*losses, strict=True), **look, lw=1.4, ms=4, alpha=0.8)
+        for axes in left:
+            axes.plot(*zip(*looks(run, path), strict=True), **look, lw=1.4, ms=4, alpha=0.8)
+        losses = [(float(e.number), e.train_loss.value) for e in run.epochs if e.train_loss]
+        points = losses or [(math.nan, math.nan)]
+        right.plot(*zip(*points, strict=True), **look, lw=1.4, ms=4, alpha=0.8, label=name)
         longest = max(longest, len(losses))
-    left.set_xscale("symlog", linthresh=1)
-    left.set_yscale("symlog", linthresh=LOWEST)
-    left.set_ylim(-LOWEST / 2, 2)
-    left.set_yticks([0, 1e-6, 1e-4, 1e-2, 1], ["0", "1e-6", "1e-4", "0.01", "1"])
-    left.xaxis.set_major_formatter("{x:g}")
-    left.set(xlabel="step", ylabel="spread of the parameters", xlim=(-0.2, None))
+    for axes in left:
+        axes.set(xlabel="step", ylabel=AXES.get(path, path), xlim=(-0.2, None))
+        if path == "spread":
+            by_powers(axes)
     right.set(xlabel="epoch", ylabel="training loss", xticks=range(1, longest + 1))
-    upper.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    table(below.subplots(), HEAD, [row(name, run) for name, run in runs.items()])
+    upper.legend(*right.get_legend_handles_labels(), loc="outside upper left", ncols=4)
+    head = [*HEAD, *(each.replace("_", "\n", 1).replace("_", " ") for each in more)]
+    rows = [[*row(name, run), *(fact(run, each) for each in more)] for name, run in runs.items()]
+    table(below.subplots(), head, rows)
 
 
-def spreads(run: Run) -> list[tuple[float, float]]:
-    """(step, spread) of a run, in the order of its steps."""
-    found = [(m["step"], m["value"]) for m in run.measures if m.get("name") == "spread"]
-    if not found:
+def by_powers(axes: Any) -> None:
+    """Spreads by powers of ten, with 0 below them; steps so that the first ones are seen."""
+    axes.set_xscale("symlog", linthresh=1)
+    axes.set_yscale("symlog", linthresh=LOWEST)
+    axes.set_ylim(-LOWEST / 2, 2)
+    axes.set_yticks([0, 1e-6, 1e-4, 1e-2, 1], ["0", "1e-6", "1e-4", "0.01", "1"])
+    axes.xaxis.set_major_formatter("{x:g}")
+
+
+def looks(run: Run, name: str) -> list[tuple[float, float]]:
+    """(step, value) of a measure, in the order of its steps."""
+    found = [(m["step"], m["value"]) for m in run.measures if m.get("name") == name and "step" in m]
+    if not found and name == "spread":
         found = [(sum(epoch.steps or 0 for epoch in run.epochs), end_of(run))]
-    return sorted(found)
+    return sorted(found) or [(math.nan, math.nan)]
 
 
 def end_of(run: Run) -> float:
     return float((run.end or {}).get("param_spread") or 0.0)
+
+
+def fact(run: Run, name: str) -> str:
+    """A measure of this name, or a fact of the header."""
+    found = [m["value"] for m in run.measures if m.get("name") == name]
+    value = found[0] if found else run.header.get(name)
+    return f"{value:.3g}" if isinstance(value, float) else "?" if value is None else f"{value:,}"
 
 
 def row(name: str, run: Run) -> list[str]:

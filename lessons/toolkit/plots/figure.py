@@ -50,6 +50,9 @@ def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(11)
     drawn.scale(1, 1.4)
+    if any("\n" in words for words in head):
+        for column in range(len(head)):
+            drawn[0, column].set_height(1.8 * drawn[0, column].get_height())
 
 
 def digits(value: float) -> str:

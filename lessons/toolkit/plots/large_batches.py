@@ -4,7 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, picture
+from autograder.measuring import measure
+from autograder.measuring.interval import measured_or_none, ratio
+from autograder.records import Run
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture, table
 
 
 @picture
@@ -137,3 +140,39 @@ def race(
     right.yaxis.set_major_formatter("{x:g}")
     right.set(ylabel="times sooner than one worker")
     figure.legend(loc="outside upper left", ncols=2)
+
+
+@picture
+def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
+    """How many times sooner more ranks end an epoch, and reach a test accuracy that holds."""
+    by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
+    epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
+    reached = {
+        n: measured_or_none(measure.time_to_accuracy, run, target) for n, run in by_ranks.items()
+    }
+    if not by_ranks:
+        raise ValueError("There is no run to draw: submit job_nodes.sbatch")
+    figure.set_size_inches(7.2, 4.4 + 0.28 * len(by_ranks))
+    axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(by_ranks)])
+    counts = list(by_ranks)
+    few = counts[0]
+    axes.plot(counts, [n / few for n in counts], "--", color=GREY, label="ideal")
+    for place, (label, times) in enumerate(
+        {"an epoch": epochs, f"until {target:g} on the test images": reached}.items()
+    ):
+        base = times[few]
+        sooner = {n: ratio(base, t).value for n, t in times.items() if base and t}
+        look = {"color": COLOURS[place], "marker": MARKERS[place]}
+        axes.plot(sooner.keys(), sooner.values(), **look, label=label)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set(xlabel="ranks", ylabel=f"times sooner than {few}", xticks=counts)
+    axes.legend(loc="upper left")
+    rows = []
+    for n in counts:
+        epoch, arrival = (digits(t.value) if t else "not reached" for t in (epochs[n], reached[n]))
+        after = (found.basis if (found := reached[n]) else "").removeprefix("after epoch ")
+        rows.append([str(n), epoch, arrival, after])
+    table(below, ["ranks", "epoch in s", f"s until {target:g}", "in epoch"], rows)

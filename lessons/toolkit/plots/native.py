@@ -68,7 +68,10 @@ def buckets(figure: Any, run: Run, late_ms: float = 0.0) -> None:
     axes.set_yticks(range(len(found)), labels)
     axes.invert_yaxis()
     axes.grid(False, axis="y")
-    axes.set_xlabel("milliseconds since backward began; grey: until all gradients are there")
+    axes.set_xlabel(
+        "milliseconds since the backward pass began\n"
+        "grey: until all gradients are there; each colour: a bucket on its way"
+    )
 
 
 def journeys(

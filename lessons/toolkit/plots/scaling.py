@@ -82,7 +82,7 @@ def draw_kind(
 
 
 def work_of(few: int) -> str:
-    return f"work done in a time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
+    return f"work per time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
 
 
 Law = Callable[[float], float]

@@ -22,13 +22,15 @@ def staleness(figure: Any, rows: Mapping[str, Run | Iterable[int]]) -> None:
         shares = [100 * counts[late] / max(total, 1) for late in range(most + 1)]
         axes.bar(range(most + 1), shares, color=COLOURS[place % len(COLOURS)], width=0.8)
         axes.axvline(mean, color=GREY, ls="--")
-        axes.set_title(f"{name}: {mean:.2f} in the mean of {total:,} updates", loc="left")
+        axes.set_title(f"{name}: {mean:.2f} on average over {total:,} updates", loc="left")
         axes.set_ylabel("updates in %")
         axes.set_ylim(0, max(105.0, 1.05 * max(shares)))
         axes.grid(False, axis="x")
     if most < 25:
         panels[-1].set_xticks(range(most + 1))
-    panels[-1].set_xlabel("staleness: updates made between reading the parameters and applying")
+    panels[-1].set_xlabel(
+        "staleness: updates made between reading the parameters and applying the gradient"
+    )
 
 
 def staleness_of(row: Run | Iterable[int]) -> Counter[int]:

@@ -15,7 +15,7 @@ from torch import nn
 from lessons.toolkit.probes.refusal import tell
 
 Function = Callable[..., Any]
-IMAGES, PARTS = 7, 3  # in parts of 3, 3 and 1
+IMAGES, PARTS = 11, 5  # 3, 3, 3 and 2: unlike parts, and fewer than asked for
 MISTAKES = (NotImplementedError, TypeError, AttributeError, NameError, ValueError)
 WORST = {"accumulation_error": math.inf, "exchanges": math.nan, "largest_part": IMAGES}
 

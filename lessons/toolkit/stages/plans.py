@@ -16,6 +16,7 @@ CASES = (  # costs of layers, stages
     ((3, 1, 4, 1, 5, 9, 2, 6), 3),
     ((2, 7, 1, 8, 2, 8), 4),
     ((5, 1, 1, 1), 4),
+    ((7, 1, 9, 4, 8), 3),  # filled one after the other, one stage has 17 instead of 12
 )
 SCHEDULES = ((2, 4), (3, 6), (4, 8), (4, 2), (2, 1))  # stages, micro-batches
 

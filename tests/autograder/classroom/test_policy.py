@@ -194,8 +194,9 @@ def test_who_is_on_the_roster_is_in_the_class(one_row, tmp_path):
     looks = {line[0]: line[-1] for line in one_row("DAVE", "--roster", roster).table}
     assert looks["david"].startswith("not in the roster")
     assert "roster" not in looks["ada"]
-    refused = one_row("dave", "--roster", roster)
-    assert "no student dave in this class (did you mean DAVE?)" in refused.stderr
+    assert one_row("dave", "--roster", roster).exit_code < 2  # any form that the roster resolves
+    refused = one_row("dav", "--roster", roster)
+    assert "no student dav in this class (did you mean DAVE?)" in refused.stderr
     assert "no student zoe in this class. Correct the name, or" in one_row("zoe").stderr
 
 

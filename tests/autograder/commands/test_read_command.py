@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from tests.autograder.make_record import make_record
+from tests.autograder.make_study import lines_of
 from tests.autograder.reading.test_read import KERAS, TRACEBACK, UNFINISHED
 
 
@@ -30,6 +31,7 @@ FIELDS = [
     "final_train_loss",
     "throughput",
     "problems",
+    "scaling",
 ]
 
 
@@ -62,22 +64,72 @@ def test_command_prints_for_people(tmp_path):
     ("output", "error"),
     [("a_4711.out", "a_4711.err"), ("job.o17", "job.e17"), ("slurm-9.out", "slurm-9.err")],
 )
-def test_error_output_that_was_not_read_is_named_after_a_failure(tmp_path, output, error):
+def test_error_output_that_lies_beside_is_read_too(tmp_path, output, error):
     out, err = tmp_path / output, tmp_path / error
     (tmp_path / "b_4712.err").write_text(TRACEBACK)  # of another job
     (tmp_path / "folder_4711.err").mkdir()
     out.write_text(UNFINISHED)
-    assert "was not read" not in command(out).output  # there is none
+    assert command(out).output.splitlines()[0] == str(out)  # there is none
     err.touch()
-    assert "was not read" not in command(out).output  # it is empty
+    assert command(out).output.splitlines()[0] == str(out)  # it is empty
     err.write_text(TRACEBACK)
-    said = command(out).output.splitlines()[-1]
-    assert said == f"  {err} was not read and may say why: autograder read {out} {err}"
-    both = command(out, err).output
-    assert "ValueError: the shapes do not match" in both
-    assert "was not read" not in both
-    out.write_text("\n".join(make_record()))
-    assert "was not read" not in command(out).output  # it ended well
+    said = command(out).output
+    assert said.splitlines()[0] == f"{out}, {err}"
+    assert "ValueError: the shapes do not match" in said
+    assert command(out, err).output == said
+    (run,) = json.loads(command(out, "--json").output)
+    assert (run["files"], run["outcome"]) == ([str(out), str(err)], "failed")
+    alone = command(err).output  # what was asked for is the error output alone
+    assert alone.splitlines()[0] == str(err)
+
+
+def three_sizes(*seconds: int) -> str:
+    """Whole seconds, as Keras prints them: a run on 1, 2 and 4 GPUs in one file."""
+    result = "Epoch {0}/3\n98/98 - {1}s - loss: 0.5 - accuracy: 0.8 - {1}s/epoch - 10ms/step\n"
+    return "".join(
+        f"Training with {2**place} GPUs\n" + "".join(result.format(n, each) for n in (1, 2, 3))
+        for place, each in enumerate(seconds)
+    )
+
+
+def test_several_sizes_in_one_file_are_compared(tmp_path):
+    (tmp_path / "a.out").write_text(three_sizes(14, 8, 5))
+    (tmp_path / "b.out").write_text(KERAS)
+    *three, other = json.loads(command(tmp_path / "a.out", tmp_path / "b.out", "--json").output)
+    assert [run["workers"] for run in three] == [1, 2, 4]
+    (table,) = three[0]["scaling"]
+    assert three[0]["scaling"] == three[1]["scaling"] == three[2]["scaling"]
+    assert (table["kind"], table["of"], table["left_out"]) == (None, "s an epoch", [])
+    one, two, four = table["rows"]
+    assert (one["ranks"], one["runs"], one["seconds"], one["speedup"]) == (1, 1, 14, 1)
+    assert (two["from"], two["to"]) == (7.5, 8.5)
+    assert two["speedup"] == pytest.approx(1.75)
+    assert four["speedup"] == pytest.approx(2.80)
+    assert (four["low"], four["high"]) == pytest.approx((13.5 / 5.5, 14.5 / 4.5))
+    assert four["efficiency"] == pytest.approx(0.70)
+    assert other["scaling"] is None
+    said = command(tmp_path / "a.out").output
+    assert "    4     1           5  4.5 to 5.5           2.80  2.45 to 3.22        70 %" in said
+    assert "speedup" not in command(tmp_path / "b.out").output
+
+
+def test_a_run_that_did_not_end_well_is_not_compared(tmp_path):
+    text = three_sizes(14, 8, 5).rsplit("Epoch 3/3", 1)[0]
+    (tmp_path / "a.out").write_text(text)
+    *_, last = json.loads(command(tmp_path / "a.out", "--json").output)
+    (table,) = last["scaling"]
+    assert [row["ranks"] for row in table["rows"]] == [1, 2]
+    assert table["left_out"] == [f"{tmp_path / 'a.out'}: the run ended as incomplete"]
+
+
+def test_a_study_in_one_launch_has_a_table_for_its_kind(tmp_path):
+    rounds = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
+    (tmp_path / "12_study_1.out").write_text("\n".join(lines_of("strong", rounds)))
+    (run,) = json.loads(command(tmp_path / "12_study_1.out", "--json").output)
+    (table,) = run["scaling"]
+    assert table["kind"] == "strong"
+    assert [(row["ranks"], row["runs"]) for row in table["rows"]] == [(1, 3), (2, 3)]
+    assert table["rows"][1]["speedup"] == pytest.approx(8.2 / 4.9)
 
 
 def test_command_says_what_is_wrong_with_its_files(tmp_path):

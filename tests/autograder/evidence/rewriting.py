@@ -87,7 +87,7 @@ def as_job(lines: Lines, job: int, name: str) -> Lines:
     started = one(lines, "machine")["value"]["started"]
     facts = (
         *("site: snellius (slurm)", f"job: {job} {name}", "nodes: 1 (vm)", f"ranks: {ranks}"),
-        *("cores a rank: 1", "gpus on this node: none", "launcher: srun", "modules: none"),
+        *("cores per rank: 1", "gpus on this node: none", "launcher: srun", "modules: none"),
         *("git: planted", "python: …/bin/python", f"started: {started}"),
     )
     return [*facts, *lines]

@@ -18,6 +18,7 @@ OUTCOMES = {
     "oom",
     "stalled",
     "incomplete",
+    "unknown",
     "empty",
 }
 

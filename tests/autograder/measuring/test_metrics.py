@@ -77,7 +77,7 @@ def value_of(metric: Metric, runs: list[Run], at: dict | None = None):
 
 # Its epochs have no validation, its ranks do not say what files they wrote, it is no study.
 NOT_IN_THE_FULL_RECORD = {"val_accuracy", "best_val_accuracy", "time_to_accuracy", "files_written"}
-NOT_IN_THE_FULL_RECORD |= {"study_moved", "study_spread"}
+NOT_IN_THE_FULL_RECORD |= {"sooner", "study_moved", "study_spread"}
 
 
 @pytest.mark.parametrize("name", sorted(METRICS.keys() - NOT_IN_THE_FULL_RECORD))

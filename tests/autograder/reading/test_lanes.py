@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.reading.formats.reader import Reader
-from autograder.reading.lanes import Lane, Lanes, add_line
+from autograder.reading.lane_lines import add_line
+from autograder.reading.lanes import Lane, Lanes
 from autograder.reading.lanes_to_runs import by_run
 from autograder.reading.line_facts import LineFacts, RunFacts
 from autograder.records import Number

@@ -12,6 +12,7 @@ from tests.autograder.make_record import make_record
 KERAS = "".join(
     f"Epoch {n}/3\n469/469 - 1{n}s - loss: 0.{9 - n} - accuracy: 0.9{n}\n" for n in (1, 2, 3)
 )
+LOSSES = "".join(f"Epoch {n}: loss 0.{n}\n" for n in (1, 2, 3))
 UNFINISHED = KERAS[: KERAS.index("Epoch 3/3")] + "Epoch 3/3\n"
 TRACEBACK = """Traceback (most recent call last):
   File "train.py", line 31, in <module>
@@ -62,7 +63,7 @@ OUTCOMES = {
     "early stop": (KERAS[: KERAS.index("Epoch 3/3")] + "Epoch 2: early stopping\n", "completed"),
     "nothing": ("", "empty"),
     "blank lines": ("\n \n\0\n", "empty"),
-    "other words": ("module load x\nhello\n", "incomplete"),
+    "other words": ("module load x\nhello\n", "unknown"),
     "an exception": (UNFINISHED + TRACEBACK, "failed"),
     "an exception after the last epoch": (KERAS + TRACEBACK, "failed"),
     "an exception and nothing else": (TRACEBACK, "failed"),
@@ -77,6 +78,62 @@ OUTCOMES = {
         KERAS + "Traceback (most recent call last):  File x\n    import y\n/x.py:2: Warning: z\n",
         "completed",
     ),
+    "a time limit after the last epoch": (KERAS + LIMIT, "timeout"),
+    "cancelled after the last epoch": (KERAS + CANCEL, "cancelled"),
+    "memory after the last epoch": (KERAS + CUDA_OOM + EXIT, "oom"),
+    "an exception and what others say of it": (
+        KERAS + TRACEBACK + "wandb: Run history:\nwandb: loss ▁\n" + ECHO + EXIT + "=" * 60 + "\n",
+        "failed",
+    ),
+    "an exception with a long message": (
+        KERAS + TRACEBACK + "\n    in layer 3\n" * 9,
+        "failed",
+    ),
+    "an exception, caught, and then the test": (
+        KERAS + TRACEBACK + "Test accuracy: 0.91\n",
+        "completed",
+    ),
+    "an exception, caught, and much else": (KERAS + TRACEBACK + "plotting\n" * 9, "completed"),
+    "an exception in a thread": (
+        KERAS + "Exception in thread Thread-5 (_pin_memory_loop):\n" + TRACEBACK,
+        "completed",
+    ),
+    "a log line's own traceback": (KERAS + "--- Logging error ---\n" + TRACEBACK, "completed"),
+    "tracebacks and nothing else": (TRACEBACK * 20, "failed"),
+    "an exception, then other words": (TRACEBACK + "hello\n" * 9, "unknown"),
+    "arguments": (
+        "usage: train.py [-h] [--epochs N]\ntrain.py: error: unrecognized arguments: --epoch 3\n",
+        "failed",
+    ),
+    "arguments, as click says": (
+        "Usage: train.py [OPTIONS]\nTry '--help' for help.\n\nError: No such option: --x\n",
+        "failed",
+    ),
+    "a program that is not there": (
+        "/var/spool/slurmd/job4711/slurm_script: line 12: ./train: No such file or directory\n",
+        "failed",
+    ),
+    "a module that is not there, and a run": (
+        "Lmod has detected the following error: unknown module\n" + KERAS,
+        "completed",
+    ),
+    "a library that is not there": (
+        "./train: error while loading shared libraries: libmpi.so.40: cannot open shared object\n",
+        "failed",
+    ),
+    "a syntax error": (
+        '  File "train.py", line 3\n    x =\nSyntaxError: invalid syntax\n',
+        "failed",
+    ),
+    "a status that is not zero": (KERAS + "Command exited with non-zero status 1\n", "failed"),
+    "the scheduler's own summary": (KERAS + "State: TIMEOUT (exit code 0)\n", "timeout"),
+    "a status of zero": (KERAS + "State: COMPLETED (exit code 0)\n", "completed"),
+    "a bar that is whole": ("100%|###| 9/9 [00:01<00:00, 9.0it/s]\n", "completed"),
+    "a bar that is whole, and a time limit": (
+        "100%|###| 9/9 [00:01<00:00, 9.0it/s]\nx\n" + LIMIT,
+        "timeout",
+    ),
+    "data were loaded": ("Loading images: 100%|###| 9/9 [00:01<00:00, 9.0it/s]\n", "unknown"),
     "exit code": (UNFINISHED + EXIT, "failed"),
     "exit code after the last epoch": (KERAS + EXIT, "failed"),
     "killed": (UNFINISHED + "srun: error: n1: task 0: Segmentation fault\n", "failed"),
@@ -119,13 +176,16 @@ SPLIT = {
     "exception after the last epoch": (KERAS, TRACEBACK, "failed"),
     "a warning's traceback, and all epochs": (KERAS, TRACEBACK + "x\n" * 9, "completed"),
     "time limit": (UNFINISHED, "warning\n" + LIMIT, "timeout"),
-    "time limit after all epochs": (KERAS, LIMIT, "completed"),
+    "time limit after all epochs": (KERAS, LIMIT, "timeout"),
     "host memory": (UNFINISHED, HOST_OOM, "oom"),
     "stall": (UNFINISHED, HOROVOD_STALL + CANCEL, "stalled"),
     "nothing wrong": (KERAS, "using TensorFlow backend\n", "completed"),
     "no error output": (KERAS, "", "completed"),
     "no output": ("", TRACEBACK, "failed"),
     "nothing at all": ("", "\n", "empty"),
+    "no number of epochs, and nothing wrong": (LOSSES, "a warning\n", "completed"),
+    "no number of epochs, and no time left": (LOSSES, LIMIT, "timeout"),
+    "no number of epochs, and an exception": (LOSSES, TRACEBACK, "failed"),
 }
 
 
@@ -214,7 +274,7 @@ def test_floods_are_cut(data):
 
 
 def test_what_is_left_out_is_said(monkeypatch):
-    monkeypatch.setattr("autograder.reading.lanes.MOST_LANES", 2)
+    monkeypatch.setattr("autograder.reading.lane_lines.MOST_LANES", 2)
     runs = read_bytes({"job.out": KERAS.encode() * 4})
     assert len(runs) == 2
     assert "left out" in runs[-1].problems[-1].reason

@@ -6,8 +6,6 @@ there.
 """
 
 import json
-import os
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -15,19 +13,9 @@ import pytest
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
+from tests.autograder.reading.known_outputs import LOGS, needs_logs
 
-
-def logs_folder() -> Path | None:
-    if "COURSE_LOGS" in os.environ:
-        return Path(os.environ["COURSE_LOGS"])
-    beside = [Path(__file__).parents[4] / "shared" / "logs"]
-    if "COURSE_DATA" in os.environ:
-        beside.append(Path(os.environ["COURSE_DATA"]).parent / "logs")
-    return next((folder for folder in beside if (folder / "expected.json").exists()), None)
-
-
-LOGS = logs_folder()
-pytestmark = pytest.mark.skipif(LOGS is None, reason="no folder of other people's outputs here")
+pytestmark = needs_logs
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,18 @@
 """The pages in a real browser: sorting and filtering, phone width, light and dark, print."""
 
-import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from autograder.classroom.rows import Row
+from autograder.report.class_page.page import About
+from autograder.report.class_page.page import class_page as page_of
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 pytestmark = pytest.mark.browser
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield browser
-        browser.close()
+LONG = "<script>document.title='hit'<" + "x" * 90
 
 
 @pytest.fixture
@@ -27,34 +20,137 @@ def pages(tmp_path, grade):
     hand_in(tmp_path / "class" / "ada" / "02")
     keras = make_record(job_id="5", test_accuracy=0.965)
     hand_in(tmp_path / "class" / "ben" / "02", keras=keras, torch=[], answers={})
-    long = "<script>document.title='hit'<" + "x" * 90
-    answers = RIGHT_ANSWERS | {"predict_two_ranks": long, "cpu_gpu_is_speedup": long}
-    hand_in(tmp_path / "class" / long / "02", keras=make_record(job_id="6"), answers=answers)
+    answers = RIGHT_ANSWERS | {"predict_two_ranks": LONG, "cpu_gpu_is_speedup": LONG}
+    hand_in(tmp_path / "class" / LONG / "02", keras=make_record(job_id="6"), answers=answers)
     changed = (
         Path("lessons/02_serial/train.py")
         .read_text()
         .replace(
             "        test_accuracy=accuracy,",
-            f"        test_accuracy={'9' * 200},\n# {long}\n{long}\n",
+            f"        test_accuracy={'9' * 200},\n# {LONG}\n{LONG}\n",
         )
     )
-    (tmp_path / "class" / long / "02" / "train.py").write_text(changed)
+    (tmp_path / "class" / LONG / "02" / "train.py").write_text(changed)
     return grade(tmp_path / "class").folder
 
 
-def test_class_table_sorts_and_filters(browser, pages):
+@pytest.fixture
+def class_page(browser, pages):
     page = browser.new_page()
-    complaints = []
-    page.on("console", lambda message: complaints.append(message.text))
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text))
     page.goto((pages / "index.html").as_uri())
-    first = page.locator("#grades tbody tr:visible td:nth-child(3)")
+    yield page
+    assert page.complaints == []
+
+
+def names(page) -> list[str]:
+    return page.locator("#grades tbody tr[data-n]:visible th").all_inner_texts()
+
+
+def test_the_class_sorts_and_filters(class_page):
+    page = class_page
+    assert [name[:4] for name in names(page)] == ["<scr", "ada", "ben"]  # to look at first
     page.get_by_role("button", name="points").click()
-    assert first.first.inner_text() == "1 / 10"
+    assert names(page)[0] == "ben"
+    assert page.locator("#grades tbody tr").first.locator("td").first.inner_text() == "1 / 10"
     page.get_by_role("button", name="points").click()
-    assert first.first.inner_text() == "10 / 10"
-    page.get_by_role("searchbox").fill("ben 02")
-    assert first.count() == 1
-    assert complaints == []
+    assert names(page)[0] != "ben"
+    page.get_by_role("button", name="student").click()
+    assert names(page)[-1] == "ben"
+    page.get_by_role("searchbox").fill("ben self")
+    assert names(page) == ["ben"]
+    assert page.get_by_role("status").inner_text() == "1 of 3 shown"
+    page.get_by_role("searchbox").fill("")
+    page.get_by_role("checkbox").check()
+    assert [name[:4] for name in names(page)] == ["<scr", "ada"]
+
+
+def test_a_line_opens_all_that_is_behind_it(class_page):
+    page = class_page
+    page.locator("#grades tbody tr", has_text="ben").locator("td.told").click()
+    [values] = page.locator(".behind tbody tr").all()
+    assert values.locator("td").nth(1).inner_text() == "1 / 10"
+    assert "lost points: epochs, " in values.inner_text()
+    page.get_by_role("button", name="points").click()
+    assert page.locator(".behind").count() == 0
+    page.locator("#grades tbody tr").first.press("Enter")
+    assert page.locator(".behind").count() == 1
+
+
+# What is to be looked at, of each student; a line shows two reasons.
+LOOK = {
+    "ada": ("late by 2 days", "borderline: accuracy", "shares a run with ben (02)"),
+    "ben": ("shares a run with ada (02)", "not what ran: `train.py` <b>"),
+    "eve": ("the clock went backwards", "borderline: speed", "late by 1 day", "unlike toolkit <1>"),
+    "zoe": (),
+}
+
+
+def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
+    rows = [
+        Row(name, "02", "Title", "graded", 1.0, 1.0, 2.0, "confirmed", look, (), f"{name}.html")
+        for name, look in LOOK.items()
+    ]
+    (tmp_path / "index.html").write_text(page_of(rows, About()))
+    page = browser.new_page()
+    page.goto((tmp_path / "index.html").as_uri())
+    found = {}
+    for chip in page.locator(".chip.reason").all():
+        text, _, number = chip.inner_text().rpartition(" ")
+        chip.click()
+        found[text] = names(page)
+        assert len(names(page)) == int(number), text
+        chip.click()
+        assert len(names(page)) == len(LOOK)
+    assert found["late"] == ["ada", "eve"]
+    assert found["shares a run with ben"] == ["ada"]
+    assert found["unlike toolkit <"] == ["eve"]
+    page.get_by_role("searchbox").fill("`train.py`")
+    assert names(page) == ["ben"]
+    page.locator("#grades tbody tr[data-n]:visible td.told").click()
+    for place in (".told:visible", ".behind"):  # what stands between backticks is code
+        assert page.locator(place).locator("code").inner_text() == "train.py"
+        assert "not what ran: train.py <b>" in page.locator(place).inner_text()
+
+
+DUE = {"past": "2020-03-01T12:00:00+00:00", "future": "2099-03-01T12:00:00+00:00"}
+# Due time of lessons 02 and 07, extension of zoe's 02; zoe's cells, and those shown as due.
+ABSENT = [
+    (None, None, 0, ["—", "—"], []),
+    ("past", "future", 0, ["—", "·"], ["02"]),
+    ("past", None, 0, ["—", "·"], ["02"]),
+    ("future", "past", 0, ["·", "—"], ["07"]),
+    ("past", "past", 365, ["—", "—"], ["02", "07"]),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "days", "cells", "due"), ABSENT)
+def test_nothing_is_missing_before_it_was_due(
+    browser, tmp_path, grade, first, second, days, cells, due
+):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    horovod = make_record(lesson="07", source="keras-horovod", size=2, job_id="9")
+    hand_in(tmp_path / "class" / "ada" / "07", keras=horovod, torch=[])
+    (tmp_path / "roster.csv").write_text("student\nada\nzoe\n")
+    times = {"02": first, "07": second}
+    text = ", ".join(f"'{key}': '{DUE[when]}'" for key, when in times.items() if when)
+    (tmp_path / "policy.yaml").write_text(f"due: {{{text}}}\n")
+    words = ["--roster", tmp_path / "roster.csv", "--policy", tmp_path / "policy.yaml"]
+    if days:
+        (tmp_path / "longer.csv").write_text(f"student,lesson,days\nzoe,02,{days}\n")
+        words += ["--extensions", tmp_path / "longer.csv"]
+    out = grade(tmp_path / "class", *words).folder
+    page = browser.new_page()
+    page.goto((out / "index.html").as_uri())
+    absent = page.locator("#grades tbody tr", has_text="zoe").locator("td.cell")
+    assert absent.all_inner_texts() == cells
+    told = cells.count("—")
+    chip = page.locator(".chip.missing")
+    assert chip.inner_text() == (f"{told} missing" if told else "none missing of what is due")
+    page.get_by_role("combobox").select_option("due")
+    shown = page.locator("#grades thead th[data-lesson]:visible").all_inner_texts()
+    assert shown == due
 
 
 def test_from_the_class_to_the_lines_that_a_student_changed(browser, pages):
@@ -85,6 +181,22 @@ def test_pages_fit_and_run_nothing_of_the_students(browser, pages, width, scheme
         ink = page.evaluate("getComputedStyle(document.body).color")
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (light(paper) > light(ink)) == (scheme == "light")
+
+
+def test_what_is_folded_away_is_printed(browser, tmp_path, grade):
+    for number in (2, 3, 4):
+        hand_in(tmp_path / "class" / "ada" / f"{number:02d}")
+    page = browser.new_page()
+    page.goto((grade(tmp_path / "class").folder / "students" / "ada.html").as_uri())
+    runs = page.locator("table.runs").first
+    assert not runs.is_visible()
+    page.emulate_media(media="print")
+    assert runs.is_visible()
+    page.emulate_media(media="screen")
+    page.get_by_role("link", name="04").click()
+    assert page.evaluate("scrollY") > 0
+    page.locator("summary", has_text="Your runs").first.click()
+    assert runs.is_visible()
 
 
 def light(colour: str) -> float:

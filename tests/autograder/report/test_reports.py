@@ -60,7 +60,7 @@ def test_tables(handed_in, grade):
 
 def test_json_follows_its_schema(handed_in, grade):
     out = grade(handed_in / "class").folder
-    schema = json.loads(Path("docs/grade.schema.json").read_text())
+    schema = json.loads(Path("docs/schemas/grade.schema.json").read_text())
     described = schema["$defs"]["Grade"]["properties"].keys()
     for record in (out / "records").glob("*.json"):
         data = json.loads(record.read_text())

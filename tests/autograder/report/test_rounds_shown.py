@@ -71,7 +71,7 @@ def test_odd_rounds_break_no_page(seconds, reports):
 def test_the_record_of_the_grade_has_the_rounds(reports):
     folder = reports(*SECONDS).folder
     data = json.loads((folder / "records" / "ada.json").read_text())
-    with open("docs/grade.schema.json") as file:
+    with open("docs/schemas/grade.schema.json") as file:
         jsonschema.validate(data, json.load(file))
     [run] = data["grades"][0]["runs"]
     assert run["rounds"]["seconds"] == [list(one) for one in SECONDS]

@@ -12,6 +12,10 @@ DUE = "due: {'02': '2026-03-01T23:59Z'}\n"
 CHANGES = "student,lesson,check,points,reason\n"
 TOTALS = "student,lesson,points,reason\n"
 LONGER = "student,lesson,days,reason\n"
+# Each line ten times the one before: with the aliases taken at their word, this would not end.
+LAUGHS = "a0: &a0 [ha]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)
+)
 
 
 @pytest.fixture
@@ -138,7 +142,9 @@ def test_an_extension_of_no_due_time(refused):
         ("due: @x\n", ":1: a text that begins with @ needs quotes"),
         ("due: a: b\n", ":1: a colon does not fit here"),
         ("due: \x07\n", ":1: a character that cannot be seen"),
-        ("due: &a [*a]\n", ":1: parts within parts without end"),
+        ("due: &a [*a]\n", ":1: parts within parts, more than 40"),
+        (LAUGHS, "more than 100,000 parts, with all that * stands for written out"),
+        ("due: " + "[" * 200_000, ":1: parts within parts, more than 40"),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )
@@ -204,6 +210,8 @@ def test_two_students_with_one_id(tmp_path, column):
         ),
         ("student,name\nada,Lovelace, Ada\n", "csv:2: 3 cells where the header has 2; a cell with"),
         ("name\nada\n", "csv:2: no student; the column is `student` or `id`"),
+        ("", "csv: nobody stands in it"),
+        ("student,name\n", "csv: nobody stands in it"),
     ],
 )
 def test_slips_in_the_roster(tmp_path, text, words):

@@ -76,6 +76,19 @@ def test_files_that_are_not_taken_are_named(tmp_path, grade):
     assert rows(grade(tmp_path / "class"))["ben", "02"][1] == "missing"
 
 
+@pytest.mark.parametrize("name", ["notes.out", "answers.txt"])
+def test_what_lies_in_no_students_folder_is_named(tmp_path, grade, name):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    write_lines(tmp_path / "class" / name, ["x"])
+    write_lines(tmp_path / "class" / "README.txt", ["no student"])
+    (tmp_path / "class" / "ben").symlink_to(tmp_path / "class" / "ada")
+    result = grade(tmp_path / "class")
+    assert [row[0] for row in result.table] == ["ada"]
+    told = f"nobody's: ben (a link, which is not followed), {name}\n"
+    assert told in result.stderr
+    assert result.stderr.count("README") == 0
+
+
 # --- names ------------------------------------------------------------------------------------
 
 
@@ -95,8 +108,8 @@ def test_one_name_in_two_spellings_is_one_student(tmp_path, grade):
 @pytest.mark.parametrize(
     ("folder", "hint"),
     [
-        ("ada", "not in the roster (did you mean Ada?)"),
-        ("Ben_Meyer", "not in the roster (did you mean ben.meyer?)"),
+        ("adda", "not in the roster (did you mean Ada?)"),
+        ("Ben_Mayer", "not in the roster (did you mean ben.meyer?)"),
         ("kim2", "not in the roster"),  # kim herself handed in
         ("somebody", "not in the roster"),
     ],
@@ -181,8 +194,8 @@ def test_files_as_powershell_writes_them(tmp_path, grade, encoding):
 def test_a_misspelt_id_is_told_of_the_one_that_it_looks_like(tmp_path, grade, lesson, given, hint):
     write_lines(tmp_path / "class" / "ada" / lesson / "answers.txt", [f"{given} = 4"])
     page = page_of(grade(tmp_path / "class"), "ada")
-    hints = set(re.findall(r"is `[^`]*` meant\? The id is `[^`]*`", page))
-    assert hints == ({hint} if hint else set())
+    hints = re.findall(r"is <code>[^<]*</code> meant\? The id is <code>[^<]*</code>", page)
+    assert {re.sub("</?code>", "`", found) for found in hints} == ({hint} if hint else set())
 
 
 def test_the_example_of_a_number_is_no_expected_answer():
@@ -210,4 +223,4 @@ def test_what_is_asked_of_a_run_that_is_not_there_is_said_in_words(tmp_path, gra
     page = page_of(grade(tmp_path / "class"), "ada")
     assert "steps of baseline = samples / batch of baseline" in page
     assert "loss last of baseline &lt; loss first of baseline − 0.01" in page
-    assert "missing" not in page
+    assert "missing" not in page.partition("<body")[2]

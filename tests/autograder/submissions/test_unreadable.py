@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,34 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_graded(tmp_path, grade, ref
     assert re.search(f"{name}: (the file cannot be read: )?Permission denied", page)
     refused.clear()
     assert line_of(grade(tmp_path / "class"), "ada")[2] == "10/10"
+
+
+def test_a_closed_folder_stops_nobody_elses_grade(tmp_path, grade, monkeypatch):
+    for name in ("ada", "ben"):
+        hand_in(tmp_path / "class" / name / "02_serial")
+    closed = tmp_path / "class" / "ben"
+
+    def guarded(name, itself):
+        ask = getattr(os, name)
+
+        def guard(path=".", *words, **more):
+            if not isinstance(path, int):
+                whole = Path(os.fsdecode(path))
+                if closed in whole.parents or (itself and whole == closed):
+                    raise PermissionError(13, "Permission denied", path)
+            return ask(path, *words, **more)
+
+        monkeypatch.setattr(os, name, guard)
+
+    for name in ("stat", "lstat", "open"):
+        guarded(name, itself=False)
+    for name in ("scandir", "listdir"):
+        guarded(name, itself=True)
+    result = grade(tmp_path / "class")
+    assert (line_of(result, "ada")[2], result.exit_code) == ("10/10", 1)
+    assert line_of(result, "ben")[3] == "missing"
+    page = (result.folder / "students" / "ben.html").read_text()
+    assert "cannot be opened: Permission denied" in page
 
 
 def test_a_whole_package_that_cannot_be_read_is_said(tmp_path, grade, refused):

@@ -16,3 +16,4 @@ def test_a_first_day_on_two_nodes_runs_from_end_to_end(student):
     assert "to node0" in said
     assert ': 1 rank, 2 ranks, 2 nodes, lessons 02 and 07"' in said
     assert "**wrong**" not in student.read("first-day/report.md")
+    assert '2 nodes, lessons 02 and 07"\n' in student.read("first-day/box.sh")

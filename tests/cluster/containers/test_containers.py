@@ -159,6 +159,24 @@ def test_the_image_gets_the_pins_of_the_project(image):
         assert (course / name).read_text() == (ROOT / name).read_text()
 
 
+GPU_PYTHON = """#!/bin/bash
+echo "python3 $*" >>"$CALLS"
+mkdir -p .venv/bin
+[ -e .venv/bin/python ] || cp "$0" .venv/bin/python
+"""
+
+
+def test_an_image_for_gpus_gets_one_frameworks_pins_and_its_horovod(image):
+    course, install = image
+    (course.parent / "bin/python3").write_text(GPU_PYTHON)
+    assert install("gpu-torch")[:2] == (0, "")
+    calls = (course.parent / "calls").read_text()
+    assert "--constraint cluster/environment/locked-torch.txt" in calls
+    assert "--editable .[lessons,gpu-torch,horovod-build]\n" in calls
+    assert "python3 -m cluster.environment.horovod_wheel --gpu --framework torch\n" in calls
+    assert not re.search("tensorflow", calls)
+
+
 def test_another_open_mpi_is_the_only_difference(image):
     course, install = image
     assert install("cpu", "4.1.8")[0] == 0
@@ -176,9 +194,14 @@ def test_another_open_mpi_is_the_only_difference(image):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["tpu"], "the variant is cpu or gpu, not tpu"),
+        (["tpu"], "the variant is cpu, gpu-torch or gpu-tensorflow, not tpu"),
+        (["gpu"], "the variant is cpu, gpu-torch or gpu-tensorflow, not gpu"),
+        (
+            ["gpu-tensorflow"],
+            "TensorFlow's CUDA 12 comes without a compiler: take a base image that has nvcc 12",
+        ),
         (["cpu", "latest"], "openmpi is a version such as 4.1.8, not latest"),
-        (["gpu", "5.0.8;reboot"], "openmpi is a version such as 4.1.8, not 5.0.8;reboot"),
+        (["gpu-torch", "5.0.8;reboot"], "openmpi is a version such as 4.1.8, not 5.0.8;reboot"),
     ],
 )
 def test_a_wrong_argument_is_said_before_anything_is_done(image, words, sentence):

@@ -93,6 +93,30 @@ def test_gpus_are_seen_by_all_or_it_is_said(visible, torch, nccl, said):
 
 
 @pytest.mark.parametrize(
+    ("driver", "torch", "tensorflow", "said"),
+    [
+        ("580.65.06", "13.0", "12.5.1", []),
+        ("535.183.01", "13.0", "12.5.1", ["torch is built for CUDA 13.0, which needs driver 580"]),
+        (
+            "520.61.05",
+            None,
+            "12.5.1",
+            ["tensorflow is built for CUDA 12.5.1, which needs driver 525"],
+        ),
+        ("not known", "13.0", None, []),
+        ("", "14.1", None, []),
+    ],
+)
+def test_a_driver_older_than_a_frameworks_cuda_is_said(driver, torch, tensorflow, said):
+    there = ok("4 × H", gpus=4, visible=None, driver=driver)
+    others = {"torch": ok("", gpus=4, cuda=torch), "tensorflow": ok("", gpus=4, cuda=tensorflow)}
+    found = gpus.agree({"gpus": there} | others)
+    assert [words in each.found for each, words in zip(found, said, strict=True)] == [True] * len(
+        said
+    )
+
+
+@pytest.mark.parametrize(
     ("names", "setting", "chosen"),
     [
         (["lo", "eth0", "ib0"], "", "ib0"),

@@ -10,9 +10,9 @@ import pytest
 
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.position import Position, host_name
-from cluster.doctor.probes import network
+from cluster.doctor.probes import frameworks, network
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/doctor.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/doctor.schema.json").read_text())
 HANGS = "#!/bin/sh\nexec sleep 300\n"
 MINE = tuple(sorted(os.sched_getaffinity(0)))
 
@@ -64,6 +64,8 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
          "this job uses pmi2", "srun --mpi=pmix"),
         ("mpi", {"srun": ECHO.format("none\npmix", 0)}, {}, "ok", "pmix fits", ""),
         ("python", {}, {"COURSE_ENVIRONMENT": "/usr"}, "look", "but jobs use /usr", "cluster use"),
+        ("python", {}, {"COURSE_ENVIRONMENT_TENSORFLOW": "/no"}, "broken", "holds no bin/python",
+         "--tensorflow-environment"),
         ("python", {}, {"PYTHONPATH": "/tmp/x"}, "look", "PYTHONPATH=/tmp/x", "unset PYTHONPATH"),
         ("network", {}, {"GLOO_SOCKET_IFNAME": "ib7"}, "broken", "GLOO_SOCKET_IFNAME=ib7", "ip -b"),
         ("network", {}, {"NCCL_SOCKET_IFNAME": "ib7"}, "broken", "NCCL_SOCKET_IFNAME=ib7", "site"),
@@ -99,6 +101,36 @@ def test_what_is_broken_is_named_with_what_to_do(
 
 
 @pytest.mark.parametrize(
+    ("wheels", "cuda", "state", "words"),
+    [
+        (["nvidia-cudnn-cu13"], "13.0", "ok", "built for CUDA 13.0 (driver 580 or newer), sees 0"),
+        (["nvidia-cudnn-cu12"], "12.8", "ok", "built for CUDA 12.8 (driver 525 or newer), sees 0"),
+        (["nvidia-cudnn-cu12", "nvidia-cudnn-cu13"], "13.0", "look",
+         "nvidia-cudnn-cu12 9 and nvidia-cudnn-cu13 9 write the same files"),
+        ([], None, "ok", "built for CPUs"),
+    ],
+)  # fmt: skip
+def test_the_driver_a_framework_needs_and_two_cudas_in_one_folder(
+    monkeypatch, wheels, cuda, state, words
+):
+    import torch
+
+    monkeypatch.setattr(torch.version, "cuda", cuda)
+    monkeypatch.setattr(frameworks, "installed", lambda name: "9" if name in wheels else None)
+    said = frameworks.torch(Position())
+    assert (said.state, words in said.found) == (state, True), said
+
+
+def test_tensorflow_is_looked_at_in_its_own_environment(here, monkeypatch):
+    (here / "own").mkdir()
+    words = '":::doctor {\\"state\\": \\"ok\\", \\"found\\": \\"own\\"}" ":::doctor "'
+    program(here / "own/bin", "python", f"#!/bin/bash\nprintf '%s\\n' {words}\n")
+    monkeypatch.setenv("COURSE_ENVIRONMENT_TENSORFLOW", str(here / "own"))
+    assert [said.found for said in ask("tensorflow")] == ["own"]
+    assert ask("python")[0].found != "own"
+
+
+@pytest.mark.parametrize(
     ("ranks", "environment", "state", "words"),
     [
         ([(0, 1)], {}, "ok", "1 rank on 2 CPUs"),
@@ -109,7 +141,7 @@ def test_what_is_broken_is_named_with_what_to_do(
         ([(0, 1)] * 4, {}, "look", "4 ranks on 2 CPUs: no speedup can be shown"),
         ([(0, 1)] * 2, {}, "look", "would start 4 threads on 2 CPUs (OMP_NUM_THREADS is not set)"),
         ([(0, 1)] * 2, {"OMP_NUM_THREADS": "8"}, "look", "16 threads on 2 CPUs"),
-        ([(0,), (1,)], {"SLURM_CPUS_PER_TASK": "2"}, "broken", "the job asks for 2 cores a rank"),
+        ([(0,), (1,)], {"SLURM_CPUS_PER_TASK": "2"}, "broken", "the job asks for 2 cores per rank"),
     ],
 )
 def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, state, words):
@@ -188,7 +220,7 @@ def test_alone_every_probe_answers(shell):
     states = {line[:6].strip() for line in lines[1:-1]} - {""}
     assert states <= {"ok", "look", "broken"}
     for probe in all_probes.PROBES:
-        if probe.kind != all_probes.NODES:
+        if probe.kind != all_probes.NODES and probe.name != "nccl":  # only where there are GPUs
             assert any(line[7:].startswith(f"{probe.name} ") for line in lines), probe.name
     assert "did not answer" not in done.stdout
     assert "\x1b" not in done.stdout

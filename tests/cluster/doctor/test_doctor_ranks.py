@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs/doctor.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/doctor.schema.json").read_text())
 pytestmark = pytest.mark.ranks
 
 QUICK = "cluster doctor --only cores --only allreduce"
@@ -107,3 +107,48 @@ def test_a_report_for_support_holds_both_ranks(shell):
     found = {each["probe"]: each for each in report["findings"]}
     assert found["launch"]["state"] == "ok"
     assert found["allreduce"]["facts"]["ranks"] == 2
+
+
+TWO_GPUS = '#!/bin/bash\nfor n in 0 1; do echo "GPU $n: NVIDIA A100 (UUID: GPU-$n)"; done\n'
+SUM = """
+import sys
+import torch
+from cluster.doctor.position import Position
+from cluster.doctor.probes import nccl
+rank = int(sys.argv[1])
+position = Position(rank=rank, size=2, host="a", hosts=("127.0.0.1", "127.0.0.1"))
+if rank == 1 and len(sys.argv) > 2:
+    torch.ones = torch.zeros
+print(nccl.bandwidth(position, "gloo", torch.device("cpu")) > 0, nccl.local_number(position))
+"""
+
+
+def test_ranks_that_cannot_have_a_gpu_each_are_named_before_nccl_hangs(shell):
+    """Two GPUs, as their driver lists them, of which no task sees any."""
+    program = shell.home / "nvidia-smi"
+    program.write_text(TWO_GPUS)
+    program.chmod(0o755)
+    shell.environment["PATH"] = f"{shell.home}:{shell.environment['PATH']}"
+    said = ranks(shell, "cluster doctor --only nccl").stdout
+    for number in range(2):
+        assert f"rank {number} is number {number} on " in said
+    assert "sees 0 GPUs: NCCL refuses two ranks on one" in said
+    assert "let every task see all GPUs of its node" in said
+
+
+def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
+    assert "nccl" not in ranks(shell, "cluster doctor --only nccl").stdout
+
+
+@pytest.mark.parametrize(("spoilt", "said"), [("", "True 0\n"), ("spoilt", "gloo: 2 ones make 1")])
+def test_the_sum_of_two_ranks_is_timed_and_looked_at(shell, spoilt, said):
+    """Over Gloo and the CPU, by the function that takes NCCL and a GPU where there are some."""
+    (shell.folder / "sum.py").write_text(SUM)
+    shell.environment |= {
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(20000 + os.getpid() % 9000),
+    }
+    body = f"python sum.py 1 {spoilt} >/dev/null 2>&1 & python sum.py 0 {spoilt} 2>&1; wait"
+    assert said in shell.run("timeout", "100", "bash", "-c", body, ok=None).stdout.replace(
+        "\t", " "
+    )

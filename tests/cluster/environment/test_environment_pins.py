@@ -9,11 +9,13 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from cluster.doctor.probes import frameworks
 from cluster.environment import set_up
 
 ROOT = Path(__file__).parents[3]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+CONDA_TEXT = " ".join((ROOT / "environment.yml").read_text().replace("\n#", "\n").split())
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 CONDA_PIP = next(part["pip"] for part in CONDA["dependencies"] if isinstance(part, dict))
 
@@ -39,10 +41,16 @@ LOCKED = versions(
 
 
 @pytest.mark.parametrize(
-    "pin", [*all_pins(), *EXTRAS["gpu"], *PYPROJECT["build-system"]["requires"]]
+    "pin",
+    [
+        *all_pins(),
+        *EXTRAS["gpu-torch"],
+        *EXTRAS["gpu-tensorflow"],
+        *PYPROJECT["build-system"]["requires"],
+    ],
 )
 def test_every_package_is_pinned_exactly(pin):
-    assert re.fullmatch(r"[A-Za-z0-9_.-]+(\[[a-z-]+\])?==[0-9][0-9a-z.]*", pin)
+    assert re.fullmatch(r"[A-Za-z0-9_.-]+(\[[a-z,-]+\])?==[0-9][0-9a-z.]*", pin)
 
 
 @pytest.mark.parametrize(("name", "version"), versions(all_pins()).items())
@@ -72,23 +80,73 @@ def test_one_version_of_each_package():
             assert seen.setdefault(name, version) == version
 
 
-def test_the_gpu_extra_has_the_frameworks_of_the_cpu_extra():
-    cpu, gpu = versions(EXTRAS["cpu"]), versions(EXTRAS["gpu"])
+FRAMEWORKS = ("torch", "tensorflow")
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_the_gpu_extras_have_the_frameworks_of_the_cpu_extra(framework):
+    cpu, gpu = versions(EXTRAS["cpu"]), versions(EXTRAS[f"gpu-{framework}"])
     assert gpu["tensorflow"] == cpu["tensorflow-cpu"]
-    assert gpu["torch"] == cpu["torch"]
+    assert gpu.get("torch", cpu["torch"]) == cpu["torch"]
     alone = versions(PYPROJECT["dependency-groups"]["without-dependencies"])
     assert gpu["tf-keras"] == alone["tf-keras"]
 
 
-def test_conda_installs_the_course_with_its_pins():
-    constraint, course = CONDA_PIP
-    assert (ROOT / constraint.removeprefix("--constraint ")) == set_up.LOCKED
-    found = re.fullmatch(r"--editable \.\[(.*)\]", course)
-    assert set(found[1].split(",")) == {"lessons", "gpu", "horovod-build"} <= set(EXTRAS)
+def as_conda_hands_over(framework, folder, monkeypatch):
+    """What pip reads in the file that conda writes from the list below `pip:`, by pip's own parser,
+    which fills in variables."""
+    from pip._internal.network.session import PipSession
+    from pip._internal.req.req_file import parse_requirements
+
+    monkeypatch.chdir(folder)
+    if framework:
+        monkeypatch.setenv("COURSE_FRAMEWORK", framework)
+    else:
+        monkeypatch.delenv("COURSE_FRAMEWORK", raising=False)
+    file = folder / "condaenv.requirements.txt"  # conda puts it beside environment.yml
+    file.write_text("\n".join(CONDA_PIP))
+    return list(parse_requirements(str(file), session=PipSession()))
 
 
-def test_conda_brings_the_same_python_and_no_version_of_its_own():
+@pytest.fixture
+def beside_the_yml(tmp_path):
+    (tmp_path / "cluster").symlink_to(ROOT / "cluster")
+    return tmp_path
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_conda_installs_the_course_with_its_pins(framework, beside_the_yml, monkeypatch):
+    parts = as_conda_hands_over(framework, beside_the_yml, monkeypatch)
+    constraints = versions(part.requirement for part in parts if part.constraint)
+    assert constraints.items() >= LOCKED.items()
+    assert any(name.startswith("nvidia-nccl-cu") for name in constraints)
+    [course] = [part for part in parts if not part.constraint]
+    assert course.is_editable
+    extras = set(re.fullmatch(r"\.\[(.*)\]", course.requirement)[1].split(","))
+    assert extras == {"lessons", f"gpu-{framework}", "horovod-build"} <= set(EXTRAS)
+
+
+def test_without_its_switch_the_environment_is_not_made(beside_the_yml, monkeypatch):
+    with pytest.raises(Exception, match=r"No such file.*locked-\$\{COURSE_FRAMEWORK\}"):
+        as_conda_hands_over(None, beside_the_yml, monkeypatch)
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_frameworks_environment_has_one_cuda_pinned(framework):
+    text = (set_up.LOCKED.parent / f"locked-{framework}.txt").read_text().splitlines()
+    pins = versions(line for line in text if not line.startswith("#"))
+    cuda = {"torch": "13", "tensorflow": "12"}[framework]
+    assert {name[-2:] for name in pins if re.search(r"-cu\d+$", name)} == {cuda}
+    assert not pins.keys() & LOCKED.keys(), "one place for each"
+    driver = {"13": 580, "12": 525}[cuda]
+    assert frameworks.DRIVERS[cuda] == driver
+    assert f"a driver of {driver} or newer" in text[0]
+    assert f"CUDA {cuda} ({'driver ' if cuda == '13' else ''}{driver} or newer)" in CONDA_TEXT
+
+
+def test_conda_brings_the_same_python_and_few_versions_of_its_own():
     own = [part for part in CONDA["dependencies"] if isinstance(part, str)]
-    assert [part for part in own if "=" in part] == ["python=3.11"]
-    assert PYPROJECT["project"]["requires-python"] == ">=3.11,<3.12"
+    versioned = ["python=3.11", "gxx=13", "cuda-nvcc=12.9", "cuda-cudart-dev=12.9"]
+    assert [part for part in own if "=" in part] == versioned
+    assert PYPROJECT["project"]["requires-python"] == ">=3.11,<3.13"
     assert not versions(all_pins()).keys() & set(own)

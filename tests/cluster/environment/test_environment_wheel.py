@@ -186,6 +186,55 @@ def test_nccl_is_looked_for_before_anything_is_compiled(tmp_path, monkeypatch):
     }
 
 
+@pytest.fixture
+def nvidia(tmp_path, monkeypatch):
+    """What the wheels for CUDA 13 leave in site-packages."""
+    files = ("nccl/include/nccl.h", "nccl/lib/libnccl.so.2", "cu13/bin/nvcc")
+    for name in (*files, "cu13/lib/libcudart.so.13"):
+        file = tmp_path / "nvidia" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    monkeypatch.setattr(wheels.nvidia_wheels, "folder", lambda: tmp_path / "nvidia")
+    for name in ("NCCL_HOME", "EBROOTNCCL", "CONDA_PREFIX", "CUDA_HOME", "HOROVOD_CUDA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "nvidia"
+
+
+def test_pytorchs_horovod_takes_the_wheels_nccl_and_compiler(nvidia, monkeypatch):
+    monkeypatch.setenv("NCCL_HOME", str(nvidia))  # a module's
+    for _ in "12":  # and finds its links there the second time
+        found = wheels.gpu_environment(None, "torch")
+    assert found == {
+        "HOROVOD_GPU_OPERATIONS": "NCCL",
+        "HOROVOD_NCCL_HOME": str(nvidia / "nccl"),
+        "HOROVOD_NCCL_LINK": "SHARED",
+        "CUDA_HOME": str(nvidia / "cu13"),
+        "HOROVOD_CUDA_HOME": str(nvidia / "cu13"),
+        "HOROVOD_WITHOUT_TENSORFLOW": "1",
+    }
+    assert (nvidia / "nccl/lib/libnccl.so").read_text() == "nccl/lib/libnccl.so.2"
+    assert (nvidia / "cu13/lib64/libcudart.so").read_text() == "cu13/lib/libcudart.so.13"
+    env = wheels.build_environment(found)
+    assert {name for name in env if name.endswith(("_TENSORFLOW", "_PYTORCH"))} == {
+        "HOROVOD_WITHOUT_TENSORFLOW",
+        "HOROVOD_WITH_PYTORCH",
+    }
+    values = wheels.inputs(found)
+    assert (values["torch"], values["tensorflow"]) == (wheels.inputs()["torch"], None)
+    assert recipe.NCCL_RPATH in values["environment"]["LDFLAGS"]
+
+
+def test_tensorflows_horovod_takes_condas_compiler_and_the_wheels_nccl(nvidia, monkeypatch):
+    (nvidia / "conda/bin").mkdir(parents=True)
+    (nvidia / "conda/bin/nvcc").touch()
+    monkeypatch.setenv("CONDA_PREFIX", str(nvidia / "conda"))
+    found = wheels.gpu_environment(None, "tensorflow")
+    assert found["HOROVOD_CUDA_HOME"] == str(nvidia / "conda")
+    assert found["HOROVOD_NCCL_HOME"] == str(nvidia / "nccl")
+    assert found["HOROVOD_WITHOUT_PYTORCH"] == "1"
+    assert "HOROVOD_WITHOUT_TENSORFLOW" not in found
+
+
 def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
     monkeypatch.setenv("HOROVOD_WITH_GLOO", "0")
     monkeypatch.setenv("HOROVOD_WITHOUT_PYTORCH", "1")
@@ -195,5 +244,6 @@ def test_the_users_own_horovod_settings_do_not_change_the_build(monkeypatch):
     assert env["HOROVOD_WITH_GLOO"] == "1"
     assert "HOROVOD_WITHOUT_PYTORCH" not in env
     assert "jobserver" not in env["MAKEFLAGS"]
-    assert env["LDFLAGS"] == f"-L/opt/site/lib {recipe.RPATH}"
+    assert env["LDFLAGS"] == f"-L/opt/site/lib {recipe.RPATH} {recipe.NCCL_RPATH}"
     assert env["HOROVOD_GPU_OPERATIONS"] == "NCCL"
+    assert "nccl" not in wheels.build_environment({})["LDFLAGS"]

@@ -1,12 +1,15 @@
 """A first day at a centre: it stops at what is wrong, says what to do, and can go on."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cluster.first_day import steps
+from cluster.first_day.day import Day, WrongError
 from cluster.sites import site_files
 
 COURSE = Path(__file__).parents[3]
@@ -42,6 +45,30 @@ def test_students_who_have_no_solutions_are_told_whose_command_it_is(shell):
     assert not (shell.folder / "first-day").exists()
 
 
+def test_where_a_node_has_one_gpu_two_ranks_are_tried_over_two_nodes(tmp_path, monkeypatch):
+    """As at BioHPC: no two ranks share a GPU in any step."""
+    asked = []
+
+    def job(self, file, *words, **options):
+        asked.append((file.parent.parent.name, options.get("nodes"), options["ntasks"]))
+        raise WrongError("that is enough", "")
+
+    monkeypatch.setattr(Day, "job", job)
+    monkeypatch.setenv("SBATCH_ACCOUNT", "mine")
+    site = site_files.load(site_files.FOLDER / "biohpc.sh")
+    day = Day(site, "biohpc", tmp_path, COURSE / "solutions")
+    passed = steps.two_ranks(day)
+    assert (passed.tried, passed.found) == (
+        False,
+        "a node has one GPU, which two ranks would have to share",
+    )
+    with pytest.raises(WrongError):
+        steps.two_nodes(day)
+    with pytest.raises(WrongError):
+        steps.lesson(day, "07_horovod", 2, ())
+    assert asked == [("doctor", "2", "2"), ("runs", "2", "2")]
+
+
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shell):
@@ -58,10 +85,19 @@ def test_a_launcher_that_starts_too_few_ranks_is_found_before_a_lesson_runs(shel
 def test_on_the_laptop_it_runs_from_end_to_end_and_submits_nothing_twice(shell):
     shell.environment |= {n: v for n, v in os.environ.items() if n == "COURSE_DATA"}
     done = first_day(shell, "--site", "laptop", ok=True)
-    assert "10. The solution's runs, graded as a student's\n   ok: 02: " in done.stdout
+    _, graded = done.stdout.split("10. The solution's runs, graded as a student's\n   ok: 02: ")
+    counts = re.findall(r"(\d+) of (\d+)", graded.split("checks")[0])
+    assert len(counts) == 2
+    assert all(passed == asked != "0" for passed, asked in counts)
+    assert "not passed" not in graded
     assert 'SITE_TESTED="20' in done.stdout
     assert ': 1 rank, 2 ranks, lessons 02 and 07"' in done.stdout, "two nodes were not tried"
+    ours, theirs = site_files.FOLDER / "laptop.sh", shell.folder / "first-day/laptop.sh"
+    pairs = zip(ours.read_text().splitlines(), theirs.read_text().splitlines(), strict=True)
+    [(_, line)] = [pair for pair in pairs if pair[0] != pair[1]]
+    assert line.startswith('SITE_TESTED="20')
     report = shell.read("first-day/report.md")
+    assert f"    {line}\n" in report
     assert str(shell.home) not in report
     assert report.count("\n| ") == 11
     again = first_day(shell, "--site", "laptop", ok=True)

@@ -69,7 +69,7 @@ def test_the_answer_is_always_an_interval(foretell):
     for law in ("Amdahl", "Gustafson", "USL", "tree", "ring", "power"):
         assert f"\n{law} " in done.output
     assert "Karp–Flatt's fraction falls" in done.output
-    assert "β = -0.00017, below zero" in done.output
+    assert "κ = -0.00017, below zero" in done.output
     assert "does not describe these data" in done.output
 
 

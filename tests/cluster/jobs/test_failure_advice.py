@@ -80,12 +80,24 @@ def test_logs_of_a_failed_job_name_its_error_file(shell, follow):
     assert "errors" not in shell.cluster("logs", *follow, job).stderr
 
 
+def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
+    """Also where it is ignored: Open OnDemand starts Jupyter in the background of a script."""
+    shell.write("job.sbatch", "echo begun; sleep 60", "-o out")
+    job = shell.submit("job.sbatch")
+    watched = f"cluster logs -f {job} >seen 2>said & until grep -qs begun seen; do sleep 0.1; done"
+    done = shell.run("bash", "-c", f"trap '' INT; {watched}; kill -INT $!; wait $!; echo $?")
+    assert done.stdout == "130\n"
+    assert f"You stopped watching; job {job} goes on: cluster cancel {job}" in shell.read("said")
+    assert shell.record(job)["State"] == "RUNNING"
+    shell.cluster("cancel", job)
+
+
 @pytest.mark.parametrize(
     ("words", "real"),
     [
         (["queue"], "squeue --me"),
-        (["accounting", "1"], "sacct -X -P --jobs=1"),
-        (["accounting"], "sacct -X -P"),
+        (["accounting", "1"], "sacct -X --jobs=1"),
+        (["accounting", "--parsable"], "sacct -X -P"),
         (["wait", "1"], "squeue --jobs=1, then sacct -X --jobs=1"),
         (["cancel", "1"], "scancel 1"),
     ],

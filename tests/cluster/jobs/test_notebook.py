@@ -5,6 +5,7 @@ import pytest
 from autograder.cpus import whole_cores
 from cluster.jobs.notebook import JobError, SubmitError, outputs, submit_once
 from cluster.jobs.queue import cancel_jobs_of
+from cluster.sites import site_files
 
 
 @pytest.fixture
@@ -51,6 +52,25 @@ def test_other_arguments_or_options_are_another_job(lesson):
 def test_again_submits_again(lesson):
     submit_once("job.sbatch")
     assert names(submit_once("job.sbatch", again=True)) == ["mine_2.out"]
+
+
+def test_an_array_goes_in_parts_where_the_site_takes_few_jobs_at_a_time(
+    lesson, monkeypatch, capsys
+):
+    few = lesson.folder / "few.sh"
+    few.write_text(f"source {site_files.FOLDER}/laptop.sh\nSITE_MAX_JOBS=3\n")
+    monkeypatch.setenv("COURSE_SITE", str(few))
+    name = lesson.write(
+        "a.sbatch", "echo $SLURM_ARRAY_TASK_ID", "--array=0-4", "--output=%A_%a.out"
+    )
+    made = submit_once(name)
+    assert names(made) == ["1_0.out", "1_1.out", "1_2.out", "4_3.out", "4_4.out"]
+    assert [path.read_text() for path in made] == [f"{number}\n" for number in range(5)]
+    assert "laptop takes 3 of your jobs at a time, so the array goes in parts" in (
+        capsys.readouterr().out
+    )
+    assert names(submit_once(name)) == names(made)
+    assert "Submitted" not in capsys.readouterr().out
 
 
 def test_outputs_from_another_machine_are_taken(lesson, capsys):

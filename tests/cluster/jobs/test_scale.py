@@ -4,9 +4,10 @@ import pytest
 from click import UsageError
 
 from autograder.measuring import study_table
+from autograder.measuring.size_table import comparable, text
 from autograder.records import Epoch, Number, Run
 from cluster.jobs import scale_picture, scale_rounds
-from cluster.jobs.scale import comparable, numbers, planned, table
+from cluster.jobs.scale import numbers, planned
 from cluster.sites.site_files import Site
 from tests.autograder.make_record import some_rounds
 from tests.autograder.make_study import lines_of, study
@@ -32,7 +33,7 @@ def run(size: int, *seconds: float, scaling: str = "strong", samples: int = 100)
 
 
 def cells(runs: list[Run]) -> list[list[str]]:
-    return [line.split() for line in table(runs).splitlines()[1:]]
+    return [line.split() for line in text(comparable(runs)).splitlines()[1:]]
 
 
 def test_times_are_compared_with_the_fewest_ranks():
@@ -54,7 +55,7 @@ def test_weak_scaling_is_efficient_when_the_time_stays():
 
 
 def test_other_work_is_not_compared():
-    said = table([run(1, 9, 8, 8), run(2, 9, 2, 2, samples=50)])
+    said = text(comparable([run(1, 9, 8, 8), run(2, 9, 2, 2, samples=50)]))
     assert "out_2 is not comparable: one reads 100 different samples" in said
     assert len(said.splitlines()) == 3
 
@@ -84,10 +85,12 @@ def test_nodes_follow_from_the_gpus_of_a_node():
         plan
         == [
             {"time": "5", "ntasks": "1", "nodes": "1"},
-            {"time": "5", "ntasks": "8", "nodes": "2"},
+            {"time": "5", "ntasks": "8", "nodes": "2", "ntasks-per-node": "4"},
         ]
         * 2
     )
+    by_hand = planned([8], 1, {"nodes": "1"}, where)
+    assert by_hand == [{"nodes": "1", "ntasks": "8"}]
 
 
 def test_numbers_of_ranks():
@@ -103,8 +106,8 @@ def test_every_job_is_a_point_of_the_picture(tmp_path, monkeypatch, weak):
 
     drawn: list[Figure] = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, file: drawn.append(figure))
-    times, _, _ = comparable([run(n, 9, s, s) for n in (1, 2) for s in (8.0 / n, 12.0 / n)])
-    scale_picture.draw(tmp_path / "picture.png", times, weak)
+    known = comparable([run(n, 9, s, s) for n in (1, 2) for s in (8.0 / n, 12.0 / n)])
+    scale_picture.draw(tmp_path / "picture.png", known.by_size, weak)
     axes = drawn[0].axes[0]
     ideal, *_, medians = axes.lines
     assert list(ideal.get_ydata()) == [1, 2]

@@ -12,9 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main as autograder
+from autograder.settings.roster import read_roster
 from cluster.cli import main
 from cluster.rerun.account import account_named, check_closed
+from cluster.rerun.choose import student_at
 from tests.autograder.make_record import hand_in
+from tests.autograder.submissions.downloads import ROSTER, canvas, moodle, write
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may become another account")
 
@@ -58,6 +61,25 @@ def test_the_flagged_are_those_of_the_lesson_whose_evidence_is_odd(course_class,
     assert "nobody to run again" in nobody.stderr
 
 
+def test_students_are_those_whom_grading_with_the_roster_finds(tmp_path):
+    """Downloads of two platforms, a name in any form, and the name that `--reruns` looks for."""
+    down = write(tmp_path, "HPC-Lab 1-88", moodle())
+    write(tmp_path, "submissions", canvas())
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    people = read_roster(tmp_path / "roster.csv")
+    for asked in ("Ada Lovelace_4701_assignsubmission_file_", "ada", "Lovelace, Ada", "al1"):
+        found = student_at(down / asked, "01", people)
+        assert (found.name, len(found.places)) == ("ada", 1)
+    ben = student_at(tmp_path / "submissions" / "Ben Meyer", "01", people)
+    assert (ben.name, len(ben.places)) == ("ben", 3)
+    with pytest.raises(click.UsageError, match="ada2 handed in nothing"):
+        student_at(down / "ada2", "01", people)
+    assert student_at(down / "Ada Lovelace", "01", {}).name == "Ada Lovelace"
+    words = (down, "01", "--site", "laptop", "--as", "nobody-here", "--draw", 9)
+    told = rerun(*words, "--roster", tmp_path / "roster.csv")
+    assert drawn(told.stderr)[1] == "ada, ben, zoe"
+
+
 # what is asked, words of the sentence
 REFUSED = [
     (["CLASS", "02"], "name CLASS/STUDENT, or --draw"),
@@ -65,7 +87,10 @@ REFUSED = [
     (["CLASS/ada", "02", "--as", "nobody-here"], "no account nobody-here"),
     (["CLASS/ada", "02", "--as", "root"], "name another one"),
     (["CLASS/ada", "44", "--as", "nobody"], "there is no lesson 44"),
-    (["CLASS/eve", "02", "--as", "nobody"], "does not exist"),
+    (["CLASS/eve", "02", "--as", "nobody"], "nobody there is called so"),
+    (["CLASS/" + "e" * 300, "02", "--as", "nobody"], "nobody there is called so"),
+    (["CLASS/ada", "e" * 300, "--as", "nobody"], "there is no lesson eee"),
+    (["CLASSES/eve", "02", "--as", "nobody"], "does not exist"),
     (["CLASS", "02", "--flagged", "CLASS", "--as", "nobody"], "holds no records"),
     (["CLASS/ada", "02", "--site", "nowhere", "--as", "nobody"], "there is no site nowhere"),
 ]

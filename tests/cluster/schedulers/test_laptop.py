@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.cpus import whole_cores
+from cluster.schedulers import accounting_table
 from cluster.schedulers.laptop import processes
 from cluster.schedulers.laptop.supervise import end_state
 
@@ -236,6 +237,20 @@ def test_accounting_has_the_columns_of_sacct(shell):
     assert record["Submit"] <= record["Start"] <= record["End"]
 
 
+def test_accounting_is_a_table_for_people(shell):
+    job = shell.submit(shell.write("job.sbatch", "exit 3", "--time=1-00:02:00", "--job-name=mine"))
+    shell.wait(job, ok=False)
+    head, line, row = shell.cluster("accounting", job).stdout.splitlines()
+    assert head.split() == list(accounting_table.COLUMNS)
+    assert set(line) == {"-", " "}
+    assert len(line) <= 130
+    told = dict(zip(head.split(), row.split(), strict=True))
+    assert (told["JobID"], told["JobName"], told["State"]) == (job, "mine", "FAILED")
+    assert (told["ExitCode"], told["Timelimit"], told["NCPUS"]) == ("3:0", "1-00:02:00", "1")
+    assert re.fullmatch(r"00:00:\d\d", told["Elapsed"])
+    assert row.index("FAILED") == head.index("State"), "columns stand below their names"
+
+
 def test_a_failing_step_shows_in_the_derived_exit_code(shell):
     body = 'source "$COURSE_SITE"; launch bash -c "exit 5" || true; echo done'
     job = shell.submit(shell.write("job.sbatch", body))
@@ -261,7 +276,7 @@ def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message
     shell.write("job.sbatch", "true")
     refused = shell.cluster("submit", *words, ok=False)
     assert message in refused.stderr
-    assert shell.cluster("accounting").stdout.count("\n") == 1
+    assert shell.cluster("accounting", "--parsable").stdout.count("\n") == 1
 
 
 def test_a_job_that_is_not_there_is_a_sentence(shell):

@@ -178,7 +178,7 @@ def test_logs_and_accounting(polaris):
         resources_used={"walltime": "00:10:00"},
     )  # fmt: skip
     assert polaris.cluster("logs", "-f", "4711").stdout == "hello\n"
-    header, row = polaris.cluster("accounting", "4711").stdout.splitlines()
+    header, row = polaris.cluster("accounting", "--parsable", "4711").stdout.splitlines()
     record = dict(zip(header.split("|"), row.split("|"), strict=True))
     assert record["State"] == "COMPLETED"
     assert record["Start"] == "2026-11-20T15:31:00"

@@ -1,6 +1,7 @@
 """Slurm sites, with programs of Slurm's names that record how they were called."""
 
 import json
+import re
 
 import pytest
 
@@ -72,11 +73,89 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
 )
 def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
-    done = slurm.cluster("submit", "--site", site, "job.sbatch")
+    done = slurm.cluster("submit", "--site", site, "--ntasks=4", "job.sbatch")
     for setting in shown:
         assert f" {setting} " in done.stderr
-    assert done.stderr.endswith(" sbatch job.sbatch\n")
+    assert re.search(r" sbatch --ntasks=4( --cpus-per-task=\d+)? job.sbatch\n$", done.stderr)
     assert f"sites/{site}.sh" in calls(slurm)[0]["environment"]["COURSE_SITE"]
+
+
+ALONE = {"train.py": "import numpy\n"}
+KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorflow as tf\n"}
+
+
+@pytest.mark.parametrize(
+    ("site", "words", "program", "environment", "called"),
+    [
+        # One GPU for each rank, and the cores that belong to it.
+        ("snellius", ["-n1"], KERAS, {"SBATCH_GPUS_PER_NODE": "1"}, ["--cpus-per-task=18"]),
+        ("snellius", ["-n2"], KERAS, {"SBATCH_GPUS_PER_NODE": "2"}, ["--cpus-per-task=18"]),
+        ("snellius", ["-N2", "-n8"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, []),
+        ("snellius", ["-n9"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, ["--ntasks=9"]),
+        ("marenostrum5", ["-n2"], KERAS, {"SBATCH_GRES": "gpu:2"}, ["--cpus-per-task=20"]),
+        ("marenostrum5", ["-n1", "-c8"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--cpus-per-task=8"]),
+        ("perlmutter", ["-n2"], KERAS, {"SBATCH_QOS": "shared"}, ["--cpus-per-task=32"]),
+        ("perlmutter", ["-n4"], KERAS, {"SBATCH_QOS": "debug", "SBATCH_GPUS_PER_NODE": "4"}, []),
+        ("perlmutter", ["-N2", "-n2"], KERAS, {"SBATCH_QOS": "debug"}, []),
+        # Lessons 00 and 01 use none: the smallest share that the partition gives, and their cores.
+        ("snellius", ["-n2"], ALONE, {"SBATCH_GPUS_PER_NODE": "1"}, ["--ntasks=2"]),
+        ("perlmutter", ["-n2"], ALONE, {"SBATCH_QOS": "shared", "SBATCH_GPUS_PER_NODE": "1"}, []),
+        # Asked for by hand: one rank, several GPUs.
+        ("perlmutter", ["--gres=gpu:4", "-n1"], KERAS, {"SBATCH_QOS": "debug"}, []),
+        (
+            "perlmutter",
+            ["--gpus=a100:2", "-n1"],
+            KERAS,
+            {"SBATCH_QOS": "shared"},
+            ["--cpus-per-task=64"],
+        ),
+        # Nodes are whole, or have one GPU: as ever.
+        ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
+        ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--ntasks=1"]),
+        # A program that is not there: who knows.
+        ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
+    ],
+)
+def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
+    slurm, site, words, program, environment, called
+):
+    slurm.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1", "--time=00:10:00")
+    for name, text in program.items():
+        (slurm.folder / name).write_text(text)
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    slurm.cluster("submit", "--site", site, *words, "job.sbatch")
+    (call,) = calls(slurm)
+    assert environment.items() <= call["environment"].items()
+    assert set(called) <= set(call["words"])
+    if "--cpus-per-task" not in " ".join(called) and called:
+        assert not [word for word in call["words"] if word.startswith("--cpus-per-task")]
+
+
+def test_who_chose_a_share_keeps_it(slurm):
+    slurm.write("job.sbatch", "launch python -u train.py", "--cpus-per-task=1")
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_QOS": "regular"}
+    said = slurm.cluster("submit", "--site", "perlmutter", "-n1", "job.sbatch").stderr
+    assert "memory follows cores, and 32 belong to a GPU: each rank gets 32 cores, not 1" in said
+    assert calls(slurm)[0]["environment"]["SBATCH_QOS"] == "regular"
+
+
+def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
+    """So that of `lessons run --batch`, which starts jobs of its own there."""
+    slurm.write("job.sbatch", "launch lessons run 07", "--ntasks=1", "--cpus-per-task=8")
+    slurm.environment["SBATCH_ACCOUNT"] = "mine"
+    slurm.cluster("submit", "--site", "marenostrum5", "job.sbatch")
+    (call,) = calls(slurm)
+    assert call["environment"]["SBATCH_GRES"] == "gpu:4"
+    assert call["words"] == ["--cpus-per-task=80", "job.sbatch"]
+
+
+@pytest.mark.parametrize("line", ["--gres=gpu:1", "--gpus-per-task=1", "-G 2"])
+def test_gpus_asked_for_in_a_job_file_are_not_added_to_those_of_the_site(slurm, line):
+    slurm.write("job.sbatch", "true", "--ntasks=2", line)
+    slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
+    slurm.cluster("submit", "--site", "snellius", "job.sbatch")
+    (call,) = calls(slurm)
+    assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
 
 
 @pytest.mark.parametrize("asked", ["--gres=gpu:1", "--gpus=2", "--gpus-per-node=1"])
@@ -84,7 +163,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
     slurm.environment |= {"SBATCH_ACCOUNT": "mine", "SBATCH_GRES": "gpu:4"}
     done = slurm.cluster("submit", "--site", "perlmutter", asked, "job.sbatch")
     (call,) = calls(slurm)
-    assert call["words"] == [asked, "job.sbatch"]
+    assert (call["words"][0], call["words"][-1]) == (asked, "job.sbatch")
     assert not {"SBATCH_GRES", "SBATCH_GPUS_PER_NODE"} & call["environment"].keys()
     assert "SBATCH_GPUS_PER_NODE=" not in done.stderr
     assert "$ env -u SBATCH_GRES SBATCH_" in done.stderr, "what is shown can be typed"
@@ -119,7 +198,8 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
     [
         ("marenostrum5", ["--time=3:00:00"], "--time=3:00:00 is more than the 02:00:00 usual here"),
         ("marenostrum5", ["--array=0-7"], "at most 1 of yours may be there at a time"),
-        ("perlmutter", ["--array=0-7"], "submit it in parts, --array=0-4 first"),
+        ("perlmutter", ["--array=0-7", "-n4"], "submit it in parts, --array=0-4 first"),
+        ("perlmutter", ["--time=1:00:00", "-n4"], "is more than the 00:30:00 usual here"),
         ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
         ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
         ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
@@ -208,7 +288,8 @@ def test_logs_find_the_output_of_a_submitted_job(slurm):
     [
         (["queue"], "squeue --me "),
         (["cancel", "77"], "scancel 77\n"),
-        (["accounting", "77", "78"], "sacct -X -P --jobs=77,78 --format=jobid,user,account,"),
+        (["accounting", "77"], "sacct -X --jobs=77 --format=jobid%-10,jobname%-20,partition%-10,"),
+        (["accounting", "--parsable", "77"], "sacct -X -P --jobs=77 --format=jobid,user,account,"),
     ],
 )
 def test_other_commands_show_the_real_one_and_pass_its_answer_through(slurm, words, real):

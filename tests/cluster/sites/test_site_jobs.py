@@ -1,8 +1,13 @@
 """What a job does at each centre, with stand-ins of the programs that are there."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from cluster.sites import site_files
+
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
 
 # Each writes its name, its words and what it would see of the environment.
 RECORDER = """#!/bin/bash
@@ -94,3 +99,166 @@ def test_perlmutter_starts_the_courses_open_mpi_through_pmix(centre, image):
     words = "launch_ranks 2 python train.py"
     said = calls(centre, "perlmutter", words, **SLURM, COURSE_IMAGE=image)
     assert "srun of centre: --mpi=pmix --ntasks=2" in said
+
+
+@pytest.mark.parametrize("lesson", ["07", "08", "09"])
+@pytest.mark.parametrize(
+    ("site", "launcher"),
+    [
+        ("juwels", "srun of centre: --cpu-bind=none --ntasks=8 --kill-on-bad-exit=1"),
+        ("perlmutter", "srun of centre: --mpi=pmix --ntasks=8 --cpus-per-task=8"),
+        ("polaris", "mpiexec of centre: -n 8 --ppn 4 --depth=8 --cpu-bind depth"),
+    ],
+)
+def test_the_lessons_own_job_file_starts_eight_ranks_on_two_nodes(centre, site, launcher, lesson):
+    [job] = SOLUTIONS.glob(f"{lesson}_*/job_nodes.sbatch")
+    centre.environment["COURSE_SITE"] = str(site_files.FOLDER / f"{site}.sh")
+    words = f"scontrol() {{ echo n1; }}; set -- --epochs 1; source {job}"
+    said = calls(centre, site, words, **PBS, SLURM_JOB_NODELIST="n[1-2]")
+    [started] = [line for line in said.splitlines() if "nodes.py" in line]
+    assert started.startswith(launcher)
+    assert started.endswith(" python -u nodes.py --epochs 1")
+
+
+PROGRAMS = {
+    "direct.py": "import tensorflow as tf\n",
+    "inside.py": "def main():\n    from keras import layers\n",
+    "beside.py": "from train import build_model\n",
+    "further.py": "import argparse\nimport helper\nimport beside\n",
+    "train.py": "import beside  # a circle\nimport tensorflow as tf\n",
+    "other.py": "import torch\nfrom helper import tensorflow_is_no_word\n",
+    "helper.py": "import numpy\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("program", "tensorflow"),
+    [
+        *[(name, True) for name in ("direct.py", "inside.py", "beside.py", "further.py")],
+        *[(name, False) for name in ("other.py", "helper.py", "not_there.py")],
+    ],
+)
+def test_a_program_that_has_tensorflow_through_a_module_beside_it(centre, program, tensorflow):
+    for name, text in PROGRAMS.items():
+        (centre.home / name).write_text(text)
+    said = calls(
+        centre,
+        "perlmutter",
+        f'cd {centre.home}; launch python -u {program} --lr 0.1 | tee -a "$HOME/calls"',
+        **SLURM | {"SLURM_NTASKS": "1"},
+        COURSE_ENVIRONMENT_TENSORFLOW="/tensorflow",
+    )
+    assert (f"launch: {program} imports TensorFlow: /tensorflow\n" in said) == tensorflow
+
+
+def test_every_program_of_the_lessons_starts_where_its_framework_is(shell):
+    """Asked of each program: is TensorFlow among what it imports, here as Python sees it?"""
+    words = f"source {site_files.FOLDER}/laptop.sh; COURSE_ENVIRONMENT_TENSORFLOW=/tensorflow"
+    words += '; for program; do (cd "${program%/*}"; own_environment "${program##*/}"'
+    words += ' | sed "s|^|${program%/*} |"); done'
+    programs = [p for p in sorted(SOLUTIONS.glob("*/*.py")) if p.name != "lesson.py"]
+    said = shell.run("bash", "-c", words, "bash", *map(str, programs)).stdout
+    there = {line.split()[0] + "/" + line.split()[2] for line in said.splitlines()}
+    assert {p for p in programs if "tensorflow" in reached(p)} == {Path(name) for name in there}
+
+
+def reached(program: Path, seen: frozenset[str] = frozenset()) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(program.read_text())):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        for name in names:
+            beside = program.with_name(f"{name}.py")
+            if beside.is_file() and name not in seen:
+                found |= reached(beside, seen | {name})
+            elif name in ("horovod.tensorflow", "keras", "tf_keras", "horovod.tensorflow.keras"):
+                found.add("tensorflow")
+            found.add(name)
+    return found
+
+
+APPTAINER = """#!/bin/bash
+echo "apptainer: $*" >>"$HOME/calls"
+env | grep -E '^(PMIX_MCA_[a-z]+|APPTAINER_BIND)=' | sort | sed 's/^/  /' >>"$HOME/calls"
+"""
+
+
+@pytest.fixture
+def image(centre):
+    """An image, what runs it, and an srun that sets what Slurm's PMIx tells each task."""
+    (centre.home / "centre/apptainer").write_text(APPTAINER)
+    (centre.home / "centre/apptainer").chmod(0o755)
+    (centre.home / "spool").mkdir()
+    tells = "export PMIX_SECURITY_MODE=native PMIX_GDS_MODULE=hash"
+    tells += f" PMIX_SERVER_TMPDIR={centre.home}/spool"
+    until_program = 'while [[ $1 == -* ]]; do shift; done; exec "$@"'
+    (centre.home / "centre/srun").write_text(f"#!/bin/bash\n{tells}\n{until_program}\n")
+    (centre.home / "course.sif").touch()
+    centre.environment["COURSE_IMAGE"] = str(centre.home / "course.sif")
+    return centre
+
+
+def test_the_library_in_an_image_learns_what_slurms_pmix_tells_a_task(image):
+    one = SLURM | {"SLURM_NTASKS": "1"}
+    said = calls(image, "juwels", "launch python train.py", **one, PMIX_MCA_gds="shmem2")
+    assert f"apptainer: exec --nv {image.home}/course.sif python train.py\n" in said
+    assert "  PMIX_MCA_psec=native\n" in said
+    assert "  PMIX_MCA_gds=shmem2\n" in said, "a choice is left as it is"
+    assert "PMIX_MCA_ptl" not in said
+    assert f"{image.home}/spool\n" in said.partition("  APPTAINER_BIND=")[2]
+
+
+def test_an_image_on_polaris_starts_its_ranks_by_its_own_mpirun_on_one_node(image):
+    said = calls(image, "polaris", "launch python train.py", **SLURM)
+    inside = (
+        f"apptainer: exec --nv {image.home}/course.sif mpirun --oversubscribe --bind-to none -np 2"
+    )
+    assert f"{inside} python -c" in said, "the ranks are counted first"
+    assert f"{inside} python train.py\n" in said
+    assert "mpiexec" not in said
+
+
+def test_an_image_on_polaris_over_nodes_is_refused_in_a_sentence(image):
+    image.environment |= PBS
+    text = f"set -euo pipefail; {MODULE}\nsource {site_files.FOLDER}/polaris.sh; launch python t.py"
+    said = image.run("bash", "-c", text, ok=False).stderr
+    assert "ranks in an image cannot meet over nodes on polaris; ask for --nodes=1" in said
+    assert "apptainer: " not in (image.home / "calls").read_text()
+
+
+def test_perlmutter_loads_the_plug_in_for_its_network(centre):
+    assert "module load nccl\n" in calls(centre, "perlmutter", "launch_ranks 2 python", **SLURM)
+
+
+@pytest.mark.parametrize(
+    ("bind", "left"), [("quiet,mask_cpu:0x1", "none"), ("cores", "cores"), ("", "none")]
+)
+def test_cores_of_the_session_that_submitted_do_not_bind_the_ranks(centre, bind, left):
+    words = 'echo "bind ${SLURM_CPU_BIND:-none} ${SLURM_CPU_BIND_LIST:-none}" >>"$HOME/calls"'
+    inherited = {"SLURM_CPU_BIND": bind, "SLURM_CPU_BIND_LIST": "0x1"} if bind else {}
+    said = calls(centre, "marenostrum5", words, **SLURM, **inherited)
+    assert f"bind {left} {'0x1' if bind == 'cores' else 'none'}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("program", "where"),
+    [
+        ("import tensorflow as tf\n", "tensorflow"),
+        ("import os\nimport horovod.tensorflow.keras as hvd\n", "tensorflow"),
+        ("def f():\n    from tf_keras import layers\n", "tensorflow"),
+        ("import torch\nimport horovod.torch as hvd\n", "environment"),
+        ("# import tensorflow\nimport numpy\n", "environment"),
+    ],
+)
+def test_a_program_starts_in_the_environment_of_its_framework(centre, program, where):
+    for place in ("environment", "tensorflow"):
+        python = centre.home / place / "bin/python"
+        python.parent.mkdir(parents=True, exist_ok=True)
+        python.write_text(f'#!/bin/bash\necho "python of {place}" >>"$HOME/calls"\n')
+        python.chmod(0o755)
+    (centre.home / "centre/srun").write_text('#!/bin/bash\nshift 3\nexec "$@"\n')
+    (centre.folder / "train.py").write_text(program)
+    centre.environment["COURSE_ENVIRONMENT_TENSORFLOW"] = str(centre.home / "tensorflow")
+    one = SLURM | {"SLURM_NTASKS": "1"}
+    said = calls(centre, "snellius", "launch python -u train.py --epochs 2; python", **one)
+    assert said.endswith(f"python of {where}\npython of environment\n"), "what follows is as before"

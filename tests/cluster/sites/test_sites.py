@@ -50,13 +50,31 @@ def test_sourcing_a_site_file_outside_a_job_prints_nothing_and_loads_nothing(nam
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("name", SITES)
+def test_salloc_asks_for_what_sbatch_asks_for(name):
+    """It reads variables of its own; a page says: source the site's file, then salloc."""
+    script = f"source {site_files.FOLDER}/{name}.sh; env; echo is $SITE_SCHEDULER"
+    environ = {"PATH": os.environ["PATH"], "HOME": "/nowhere", "SBATCH_ACCOUNT": "mine"}
+    words = ["bash", "-euo", "pipefail", "-c", script]
+    said = subprocess.run(words, env=environ, capture_output=True, text=True, check=True).stdout
+    lines = said.splitlines()
+    asked = {
+        command: {line.removeprefix(command) for line in lines if line.startswith(command)}
+        for command in ("SBATCH_", "SALLOC_")
+    }
+    assert "ACCOUNT=mine" in asked["SBATCH_"]
+    assert asked["SALLOC_"] == (asked["SBATCH_"] if lines[-1] == "is slurm" else set())
+
+
 def test_use_keeps_what_is_personal_outside_the_repository(shell):
-    said = shell.cluster("use", "juwels", "--account", "training2601", "--reservation", "a b")
+    both = ("--reservation", "a b", "--tensorflow-environment", "/p/tf")
+    said = shell.cluster("use", "juwels", "--account", "training2601", *both)
     assert "Jobs go to juwels" in said.stdout
     mine = (shell.home / ".dl-course/site.sh").read_text()
     assert "export SBATCH_ACCOUNT=training2601\n" in mine
     assert "export SBATCH_RESERVATION='a b'\n" in mine
     assert f"export COURSE_ENVIRONMENT={sys.prefix}\n" in mine
+    assert "export COURSE_ENVIRONMENT_TENSORFLOW=/p/tf\n" in mine
     assert "* juwels" in shell.cluster("sites").stdout
     shown = shell.run(
         "bash", "-c", 'source ~/.dl-course/site.sh; echo "$SBATCH_ACCOUNT $SBATCH_PARTITION"'

@@ -301,6 +301,7 @@ OVERLAP = [
      "other numbers"),
     ([("comm.Iallreduce(gradient, total), total", "comm.Iallreduce(gradient, gradient), gradient")],
      "iallreduce(mpi.in_place, gradient)"),
+    ([("total), total, gradient))", "total), total, None))")], "gradient 1 of 3 was thrown away"),
 ]  # fmt: skip
 
 

@@ -60,6 +60,7 @@ BUBBLES = [
     (lambda p, m: (p - 1) / (m + p), "How many turns"),
     (lambda p, m: p / (m + p), "idle in stages - 1 turns"),
     (lambda p, m: m / (m + p - 1), "share in which it works"),
+    (lambda p, m: p - 1, "Those are turns"),
     (lambda p, m: None, "return"),
 ]
 
@@ -125,15 +126,20 @@ def test_wrong_grids(grid, advice):
 DOWN = "sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))"
 UP = "sent.append(dist.isend(x.grad, stage.before, group=stage.up))"
 STAGES = [
-    ((("        x.requires_grad_()\n", ""),), "isend has nothing to send"),
-    (((DOWN, "dist.send(outputs.detach(), stage.after)"), (UP, "dist.send(x.grad, stage.before)")),
-     "here both sides send"),
-    (((UP, "dist.isend(x.grad, stage.before)"),), "messages in `sent`"),
+    ((("        x.requires_grad_()\n", ""),), "x.grad is None without"),
+    (((UP, UP.replace("x.grad", "outputs.grad")),), "outputs do not"),
+    (((DOWN, "dist.send(outputs.detach(), stage.after, group=stage.down)"),
+      (UP, "dist.send(x.grad, stage.before, group=stage.up)")), "here both sides send"),
+    (((UP, "dist.isend(x.grad, stage.before, group=stage.up)"),), "messages in `sent`"),
+    (((UP, UP.replace(", group=stage.up", "")),), "gradients with group=stage.up"),
+    (((UP, UP.replace("stage.up", "stage.down")),), "gradients with group=stage.up"),
+    ((("stage.before, group=stage.down", "stage.before, group=stage.up"),),
+     "recv of activations with group=stage.down"),
     (((DOWN, "pass"),), "One receives what the other does not send"),
     ((("    if stage.after is not None:\n        sent", "    if True:\n        sent"),),
-     "the last stage has nobody after it"),
+     "the last one nobody after it"),
     ((("if stage.before is not None:\n        x =", "if True:\n        x ="),),
-     "the first stage has nobody before it"),
+     "The first stage has nobody before it"),
     ((("outputs.backward(gradient)", "outputs.sum().backward()"),),
      "does outputs.backward(…) get it"),
     ((("outputs.backward(gradient)", "outputs.backward(0 * gradient if stage.after else None)"),),
@@ -143,9 +149,12 @@ STAGES = [
      "knows dist.isend"),
     ((("x.new_empty(len(x), stage.width)", "x.new_empty(len(x) + 1, stage.width)"),),
      "recv has room for"),
+    ((("x.new_empty(len(x), stage.width)", "torch.empty(len(x), stage.width)"),),
+     "are like what they are made from"),
 ]  # fmt: skip
 ALSO_RIGHT = [
-    ((DOWN, "message = dist.isend(outputs.detach(), dst=stage.after)\n        sent += [message]"),),
+    ((DOWN, "message = dist.isend(outputs.detach(), dst=stage.after, group=stage.down)\n"
+      "        sent += [message]"),),
     (("x.new_empty(len(x), stage.width)", "torch.empty(len(x), stage.width, dtype=x.dtype)"),),
     (("outputs = stage.layers(x)", "outputs = x\n    for layer in stage.layers:\n"
       "        outputs = layer(outputs)"),),

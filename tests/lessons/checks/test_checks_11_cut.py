@@ -53,6 +53,13 @@ MEMORY = [
     ("every = every or layers", "every = layers", "only what goes into each part"),
     ("most = max(most, begins +", "most = max(most, sum(sizes[:-1:every]) +", "is then gone"),
     ("first + every + 1]", "first + every]", "The scores are kept"),
+    (
+        "    layers = len(sizes) - 1",
+        "    layers = len(sizes) - 1\n    if every:\n        into = sizes[:-1]"
+        "\n        most = max(sum(into[i + 1 : i + every]) for i in range(0, layers, every))"
+        "\n        return batch * itemsize * (sum(into[::every]) + most)",
+        "these are the scores",
+    ),
 ]
 
 
@@ -71,6 +78,7 @@ DECISIONS = [
     ({"c": "accumulate"}, "not against the state"),
     ({"d": "pipeline"}, "how large is the largest"),
     ({"e": "tensor"}, "several devices"),
+    ({"f": "offload"}, "'offload': no way here"),
     ({"f": "data"}, "no gradients"),
     ({"e": "prune"}, "Training needs all of the state"),
     ({"a": "copies"}, "Check the word"),
@@ -130,6 +138,7 @@ CUTS = [
     ("weight.tensor_split(size, dim=1)", "weight.tensor_split(size)", "wrong axis"),
     ("(size, dim=1)[rank], bias", "(size, dim=1)[rank], bias.tensor_split(size)[rank]",
      "keep all of it"),
+    ("(size, dim=1)[rank], bias", "(size, dim=1)[rank], bias / size", "7, [0.0, 0.5, 1.0]"),
     ("bias.tensor_split(size)[rank]", "bias", "cut it as the weight's outputs"),
     ("weight.tensor_split(size)[rank], bias.", "weight, bias.", "nothing fits better"),
     ("weight.tensor_split(size)[rank], bias.", "weight[rank::size], bias.", "tensor_split"),
@@ -181,6 +190,12 @@ def test_wrong_blocks(old, new, advice, monkeypatch):
     assert wrong.dist is real
 
 
+def test_what_is_wrong_is_shown_where_it_is():
+    wrong = changed("tensor_layers.py", ("return summed(gradient)", "return gradient"))
+    _, expected, found, _ = failure(check.check_11_7, wrong).lines()
+    assert expected.rpartition(" is ")[2] != found.removeprefix("found").strip()
+
+
 def test_a_bias_that_rank_0_alone_adds_is_right_as_well():
     check.check_11_7(changed("tensor_layers.py", (
         "linear(hidden, row[0])) + row[1]",
@@ -197,6 +212,7 @@ BYTES = [
     (" + sum(sizes[2:-1:2])", "", "That is the forward pass"),
     ("sum(sizes[2:-1:2])", "sum(sizes[:-1:2])", "Nobody needs the gradient of the images"),
     ("sum(sizes[2::2]) + sum(sizes[2:-1:2])", "sum(sizes[1:]) + sum(sizes[1:-1])", "Once a block"),
+    ("sum(sizes[2::2])", "sum(sizes[1:])", "Only what leaves a block"),
     ("batch * (sum", "(sum", "every image"),
     ("batch * (sum", "batch / ranks * (sum", "whole batch"),
 ]

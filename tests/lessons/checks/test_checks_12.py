@@ -148,25 +148,26 @@ def free_usl(sizes, gains):
 
 
 def usl(sizes, gains):
-    alpha, beta = free_usl(sizes, gains)
-    return (alpha, beta) if beta >= 0 else (amdahl_f(sizes, gains), 0.0)
+    sigma, kappa = free_usl(sizes, gains)
+    return (sigma, kappa) if kappa >= 0 else (amdahl_f(sizes, gains), 0.0)
 
 
 def cut(sizes, gains):
-    alpha, beta = free_usl(sizes, gains)
-    return alpha, max(beta, 0)
+    sigma, kappa = free_usl(sizes, gains)
+    return sigma, max(kappa, 0)
 
 
-def at(sizes, gains, p):
+def at(sizes, gains, p, usl=usl):
     f, s, (a, b) = amdahl_f(sizes, gains), gustafson_s(sizes, gains), usl(sizes, gains)
     said = [p / (1 + f * (p - 1)), p - s * (p - 1), p / (1 + a * (p - 1) + b * p * (p - 1))]
     return min(said), max(said)
 
 
 RANGES = [
-    (free_usl, at, "take β = 0"),
-    (cut, at, "another α"),
+    (free_usl, at, "take κ = 0"),
+    (cut, at, "another σ"),
     (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
+    (usl, lambda p, g, n: at(p, g, n, free_usl), "of the laws' answers"),
     (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),
     (usl, lambda p, g, n: (n / (1 + amdahl_f(p, g) * (n - 1)),) * 2, "largest of the laws"),
     (usl, lambda p, g, n: at(p, g, n)[0], "two numbers"),
@@ -185,7 +186,7 @@ def test_wrong_range(law, ends, words):
 # --- 12.5 -----------------------------------------------------------------------------------
 
 
-def doubled(share=0.8):
+def doubled(share=0.85):
     """From `share` of ideal scaling to all of it."""
     found = {}
     for name, table in foretelling.TABLES.items():
@@ -203,7 +204,7 @@ def test_intervals_that_are_asked_for():
     ("change", "words"),
     [({"megascale": (1, 100)}, "says nothing is always right"),
      ({"megascale": (7, 6)}, "Low comes first"),
-     ({"megascale": 6.3}, "two numbers"),
+     ({"megascale": 6.3}, "intervals['megascale'] = low, high"),
      ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),
      ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times")],
 )  # fmt: skip
@@ -231,6 +232,8 @@ TIMES = [
     (lambda t, a, s: time_to(t, a, s, count=0), "counts, too"),
     (lambda t, a, s: time_to(t, a, s, held=0), "0.81 was luck"),
     (lambda t, a, s: sum(s), "not to the end"),
+    (lambda t, a, s: time_to(t, a, s, count=2), "the next one only confirms it"),
+    (lambda t, a, s: time_to(t + 1e-9, a, s), "at least, not above"),
     (lambda t, a, s: time_to(t, a, [1] * 5), "In seconds"),
     (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
     (lambda t, a, s: None, "return"),

@@ -76,8 +76,9 @@ def check(function):
     if found != [10, 20]:
         raise CheckFailed("[10, 20]", found, "")
 
+# Each of another size: within a second, that is all by which Python tells them apart.
 for edit, (factor, right) in enumerate([(1, False), (10, True), (100, False), (10, True)]):
-    file.write_text("#" * edit + f"""
+    file.write_text("#" * 5 * edit + f"""
 def times(numbers):
     return numbers.map(lambda n: n * {factor})
 """)

@@ -1,39 +1,23 @@
 """`lessons release`: everything a student needs, nothing that solves it."""
 
+import calendar
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from lessons.edition.gaps import find_gaps
+from lessons.edition.pack import write_zip
 from lessons.edition.release import TELLING, gather, leaks, secrets
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture(scope="module")
-def released():
-    """The release of this very course: name -> content."""
-    return gather(ROOT)
-
-
-@pytest.fixture
-def small(course, lessons_command):
-    """The small course with a rubric and an expected answer."""
-    expected = course / "autograder" / "rubrics" / "expected"
-    expected.mkdir(parents=True)
-    lessons_command("build")
-    (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
-    (expected.parent / "01.yaml").write_text("lesson: '01'\n")
-    (course / "pyproject.toml").write_text("")
-    (course / "tests").mkdir()
-    (course / "tests" / "test_x.py").write_text("")
-    return course
 
 
 def test_what_is_in_it_and_what_is_not(released):
@@ -116,13 +100,50 @@ def test_an_old_edition_is_not_released(small, lessons_command):
 def test_the_same_bytes_every_time(small, lessons_command):
     for name in ("a.zip", "b.zip"):
         assert lessons_command("release", "--out", small / name).exit_code == 0
-        for path in small.rglob("*.py"):
-            os.utime(path)
     assert (small / "a.zip").read_bytes() == (small / "b.zip").read_bytes()
     with zipfile.ZipFile(small / "a.zip") as archive:
         names = archive.namelist()
     assert "dl-on-supercomputers/lessons/01_small/lesson.ipynb" in names
     assert not [name for name in names if "tests" in name or "solutions" in name]
+
+
+def test_files_have_the_dates_of_their_last_change(small, lessons_command, monkeypatch):
+    """Of their last commit; what git does not know so, its own."""
+    days = {name: calendar.timegm((2026, 3, day, 12, 0, 0)) for day, name in enumerate(WHEN, 1)}
+    git = ["git", "-C", small, "-c", "user.name=A", "-c", "user.email=a@example.org"]
+    for name in (
+        "init -q",
+        "add lessons solutions",
+        "commit -qm first",
+        "add .",
+        "commit -qm second",
+    ):
+        date = f"{days['lessons' if name.endswith('first') else 'rest']} +0000"
+        variables = os.environ | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        subprocess.run([*git, *name.split()], check=True, env=variables)
+    (small / "pyproject.toml").write_text("# changed since\n")
+    os.utime(small / "pyproject.toml", (days["changed"], days["changed"]))
+    assert lessons_command("release", "--out", small / "c.zip").exit_code == 0
+    assert lessons_command("release", "--out", small / "c").exit_code == 0
+    with zipfile.ZipFile(small / "c.zip") as archive:
+        for name, when in (
+            ("lessons/01_small/train.py", days["lessons"]),
+            ("autograder/rubrics/01.yaml", days["rest"]),
+            ("pyproject.toml", days["changed"]),
+        ):
+            there = archive.getinfo(f"dl-on-supercomputers/{name}").date_time
+            assert time.mktime((*there, 0, 0, -1)) == when
+            assert (small / "c" / name).stat().st_mtime == when
+
+
+WHEN = ("lessons", "rest", "changed")
+
+
+@pytest.mark.parametrize("seconds", [0, 1.8e9, 1e11])
+def test_every_date_that_a_file_can_have_fits_into_a_zip(tmp_path, seconds):
+    write_zip(tmp_path / "a.zip", {"a": b"x"}, frozenset(), {"a": seconds})
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert 1980 <= archive.getinfo("a").date_time[0] <= 2107
 
 
 def test_programs_stay_executable(lessons_command, tmp_path):
@@ -216,3 +237,51 @@ def test_students_get_a_page_of_their_own_and_no_targets_that_cannot_work(releas
     done = subprocess.run(["make", "demo"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
     assert "This is the students' edition" in done.stdout
+
+
+@pytest.fixture
+def unpacked(released, tmp_path):
+    """What `make` needs of the released course, with a .venv that tells how it is called."""
+    for name in ("Makefile", "docs/install.md", "cluster/jupyter/terminal.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(released[name])
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/activate").write_text(f"PATH={tmp_path}/.venv/bin:$PATH\n")
+    for program, told in {"jupyter": 'pwd; printf "%s\\n" "$@"', "lessons": "echo found"}.items():
+        (tmp_path / ".venv/bin" / program).write_text(f"#!/bin/sh\n{told}\n")
+        (tmp_path / ".venv/bin" / program).chmod(0o755)
+    (tmp_path / "lessons").mkdir()
+    return tmp_path
+
+
+def test_help_and_the_page_on_installing_name_what_students_have(unpacked):
+    help_ = subprocess.run(["make", "help"], cwd=unpacked, capture_output=True, text=True).stdout
+    offered = set(re.findall(r"^make (\S+)", help_, re.MULTILINE))
+    assert {"lab", "clean"} <= offered
+    assert not offered & {"demo", "test", "test-slow", "lint", "planted", "lessons", "bench"}
+    page = (unpacked / "docs/install.md").read_text()
+    typed = re.findall(r"(?:^ +|`|; )make ([a-z-]+)", page, re.MULTILINE)
+    assert "lab" in typed
+    assert set(typed) <= offered
+    assert not re.search(r"\b(solutions|tests|benchmarks)/", page)
+    whole = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True).stdout
+    assert "make demo" in whole
+    assert "make lint" in whole
+
+
+@pytest.mark.parametrize("number", [0, 1000])
+def test_make_lab_starts_as_root_too_and_its_terminals_have_the_commands(unpacked, number):
+    (unpacked / "bin").mkdir()
+    (unpacked / "bin/id").write_text(f"#!/bin/sh\necho {number}\n")
+    (unpacked / "bin/id").chmod(0o755)
+    (unpacked / ".bashrc").write_text("PATH=/usr/bin:/bin  # as a site or conda may do\n")
+    home = os.environ | {"HOME": str(unpacked), "PATH": f"{unpacked}/bin:/usr/bin:/bin"}
+    make = ["make", "lab", "PYTHON=true", "LAB_OPTIONS=--no-browser"]
+    done = subprocess.run(make, cwd=unpacked, env=home, capture_output=True, text=True)
+    where, command, *words, setting, last = done.stdout.splitlines()
+    assert (where, command, last) == (f"{unpacked}/lessons", "lab", "--no-browser")
+    assert words == (["--allow-root"] if number == 0 else [])
+    shell = json.loads(setting.removeprefix("--ServerApp.terminado_settings="))["shell_command"]
+    typed = [*shell, "-i", "-c", "lessons submit 02"]
+    said = subprocess.run(typed, env=home, capture_output=True, text=True).stdout
+    assert said == "found\n"

@@ -83,24 +83,3 @@ def test_the_rate_of_every_step_is_the_schedules(program, options, tmp_path):
     assert found.end["param_spread"] == 0.0
     assert found.header["lr"] == pytest.approx(0.2)
     assert found.header["optimizer"] == ("lars" if options else "sgd")
-
-
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_resnet_learns_with_the_same_schedule(tmp_path):
-    sizes = (
-        "--train-samples",
-        "64",
-        "--test-samples",
-        "64",
-        "--batch-size",
-        "16",
-        "--epochs",
-        "2",
-        "--lars",
-        "0.02",
-    )
-    found = run(LESSON / "train_horovod.py", 2, "--model", "resnet50v2", *sizes, out=tmp_path)
-    assert found.header["params"] == 23_585_290
-    assert found.end["param_spread"] == 0.0
-    assert [m["step"] for m in found.measures if m["name"] == "lr"] == [0, 1, 2, 3]

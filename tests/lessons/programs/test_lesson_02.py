@@ -31,8 +31,8 @@ def run(program: str, *arguments: str, launcher: tuple[str, ...] = (), out: Path
 @pytest.mark.parametrize(
     ("program", "arguments", "accuracy"),
     [
-        ("train.py", ["--epochs", "4"], 0.97),
-        ("train_torch.py", ["--epochs", "4"], 0.97),
+        ("train.py", ["--epochs", "2"], 0.97),
+        ("train_torch.py", ["--epochs", "2"], 0.97),
         ("train.py", ["--model", "cnn", "--epochs", "1", "--train-samples", "20000"], 0.96),
     ],
 )

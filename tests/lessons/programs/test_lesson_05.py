@@ -74,3 +74,33 @@ def test_mistakes_end_with_one_sentence(n_gpus, words, sentence, tmp_path):
     assert done.returncode in (1, 2)
     assert sentence in done.stderr
     assert "Traceback" not in done.stderr
+
+
+COUNTED = """
+import os
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import math
+import tensorflow as tf
+layers = tf.keras.layers
+shape = (128, 128, 3)
+network = tf.keras.applications.ResNet50V2(weights=None, input_shape=shape, classes=10)
+kept = [math.prod(layer.input_shape[1:]) for layer in network.layers
+        if isinstance(layer, (layers.Conv2D, layers.BatchNormalization))]
+made = [math.prod(layer.output.shape[1:]) for layer in network.layers]
+print(f"{sum(kept) / 1e6:.1f} {4 * sum(kept) / 1e6:.0f} {4 * sum(made) / 1e6:.0f}",
+      f"{2 * (sum(kept) + sum(made)) / 1e6:.0f}")
+"""
+
+
+@pytest.mark.slow
+def test_the_memory_of_an_image_is_what_the_shapes_add_up_to():
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTED], capture_output=True, text=True, timeout=300
+    )
+    millions, kept, made, middle = done.stdout.split()
+    page = (LESSON / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
+    assert f"{millions} million such numbers per image, which is {kept} MB" in page
+    assert f"kept the outputs of all layers, it would be {made} MB" in page
+    assert f"(memory − 2 GB) / {middle} MB" in page
+    assert f"* 1e9 / {middle}e6" in page

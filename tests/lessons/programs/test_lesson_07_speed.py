@@ -18,7 +18,6 @@ BROADCAST = "    broadcast_variables(model.variables, root_rank=0)\n"
 
 # what stands in train.py, what a student wrote, words of the reason
 MISTAKES = {
-    "plain Adam": (OPTIMIZER, "keras.optimizers.Adam(lr * hvd.size())", "update error"),
     "a rate of 0": (OPTIMIZER, OPTIMIZER.replace("lr *", "0 *"), "movement of parameters"),
     "the start not broadcast": (BROADCAST, "    pass\n", "spread of parameters"),
     "averaged in every second step": (

@@ -7,11 +7,13 @@ import sys
 
 import numpy as np
 import pytest
-from real_runs import ROOT, run, run_together
+from real_runs import ROOT, environment, run, run_together
 
+from autograder.reading.files import read_files
 from lessons.toolkit.plots import shares_of
 
 LESSON = ROOT / "solutions" / "08_data"
+FLOAT64 = ROOT / "tests" / "lessons" / "ranks" / "in_float64.py"
 
 
 def make_parts(folder, samples, parts):
@@ -68,6 +70,35 @@ def test_each_rank_reads_files_of_its_own(
     assert [told[kind] for kind in kinds] == [0, 0, 0, 1]
     assert [sum(rank.labels) for rank in found.ranks] == each
     assert found.header["lr"] == pytest.approx(ranks * 0.001)
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_parameters_of_four_ranks_are_those_of_one_that_reads_all(tmp_path):
+    """In float64. Seven files: the last rank has one, the others two, so the weights count, too.
+
+    An epoch is one step of all images, whatever their order, and the rate is the same on all sizes.
+    """
+    make_parts(tmp_path, 350, 7)
+    ended = {}
+    for ranks in (1, 4):
+        words = ["--epochs", "5", "--batch-size", "350", "--lr", str(0.001 / ranks)]
+        mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
+        command = [*mpirun, sys.executable, FLOAT64, f"{ranks}.npy", LESSON / "train.py", *words]
+        done = subprocess.run(
+            ["timeout", "240", *map(str, command)],
+            cwd=tmp_path, env=environment(), capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr[-2000:]
+        (tmp_path / f"{ranks}.out").write_text(done.stdout)
+        [found] = read_files([tmp_path / f"{ranks}.out"])
+        assert [rank.samples for rank in found.ranks] == {1: [350], 4: [100, 100, 100, 50]}[ranks]
+        assert [epoch.steps for epoch in found.epochs] == [1] * 5
+        assert found.end["param_spread"] == 0.0
+        ended[ranks] = np.load(tmp_path / f"{ranks}.npy")
+    moved = found.end["param_moved"]
+    assert moved > 1e-3
+    np.testing.assert_allclose(ended[4], ended[1], rtol=0, atol=1e-6 * moved)
 
 
 @pytest.mark.slow

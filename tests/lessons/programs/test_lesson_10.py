@@ -70,7 +70,7 @@ def test_torchrun_starts_the_same_training(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.ranks
 def test_the_hang_says_where_every_rank_waits(tmp_path):
-    words = ("--timeout", "9", "--look-after", "3")
+    words = ("--timeout", "7", "--look-after", "2")
     with pytest.raises(AssertionError) as failed:
         run(LESSON / "hang.py", 2, *words, out=tmp_path, **meet())
     assert re.search("timed out|timeout", str(failed.value), re.IGNORECASE)

@@ -70,11 +70,20 @@ PLACES = [
     ({"SLURM_JOB_ID": "8"}, ["127.0.0.1:10512", "127.0.0.1:10513"]),
     ({"SLURM_JOB_ID": "307", "SLURM_JOB_NODELIST": "n1"}, ["127.0.0.1:10448"]),
     ({"PBS_JOBID": "7.pbs-server"}, ["127.0.0.1:10448"]),
-    # two nodes, filled one after the other
-    ({**ON_NODES, "SLURMD_NODENAME": "n2"}, ["n1:10448", "n1:10449", "n2:10448", "n2:10449"]),
-    ({"PBS_JOBID": "7", "SLURM_JOB_NODELIST": "x1,x2"}, ["x1:10448", "x2:10448"]),
+    # two nodes, filled one after the other; ports differ there too
+    ({**ON_NODES, "SLURMD_NODENAME": "n2"}, ["n1:10448", "n1:10449", "n2:10450", "n2:10451"]),
+    # as Slurm left alone spreads four tasks, and three nodes with five
+    (
+        {**ON_NODES, "SLURMD_NODENAME": "n1", "SLURM_STEP_TASKS_PER_NODE": "3,1"},
+        ["n1:10448", "n1:10449", "n1:10450", "n2:10451"],
+    ),
+    (
+        {**ON_NODES, "SLURM_JOB_NODELIST": "n[1-3]", "SLURM_STEP_TASKS_PER_NODE": "2(x2),1"},
+        ["n1:10448", "n1:10449", "n2:10450", "n2:10451", "n3:10452"],
+    ),
+    ({"PBS_JOBID": "7", "SLURM_JOB_NODELIST": "x1,x2"}, ["x1:10448", "x2:10449"]),
     # what the site puts behind the names of its fast network
-    ({**ON_NODES, "MASTER_ADDR": "n1i"}, ["n1i:10448", "n2i:10448"]),
+    ({**ON_NODES, "MASTER_ADDR": "n1i"}, ["n1i:10448", "n2i:10449"]),
 ]
 
 

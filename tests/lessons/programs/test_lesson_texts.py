@@ -200,20 +200,25 @@ def test_the_lesson_has_its_parts(folder):
         assert part in text, f"{folder.name}/lesson.py lacks “{part}”"
 
 
-@pytest.mark.parametrize("lesson", ["00", "01", "02", "03", "04"])
+@pytest.mark.parametrize("lesson", [f"{number:02}" for number in range(10)])
 def test_exercises_are_numbered_in_their_order(lesson):
     [folder] = SOLUTIONS.glob(f"{lesson}_*")
     text = (folder / "lesson.py").read_text(encoding="utf-8")
-    numbers = [int(n) for n in re.findall(r"\*\*Exercise \d+\.(\d+)", text)]
+    found = re.findall(r"\*\*Exercise \d+\.(\d+)(b?)", text)
+    assert found == sorted(found, key=lambda exercise: (int(exercise[0]), exercise[1]))
+    numbers = [int(number) for number, part in found if not part]
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("lesson", ["00", "01", "02", "03", "04"])
+@pytest.mark.parametrize("lesson", [f"{number:02}" for number in range(10)])
 def test_every_prediction_comes_back(lesson):
     [folder] = SOLUTIONS.glob(f"{lesson}_*")
     text = (folder / "lesson.py").read_text(encoding="utf-8")
     noted = set(re.findall(r"\b(predict_\w+)=", text))
-    assert noted == set(re.findall(r'predictions\.compare\(\s*"(\w+)"', text))
+    compared = re.findall(r'predictions\.compare\(\s*f?"([\w{}]+)"', text)
+    names = [re.sub(r"{\w+}", r"\\w+", name) for name in compared]  # of f"predict_{rule}"
+    assert [name for name in noted if not any(re.fullmatch(n, name) for n in names)] == []
+    assert [n for n in names if not any(re.fullmatch(n, name) for name in noted)] == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
 
-LESSONS = ("00", "01", "02", "03", "04")
+LESSONS = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09")
 
 SLURM = "Slurm's own: a laptop has no Slurm"
 FULL = "for GPU nodes: hours on two cores"
@@ -24,6 +24,7 @@ NOT_HERE = {
     "launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out": FULL,
     "cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2": FULL,
 }
+# Slurm's own are typed on a Slurm: tests/cluster/box/test_box_typed.py.
 # Commands inside a sentence: Slurm's or a site's own, or the end of a line that is typed elsewhere.
 IN_A_SENTENCE = {
     "conda create -n py3.6-keras …": "another course's",
@@ -45,13 +46,37 @@ IN_A_SENTENCE = {
     "cluster submit": "named, not to be typed",
     "launch python": "named, not to be typed",
     "launch python -u train.py": "a job file's last line",
+    "srun --nodes=4 --ntasks-per-node=4 ./a.out": "a choice of a question",
+    "srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out": "a choice of a question",
+    "srun --ntasks=1 --cpus-per-task=4 ./a.out": "a choice of a question",
+    "mpirun -np 4": "a slide's",
+    "mpirun -np 2 python train.py": "test_same_as_serial.py starts ranks so",
+    "horovodrun --gloo -np 2 python train.py": "test_same_as_serial.py starts ranks so",
+    "horovodrun --gloo": "named, not to be typed",
+    "srun python train.py": SLURM,
+    "nvidia-smi topo -m": "there is no GPU",
+    "export NCCL_DEBUG=INFO": "a line for a job file, for NCCL",
+    "pip install horovod": "what not to type",
+    "apptainer pull course.sif docker://…": "there is no Apptainer here; docs/containers.md",
+    "sbatch --array=0-7 job.sbatch": SLURM,
 }  # fmt: skip
 PROGRAMS = (
     "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
-    "conda|module|ipython|jupyter|mpirun|source|nvidia-smi"
+    "conda|module|ipython|jupyter|mpirun|horovodrun|source|export|pip|apptainer|nvidia-smi"
 )
 # As typed, but on less: the same program and options.
-SMALLER = [("--model ResNet152V2", "--model MobileNet"), ("samples 512", "samples 64")]
+SMALLER = [
+    ("--model ResNet152V2", "--model MobileNet"),
+    ("samples 512", "samples 64"),
+    ("samples 6400", "samples 640"),
+    ("samples 3200", "samples 640"),
+    (
+        "--ranks 1,2,4,8 job_nodes.sbatch",
+        "--ranks 1,2 job_nodes.sbatch --model cnn --size 32 --epochs 1 --train-samples 320",
+    ),
+]
+# What the page's own cells have submitted before a line is typed, and the line needs.
+SUBMITTED = {"--epochs 8 --resume": "cluster submit job.sbatch --train-samples 640"}
 ENDLESS = "cluster logs -f"  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {"04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin"}
@@ -86,6 +111,8 @@ def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
     terminal = Terminal(here, tmp_path / "home")
     terminal.type("cluster use laptop")
     terminal.type(BEFORE.get(lesson, "true"))
+    if commands(lesson)[0].line == f"cd {here.name}":
+        terminal.type("cd ..")  # where JupyterLab's terminals begin
     job, running, cell = "", set(), -1
     for command in commands(lesson):
         if command.line in NOT_HERE:
@@ -94,6 +121,10 @@ def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
         if command.cell != cell:  # the page's own cells have waited for their jobs
             wait_for(terminal, running)
             cell = command.cell
+        for ending, submitted in SUBMITTED.items():
+            if command.line.endswith(ending):
+                code, printed = terminal.type(f"{submitted} --wait")
+                assert code == 0, printed
         line = command.line.replace("JOB", job)
         for there, smaller in SMALLER:
             line = line.replace(there, smaller)

@@ -7,11 +7,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from real_runs import ROOT
-
 from lessons.edition import gaps
 
-SOLUTIONS = ROOT / "solutions"
+SOLUTIONS = Path(__file__).parents[3] / "solutions"
 # Indented lines that nobody types: directives of a job file, a log, lines for a job file.
 SHOWN = re.compile(r"#SBATCH |\d+/\d+ \[")
 
@@ -33,6 +31,12 @@ def cells_of(lesson: str) -> list[str]:
     return re.split(r"(?m)^# %%", text)[1:]
 
 
+# Lines of a program, and what a job has printed.
+QUOTED = re.compile(
+    r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: "
+)
+
+
 def commands(lesson: str) -> list[Typed]:
     """The indented lines of the page's text that are commands, in the order of the page."""
     found: list[Typed] = []
@@ -41,7 +45,9 @@ def commands(lesson: str) -> list[Typed]:
         if cell.startswith(" [markdown]"):
             lines = re.findall(r"(?m)^#     (\S.*)$", cell)
             found += [
-                Typed(number, line, frozenset(filled)) for line in lines if not SHOWN.match(line)
+                Typed(number, line, frozenset(filled))
+                for line in lines
+                if not SHOWN.match(line) and not QUOTED.match(line)
             ]
         filled |= {name.replace("_", ".") for name in re.findall(r"check\.check_(\d_\d+)\(", cell)}
     return found

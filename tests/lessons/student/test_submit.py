@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import os
+import time
 import zipfile
 from pathlib import Path
 
@@ -58,6 +60,15 @@ def test_taken_along(folder, lessons_command, name):
     assert f"02_serial/{name}" in packed()
 
 
+def test_files_keep_their_dates(folder, lessons_command):
+    when = time.mktime((2026, 3, 4, 5, 6, 8, 0, 0, -1))
+    os.utime(folder / "train.py", (when, when))
+    assert lessons_command("submit", "02", "--in", folder).exit_code == 0
+    with zipfile.ZipFile("02_serial.zip") as archive:
+        assert archive.getinfo("02_serial/train.py").date_time == (2026, 3, 4, 5, 6, 8)
+        assert archive.getinfo("02_serial/lesson.ipynb").date_time > (2026, 3, 4)
+
+
 def test_a_link_is_left_out_and_named(folder, lessons_command):
     (folder / "02_keras_8.out").symlink_to("/etc/hostname")
     done = lessons_command("submit", "02", "--in", folder)
@@ -74,6 +85,34 @@ def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
     assert "predict_two_ranks" not in line
+
+
+@pytest.mark.parametrize("name", ["answers.txt.txt", "Answers (1).txt", "answers.md"])
+def test_answers_under_a_name_that_the_grader_reads_are_answers(folder, lessons_command, name):
+    (folder / name).write_text("predict_two_ranks = 2\ncpu_gpu_is_speedup = maybe\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert f"  answers:   {name}\n" in done.output
+    assert "no answers.txt" not in done.output
+    assert f"{name}: cpu_gpu_is_speedup = maybe is not what is asked" in done.output
+    assert f"02_serial/{name}" in packed()
+    [student] = find_students([Path("02_serial.zip")])
+    with opened(student) as [lesson]:
+        assert [Path(file).name for file in lesson.answers.values()] == [name]
+
+
+def test_beside_an_answers_file_nothing_else_counts(folder, lessons_command):
+    (folder / "answers.txt").write_text("predict_two_ranks = 2\n")
+    (folder / "answers.txt.txt").write_text("keras_epoch_s = 2\n")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "Only answers.txt counts, and not what lies beside it: answers.txt.txt" in done.output
+    [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
+    assert "keras_epoch_s" in line
+
+
+def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
+    (folder / "answers.docx").write_bytes(b"PK")
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "answers.docx is no text, so nobody reads it" in done.output
 
 
 @pytest.mark.parametrize(
@@ -168,3 +207,15 @@ def test_usage(folder, lessons_command, arguments, words):
     done = lessons_command("submit", *arguments)
     assert done.exit_code == (0 if words is None else 2)
     assert (words or "02_serial.zip") in done.output
+
+
+def test_it_ends_with_what_the_outputs_decide(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    done = lessons_command("submit", "02", "--in", folder)
+    end = done.output.partition("\n02 A serial program")[2]
+    assert "points are there" in end
+    assert "Only your instructor can say:" in end
+    assert end.rstrip().endswith("For the reasons: autograder grade --self 02_serial.zip")
+    (folder / "02_keras_7.out").unlink()
+    done = lessons_command("submit", "02", "--in", folder)
+    assert "points are there" not in done.output

@@ -1,5 +1,6 @@
 """Predictions come back: “you said …, you measured …”, for numbers, words and intervals."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -46,6 +47,14 @@ def test_nothing_said_is_a_sentence_and_no_error(chdir, capsys):
     answers.note(predict_it=4, word="nan")
     assert predictions.said("predict_it") == 4
     assert predictions.said("word") == "nan"
+
+
+def test_what_was_written_by_hand_is_kept(chdir):
+    path = pathlib.Path("answers.txt")
+    path.write_text("# mine\npredict_it: 3\nkeras_epoch_s: 0.9\nit was fast\nword = no\n")
+    answers.note(predict_it=4)
+    assert path.read_text().splitlines() == [
+        "# mine", "keras_epoch_s: 0.9", "it was fast", "predict_it = 4", "word = no"]  # fmt: skip
 
 
 def test_programs_are_left_alone():

@@ -5,6 +5,7 @@ import inspect
 import math
 import re
 import textwrap
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -186,7 +187,31 @@ def check_6_5(overlapped_allreduce: Function) -> str:
                 "; ".join(diary),
                 "Start Iallreduce inside the loop over `gradients`; list(gradients) waits for all.",
             )
-    return waits_last(overlapped_allreduce)
+    in_words = waits_last(overlapped_allreduce)
+    keeps_what_travels(overlapped_allreduce)
+    return in_words
+
+
+def keeps_what_travels(overlapped_allreduce: Function) -> None:
+    """MPI reads a gradient until its request ends; what nobody holds is gone before."""
+    expected = "every gradient is still there when the first Wait begins"
+
+    def layers() -> Iterator[np.ndarray]:
+        there = []
+        for _ in range(3):
+            made = [np.ones(2)]
+            there.append(weakref.ref(made[0]))
+            yield made.pop()
+        lost = [number for number, each in enumerate(there, start=1) if each() is None]
+        if lost:
+            raise CheckFailed(
+                expected,
+                f"gradient {lost[0]} of 3 was thrown away while it travelled",
+                "MPI reads it until Wait, and mpi4py does not hold it: keep it in your list beside "
+                "its request, started.append((request, total, gradient)).",
+            )
+
+    run_on_ranks(lambda comm, _: overlapped_allreduce(comm, layers()), [None, None])
 
 
 def waits_last(overlapped_allreduce: Function) -> str:

@@ -73,8 +73,8 @@ def check_10_6(program: Any) -> str:
         raise CheckFailed("model(…) is called for each part", "it is not", advice)
     if max(images for images, _ in model.calls) > 3 or len(model.calls) != PARTS:
         found = " + ".join(str(images) for images, _ in model.calls)
-        advice = "x.chunk(parts) and y.chunk(parts) cut both alike."
-        raise CheckFailed(f"{IMAGES} images as 3 + 3 + 3 + 1", found, advice)
+        advice = "x.chunk(parts) and y.chunk(parts) cut both alike; so does tensor_split(parts)."
+        raise CheckFailed(f"{IMAGES} images in {PARTS} parts, none of more than 3", found, advice)
     if network.weight.grad is None:
         raise CheckFailed(
             "gradients in parameter.grad", "there are none", "Call backward() for each part."
@@ -99,7 +99,7 @@ def check_10_6(program: Any) -> str:
         )
     returned(answer, right_loss.item(), right.detach())
     fewer_than_asked(program)
-    return "Parts of 3, 3, 3 and 1 images; one exchange; equal to the whole batch."
+    return "Ten images in four parts of unequal size: one exchange, equal to the whole batch."
 
 
 def fewer_than_asked(program: Any) -> None:

@@ -88,10 +88,9 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
 
     if device is None:
         raise CheckFailed("start_ranks returns a device", "None", "Return torch.device(…).")
-    try:
-        device = torch.device(device)
-    except (TypeError, RuntimeError):
-        raise CheckFailed("a device", shown(device), "Return torch.device(…).") from None
+    if not isinstance(device, torch.device):
+        advice = "Return torch.device(…), not its name or number: only a device has a `type`."
+        raise CheckFailed("start_ranks returns a device", shown(device), advice)
     wanted = torch.device("cuda", local) if gpus else torch.device("cpu")
     if device != wanted:
         advice = "Without a GPU the device is torch.device('cpu')."
@@ -192,9 +191,48 @@ def check_10_2(program: Any) -> str:
         raise CheckFailed(
             "order_of(sampler, 1) gives the same each time",
             "another order the second time",
-            "The order has to follow from seed and epoch alone: sampler.set_epoch(epoch).",
+            "The order has to follow from seed and epoch alone: sampler.set_epoch(epoch) comes "
+            "first, and nothing is drawn besides.",
         )
-    return "26 images a rank, none twice, in another order in each epoch."
+    for ranks in (1, 3):
+        as_the_sampler_gives(program, ranks)
+    return "26 images on each of 4 ranks, none twice, in the order that is drawn for each epoch."
+
+
+def as_the_sampler_gives(program: Any, ranks: int) -> None:
+    """Neither sorted nor moved on: its very numbers, on one rank too, and where it pads."""
+    from torch.utils.data import DistributedSampler
+
+    every: Any = range(40)
+    for rank in range(ranks):
+        given: Any = DistributedSampler(every, ranks, rank, seed=6)
+        own: Any = DistributedSampler(every, ranks, rank, seed=6)
+        drawn = {}  # what the sampler gives in each epoch
+        for epoch in (0, 1, 2, 3):
+            own.set_epoch(epoch)
+            drawn[epoch] = list(own)
+        once = drawn[0]
+        for epoch in (1, 2):
+            found = [int(number) for number in program.order_of(given, epoch)]
+            right = drawn[epoch]
+            if found == right:
+                continue
+            advice = (
+                "Nothing more is needed: sampler.set_epoch(epoch), then list(sampler) as it is."
+            )
+            if found == sorted(right):
+                advice = f"Sorted, an epoch is in no random order any more. {advice}"
+            elif found == once[-epoch:] + once[:-epoch]:
+                advice = f"That is one order for all epochs, moved on by the epoch. {advice}"
+            elif found in drawn.values():
+                other = next(number for number, order in drawn.items() if order == found)
+                advice = f"That is the order of epoch {other}: give it the number of this one. "
+                advice += "set_epoch(epoch) comes before the sampler is read."
+            raise CheckFailed(
+                f"rank {rank} of {ranks}, epoch {epoch}: {shown(right[:5])[:-1]}, …]",
+                f"{shown(found[:5])[:-1]}, …]",
+                advice,
+            )
 
 
 def alike(shares: list[Any]) -> bool:

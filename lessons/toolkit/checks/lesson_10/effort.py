@@ -9,8 +9,8 @@ OLD = "import torch\n\nmodel = build()\nloss = step(model)\nprint(loss)\n"
 # the new program, how many of its lines are new, what it is
 CASES = [
     (OLD, 0, "an equal program"),
-    (OLD.replace("build()", "wrap(build())"), 1, "one changed line"),
     (f"import torch.distributed\n{OLD}end()\n", 2, "two added lines"),
+    (OLD.replace("build()", "wrap(build())"), 1, "one changed line"),
     (OLD.replace("print(loss)\n", ""), 0, "a line taken out"),
     (OLD.replace("\n\n", "\n\n\n\n"), 0, "two more empty lines"),
     (OLD.replace("print(loss)", "if rank == 0:\n    print(loss)"), 2, "a line moved to the right"),
@@ -28,6 +28,9 @@ def check_10_5(changed_lines: Callable[..., Any]) -> str:
     """The lines of the new program that the old one has not; empty ones do not count."""
     for new, right, what in CASES:
         found = number(changed_lines(OLD, new), "changed_lines(old, new)")
-        twice = {2.0 * right: "A changed line stands twice in a diff, with - and with +. " + COUNT}
-        compare(found, right, f"lines of {what}", twice if right else {}, f"{COUNT}.")
+        mistakes = {
+            2.0 * right: f"A changed line stands twice in a diff, with - and with +. {COUNT}.",
+            3.0: f"The header +++ is no line of the program. {COUNT}.",
+        }
+        compare(found, right, f"changed_lines for {what}", mistakes if right else {}, f"{COUNT}.")
     return "0, 1, 2 lines; what is taken out and empty lines do not count."

@@ -19,7 +19,7 @@ def check_10_4(simulate_async: Callable[..., Any]) -> str:
         warm = late[p : p + (UPDATES - p) // p * p]
         mean = sum(warm) / len(warm)
         if abs(mean - (p - 1)) > 1e-9:
-            expected = f"{p} workers of equal speed: staleness {p - 1} in the mean, after the start"
+            expected = f"{p} workers of equal speed: staleness {p - 1} on average, after the start"
             raise CheckFailed(expected, f"{mean:.4g}", why_wrong(mean, late, p))
     right = [n - read for n, read in enumerate(simulated(UNEQUAL))]
     late = staleness(simulate_async, len(UNEQUAL), list(UNEQUAL))

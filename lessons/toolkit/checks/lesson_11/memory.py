@@ -1,6 +1,7 @@
 """What a device holds (11.5), what to do where that is too much (11.5b), and pruning (11.5c)."""
 
 from collections.abc import Callable, Mapping
+from math import isinf
 from types import ModuleType
 from typing import Any
 
@@ -83,6 +84,7 @@ def check_activations(activations: Function) -> None:
     for sizes, every in (
         ([784, 512, 512, 512, 512, 512, 512, 10], 3),
         ([9, 900, 900, 900, 9, 9], 2),
+        ([9, 9, 9, 9, 900, 700], 2),
     ):
         begins, most = 0, 0
         for place in range(0, len(sizes) - 1, every):
@@ -92,7 +94,11 @@ def check_activations(activations: Function) -> None:
         largest = max(
             sum(sizes[place + 1 : place + every + 1]) for place in range(0, len(sizes) - 1, every)
         )
+        given = sizes[:-1]
+        inside = max(sum(given[i + 1 : i + every]) for i in range(0, len(given), every))
         mistakes = {
+            float(kept + inside): "Inside a part are the outputs of all its layers, of the last "
+            "one too: in the last part these are the scores.",
             float(
                 sum(sizes)
             ): "With checkpoints only what goes into each part is kept all the time.",
@@ -130,7 +136,7 @@ def check_11_5b(decisions: Mapping[str, str]) -> str:
             trained = "" if case.trains else " It is only used: no gradients, no optimizer."
             raise CheckFailed(
                 f"case {name}: a way that fits; {has}",
-                f"{way!r}: the fullest device would need {told(much)}",
+                f"{way!r}: {needed(much)}",
                 reason(way) + trained,
             )
         raise CheckFailed(
@@ -139,6 +145,10 @@ def check_11_5b(decisions: Mapping[str, str]) -> str:
             f"Try the ways before it, from the top; {has}.",
         )
     return "Six cases, each by its arithmetic."
+
+
+def needed(much: float) -> str:
+    return "no way here" if isinf(much) else f"the fullest device would need {told(much)}"
 
 
 def reason(way: str) -> str:
@@ -181,6 +191,7 @@ def check_11_5c(prune: Function) -> str:
         if bool((flat == right).all()):
             continue
         count, advice = int((flat == 0).sum()), "Compare magnitudes with one limit."
+        gone = [round(value, 4) for value in flat.tolist()]
         largest = torch.where(old.abs() < old.abs().sort().values[-zeros], old, 0.0)
         by_value = torch.where(old > old.sort().values[zeros - 1], old, 0.0)
         if bool((flat == largest).all()):
@@ -195,5 +206,6 @@ def check_11_5c(prune: Function) -> str:
             advice = "`share` is what goes, not what stays."
         elif abs(count - zeros) == 1:
             advice = "One too many or too few: is the limit itself removed?"
-        raise CheckFailed(f"{what}: {right.tolist()}", f"{flat.tolist()}", advice)
+        wanted = [round(value, 4) for value in right.tolist()]
+        raise CheckFailed(f"{what}: {wanted}", f"{gone}", advice)
     return "The smallest go, wherever they are."

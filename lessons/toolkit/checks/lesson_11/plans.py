@@ -5,22 +5,17 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+from autograder.wording import counted
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 from lessons.toolkit.ranks.schedules import Deadlock, held, timed
-from lessons.toolkit.stages.plans import heaviest, least
+from lessons.toolkit.stages.plans import CASES, heaviest, least
 
 Function = Callable[..., Any]
 
 SPLITS = (  # costs, stages
-    ([4, 4, 4, 4], 2),
+    *((list(costs), stages) for costs, stages in CASES),
     ([5, 5, 5], 1),
-    ([8, 1, 1, 1, 1], 2),
-    ([1, 1, 1, 1, 8], 2),
-    ([3, 1, 4, 1, 5, 9, 2, 6], 3),
-    ([2, 7, 1, 8, 2, 8], 4),
-    ([5, 1, 1, 1], 4),
-    ([7, 1, 9, 4, 8], 3),  # whoever fills one stage after the other ends with 17 instead of 12
-    ([803, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 10], 2),  # as the speed job's layers
+    ([401, 262, 262, 262, 262, 262, 262, 262, 5], 2),  # as the speed job's layers
 )
 
 
@@ -75,7 +70,7 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
 @exercise("11.3")
 def check_11_3(bubble: Function) -> str:
     """The share of the time: 2 stages idle half of it with 1 micro-batch, 0.2 with 4."""
-    for stages, m in ((2, 1), (2, 4), (2, 16), (4, 8), (8, 1), (1, 4), (3, 5)):
+    for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
         mistakes = {
             (stages - 1) / m: "That is the other bubble: idle time over the time that would be "
@@ -85,6 +80,7 @@ def check_11_3(bubble: Function) -> str:
             stages / (m + stages): "A stage is idle in stages - 1 turns, not in `stages`.",
             1 - right: "That is the share in which it works.",
             1 / (m + stages - 1): "Each stage is idle in stages - 1 turns.",
+            stages - 1.0: "Those are turns: divide by how many there are in all.",
         }
         mistakes.pop(right, None)
         what = f"bubble({stages}, {m})"
@@ -132,7 +128,7 @@ def try_schedule(schedule: Function, stages: int, m: int, kind: str) -> None:
                 "for one more F."
             )
             raise CheckFailed(
-                f"{what}: stage {stage} holds at most {allowed} micro-batches",
+                f"{what}: stage {stage} holds at most {counted(allowed, 'micro-batch')}",
                 f"{most:g}: {told(order)}",
                 advice,
             )

@@ -26,26 +26,48 @@ class PretendedDist:
 
     def isend(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> Any:
         if tensor is None:
-            raise ValueError("isend has nothing to send: x.grad is None without x.requires_grad_()")
+            advice = "x.grad is None without x.requires_grad_(), after x was received and before "
+            advice += "the layers. Only x and the parameters keep a gradient, outputs do not."
+            raise CheckFailed("isend sends a tensor", "None", advice)
         if dst is None:
-            raise ValueError("isend is told to send to None: the last stage has nobody after it")
+            advice = "The first stage has nobody before it and the last one nobody after it: ask "
+            advice += "`if stage.before is not None`, and the same of stage.after."
+            raise CheckFailed("isend sends to a rank", "to None", advice)
+        self.right_group("isend", group, down=dst > self.own.comm.rank)
         array = tensor.detach().contiguous().numpy()
         return Sent(self.own.comm.Isend(array, dst), array)
 
     def send(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> None:
         self.waiting_sends = True
-        self.isend(tensor, dst).wait()
+        self.isend(tensor, dst, group).wait()
 
     def recv(self, tensor: Any, src: Any = None, group: Any = None, tag: int = 0) -> None:
         import numpy as np
 
         if src is None:
-            raise ValueError("recv is told to hear None: the first stage has nobody before it")
+            advice = "The first stage has nobody before it and the last one nobody after it: ask "
+            advice += "`if stage.before is not None`, and the same of stage.after."
+            raise CheckFailed("recv hears a rank", "it is told to hear None", advice)
+        self.right_group("recv", group, down=src < self.own.comm.rank)
+        if str(tensor.dtype) != "torch.float64":
+            advice = "x.new_empty(…) and torch.empty_like(…) are like what they are made from."
+            raise CheckFailed("recv has room for float64", f"for {tensor.dtype}", advice)
         room = np.full(tensor.shape, np.nan)
         self.own.comm.Recv(room, src)
         if np.isnan(room).any():
-            raise ValueError(f"recv has room for {tensor.numel()} numbers, and fewer came")
+            advice = "What comes has the shape that was sent: (len(x), stage.width) at the door of "
+            advice += "a stage, that of `outputs` on the way back."
+            raise CheckFailed("recv has room for what comes", f"room for {room.shape}", advice)
         tensor.detach().numpy()[...] = room
+
+    def right_group(self, name: str, group: Any, down: bool) -> None:
+        wanted = "down" if down else "up"
+        if group != wanted:
+            found = f"group=stage.{group}" if group in ("down", "up") else f"group={group}"
+            what = "activations" if down else "gradients"
+            advice = "In 1F1B both are under way at once: in one group GPUs would wait for each "
+            advice += "other, although Gloo on CPUs does not."
+            raise CheckFailed(f"{name} of {what} with group=stage.{wanted}", found, advice)
 
 
 class Sent:
@@ -107,7 +129,7 @@ def try_stages(pipeline: ModuleType, pretended: PretendedDist, stages: int, kind
         layers = parts[number]
         before = number - 1 if number else None
         after = number + 1 if number + 1 < stages else None
-        stage = pipeline.Stage(layers, WIDTHS[cuts[number]], before, after)
+        stage = pipeline.Stage(layers, WIDTHS[cuts[number]], before, after, "down", "up")
         xs, pulls = x.split(PARTS), pull.split(PARTS)
         kept, sent = {}, list[Any]()
         for passed, k in orders[number]:

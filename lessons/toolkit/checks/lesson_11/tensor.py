@@ -38,8 +38,8 @@ def check_11_6(cut: Function) -> str:
                         if way == "row"
                         else "A bias belongs to an output: cut it as the weight's outputs."
                     )
-                    found = f"{size(part[1])}"
-                    raise CheckFailed(f"{what}: a bias of {size(right_bias)}", found, advice)
+                    wanted = f"{what}: a bias of {size(right_bias)}, {first(right_bias)}"
+                    raise CheckFailed(wanted, f"{size(part[1])}, {first(part[1])}", advice)
     return "Columns and rows, also where 7 is no multiple of 3."
 
 
@@ -204,7 +204,17 @@ def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int)
                     "That is only what this rank's part sends back. x went to all parts, so their "
                     "gradients add up: ToParts in front, and its backward pass sums."
                 )
-            raise CheckFailed(f"{name} is {first(right[place])}", first(found[place]), advice)
+            wanted, other = where_unlike(right[place], found[place])
+            raise CheckFailed(f"{name} is {wanted}", other, advice)
+
+
+def where_unlike(right: Any, found: Any) -> tuple[str, str]:
+    """Three numbers of each, where they differ most: the first ones may well be the same."""
+    if right.shape != found.shape:
+        return size(right), size(found)
+    place = int((right - found).abs().flatten().argmax())
+    begin = "… " if place else ""
+    return begin + first(right.flatten()[place:]), begin + first(found.flatten()[place:])
 
 
 @exercise("11.8")
@@ -239,6 +249,10 @@ def check_11_8(bytes_a_step: Function) -> str:
                 * b
                 * (256 * 3 + 10 + 256 * 3): "Once a block, not once a layer: between column "
                 "and row layer nothing travels.",
+                ring
+                * b
+                * (256 * 3 + 10 + 256): "Only what leaves a block travels, after every second "
+                "layer: sizes[2], sizes[4], … forward, and back all of these but the last.",
                 ring * (266 + 256): "Activations: for every image of the batch.",
                 ring * b / ranks * (266 + 256): "Every rank has the whole batch.",
             }

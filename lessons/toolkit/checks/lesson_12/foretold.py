@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lessons.toolkit import foretelling
-from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, shown
 
 FIT_AGAIN = "Fit the sizes that you have, and look how far the laws are apart."
 
@@ -15,12 +15,15 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
     for name, table in foretelling.TABLES.items():
         if name not in intervals:
             raise CheckFailed(f"an interval for {name}", "none", f"intervals[{name!r}] = low, high")
+        if not isinstance(intervals[name], tuple | list) or len(intervals[name]) != 2:
+            wanted = f"for {name} two numbers, low and high"
+            raise CheckFailed(wanted, shown(intervals[name]), f"intervals[{name!r}] = low, high")
         low, high = pair(intervals[name], f"intervals[{name!r}]")
         if not 0 < low <= high:
             advice = "Low comes first, and both are above 0."
             raise CheckFailed("0 < low ≤ high", f"{low:g}, {high:g}", advice)
         if high / low > table.widest * (1 + 1e-9):
-            found = f"{name}: {low:g} to {high:g}, {high / low:.2f} times"
+            found = f"{name}: {low:g} to {high:g}, {high / low:.3g} times"
             advice = f"An interval that says nothing is always right. {FIT_AGAIN}"
             raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)
         last, grown = table.values[-1], table.asked / table.sizes[-1]
@@ -30,4 +33,7 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             advice = f"From {table.sizes[-1]:,} to {table.asked:,} the work of a time can at most "
             advice += f"grow {grown:g} times: {ideal:.4g} {table.what}. {FIT_AGAIN}"
             raise CheckFailed("no more than ideal scaling from the last size on", found, advice)
-    return "Five intervals, none wider than asked. Whether they hold the truth shows below."
+    return (
+        f"{len(foretelling.TABLES)} intervals, none wider than asked. Whether they hold the truth "
+        "shows below."
+    )

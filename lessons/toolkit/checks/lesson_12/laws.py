@@ -66,7 +66,9 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
     one_fit(gustafson_s, "gustafson_s", exactly, s, {1 - s: "S = p − s(p−1): s is what is lost."})
     noisy = [gain * (1 - 0.04 * (-1) ** i) if i else 1.0 for i, gain in enumerate(exactly)]
     right = scaling_laws.gustafson([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)]).value
-    one_fit(gustafson_s, "gustafson_s", noisy, right, {})
+    as_amdahl = scaling_laws.amdahl([(p, exact(g)) for p, g in zip(SIZES, noisy, strict=True)])
+    mistakes = {as_amdahl.value: "That is Amdahl's f. Gustafson: y = p − S over x = p − 1."}
+    one_fit(gustafson_s, "gustafson_s", noisy, right, mistakes)
     a, b = 30.0, 500.0
     seconds = made(lambda p: a + b / p)
     found = pair(fixed_and_divided(list(SIZES), seconds), "fixed_and_divided(…)", ("a", "b"))
@@ -103,31 +105,32 @@ def amdahl_mistakes(gains: Sequence[float]) -> dict[float, str]:
     }
 
 
-def usl_of(alpha: float, beta: float) -> Callable[[int], float]:
-    return lambda p: p / (1 + alpha * (p - 1) + beta * p * (p - 1))
+def usl_of(sigma: float, kappa: float) -> Callable[[int], float]:
+    return lambda p: p / (1 + sigma * (p - 1) + kappa * p * (p - 1))
 
 
 @exercise("12.4")
 def check_12_4(usl: Function, at: Function) -> str:
-    """α and β come back, β is never below 0, and a range has the lowest and the highest law."""
-    for alpha, beta in ((0.02, 0.0005), (0.0, 0.002), (0.05, 0.0)):
-        gains = made(usl_of(alpha, beta))
-        found = pair(usl(list(SIZES), gains), "usl(…)", ("alpha", "beta"))
-        for value, right, name in zip(found, (alpha, beta), ("alpha", "beta"), strict=True):
+    """σ and κ come back, κ is never below 0, and a range has the lowest and the highest law."""
+    for sigma, kappa in ((0.02, 0.0005), (0.0, 0.002), (0.05, 0.0)):
+        gains = made(usl_of(sigma, kappa))
+        found = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))
+        for value, right, name in zip(found, (sigma, kappa), ("sigma", "kappa"), strict=True):
             if abs(value - right) > 2e-5:
-                advice = "Least squares of p/S − 1 = α(p−1) + βp(p−1): two columns, lstsq."
+                advice = "Least squares of p/S − 1 = σ(p−1) + κp(p−1): two columns, lstsq."
                 raise CheckFailed(f"{name} = {right}", f"{value:.4g}", advice)
     falls = made(usl_of(0.05, -0.001))
-    alpha, beta = pair(usl(list(SIZES), falls), "usl(…)", ("alpha", "beta"))
+    sigma, kappa = pair(usl(list(SIZES), falls), "usl(…)", ("sigma", "kappa"))
     alone = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, falls, strict=True)])
-    if beta < 0:
-        advice = "Where the free fit has β < 0, take β = 0 and fit α alone, which is Amdahl's law."
-        raise CheckFailed("beta is never below 0", f"{beta:.4g}", advice)
-    if abs(alpha - alone[0]) > 1e-3 * alone[0] or beta != 0:
-        advice = "β = 0 needs another α: fit it anew, with one column; it is amdahl_f(…)."
-        raise CheckFailed(f"alpha = {alone[0]:.4g}, beta = 0", f"{alpha:.4g}, {beta:.4g}", advice)
-    # Where β is above 0 the three laws are three curves, and the USL is the lowest of them.
-    studies = (made(lambda p: 1 / (0.03 + 0.97 / p)), made(usl_of(0.01, 0.0008)))
+    if kappa < 0:
+        advice = "Where the free fit has κ < 0, take κ = 0 and fit σ alone, which is Amdahl's law."
+        raise CheckFailed("kappa is never below 0", f"{kappa:.4g}", advice)
+    if abs(sigma - alone[0]) > 1e-3 * alone[0] or kappa != 0:
+        advice = "κ = 0 needs another σ: fit it anew, with one column; it is amdahl_f(…)."
+        raise CheckFailed(f"sigma = {alone[0]:.4g}, kappa = 0", f"{sigma:.4g}, {kappa:.4g}", advice)
+    # Where κ is above 0 the three laws are three curves, and the USL is the lowest of them. In the
+    # last study a free κ would be below it, and its USL the highest by far, or negative.
+    studies = (made(lambda p: 1 / (0.03 + 0.97 / p)), made(usl_of(0.01, 0.0008)), falls)
     for gains, p in itertools.product(studies, (64, 1024)):
         points = [(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)]
         ends = tuple(of(points, p).value for of in (scaling_laws.lowest, scaling_laws.highest))
@@ -137,4 +140,4 @@ def check_12_4(usl: Function, at: Function) -> str:
             low, ends[0], f"low end of at(…, {p})", mistakes, "The smallest of the laws' answers."
         )
         compare(high, ends[1], f"high end of at(…, {p})", {}, "The largest of the laws' answers.")
-    return "β stays at 0 where a free fit would go below it; a size beyond the data gets a range."
+    return "κ stays at 0 where a free fit would go below it; a size beyond the data gets a range."

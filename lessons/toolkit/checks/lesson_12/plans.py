@@ -63,7 +63,7 @@ def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int
         advice = "The pair is in the other order: first the local batch, then the images."
     elif mode == "strong" and batch == BATCH * size:
         advice = f"Divide: the ranks share one batch. {advice}"
-    elif mode == "epoch" and samples * size == SAMPLES:
+    elif mode != "weak" and samples * size == SAMPLES:
         advice = f"The images are those of all ranks together. {advice}"
     elif mode == "weak" and samples == SAMPLES:
         advice = f"Every rank brings {SAMPLES:,} images: together size times as many. {advice}"

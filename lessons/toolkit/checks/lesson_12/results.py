@@ -5,6 +5,7 @@ from typing import Any
 
 from autograder.judging.judge_report import different_words
 from autograder.settings import rubric
+from autograder.wording import counted
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
 
 Function = Callable[..., Any]
@@ -14,12 +15,15 @@ CURVES: list[tuple[list[float], float | None, dict[float, str]]] = [
     ([0.5, 0.7, 0.82, 0.84, 0.85], 7.0, {3: "In seconds: add up the epochs until then.",
                                          5.0: "The epoch that reaches the target counts, too.",
                                          6.0: "Epochs differ: add up their own seconds.",
+                                         2.0: "That is this epoch alone: add up all until it.",
+                                         9.5: "Reached is reached: the next one only confirms it.",
                                          11.5: "Until it is reached, not to the end."}),
     ([0.5, 0.81, 0.79, 0.83, 0.84], 9.5, {5.0: "0.81 was luck: the next one is below 0.8. It has "
                                                "to hold at the next evaluation."}),
     # It holds at the next evaluation, which is all that is asked: what comes later does not count.
     ([0.5, 0.81, 0.82, 0.79, 0.83], 5.0, {}),
-    ([0.5, 0.8, 0.8, 0.85, 0.86], 5.0, {7.0: "0.8 is reached with 0.8: at least, not above."}),
+    ([0.5, 0.8, 0.8, 0.85, 0.86], 5.0, {9.5: "0.8 is reached with 0.8: at least, not above.",
+                                        7.0: "0.8 is reached with 0.8: at least, not above."}),
     ([0.5, 0.6, 0.7, 0.75, 0.78], None, {}),
     ([0.5, 0.6, 0.7, 0.75, 0.81], None, {}),
 ]  # fmt: skip
@@ -107,6 +111,6 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
             raise CheckFailed(f"“{part}” is a text", shown(text), 'Write it between """ and """.')
         words = len(different_words(text))
         if words < fewest:
-            found = f"{words} different words"
+            found = f"{counted(words, 'different word')}"
             raise CheckFailed(f"“{part}” has at least {fewest} words", found, f"Say {hint}.")
     return "Three parts in your own words. The cell below writes the report with them."

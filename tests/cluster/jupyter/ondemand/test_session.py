@@ -221,7 +221,7 @@ def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_
     _, _, address, student, environment, session_job = running
     lab = connect(page, address)
     open_and_run(lab, running, "06_allreduce/lesson.ipynb")
-    last = lab.get_by_text(re.compile(r"answers\.txt now holds 11 answers"))
+    last = lab.get_by_text(re.compile(r"answers\.txt now holds 13 answers"))
     expect(last).to_be_attached(timeout=400_000)
     assert lab.locator('[data-mime-type="application/vnd.jupyter.error"]').count() == 0
     # Its jobs were Slurm's own, after the session's and with the notebook's Python.

@@ -5,7 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 TWO, SPEED = "right stages", "speed"
 SERIAL = {"as-serial": "serial error"}
 NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks")  # the run on one
-TINY = (("speed.py", "default=1024,", "default=64,"), ("speed.py", "default=512,", "default=64,"))
+TINY = (("speed.py", "default=512,", "default=64,"), ("speed.py", "default=2048,", "default=64,"))
 RIGHT = """
 orders = []
 for stage in range(stages):
@@ -44,6 +44,14 @@ def of(code: str, loses: dict[str, str], base: str = TWO, **more: str) -> Lazy:
     return Lazy(code, loses, base=base, beside=TINY if base == SPEED else (), **more)
 
 
+FILLED = """
+bounds = [0]
+for stage in range(1, stages):
+    at = bounds[-1] + 1
+    while at < len(costs) - (stages - stage) and sum(costs[:at]) < stage * sum(costs) / stages:
+        at += 1
+    bounds.append(at)
+return [*bounds, len(costs)]"""
 SCHEDULE = "plan.py 11.4: gpipe: all F, then all B; 1f1b: a B as soon as there is one"
 TABLE: LazyTable = {
     "plan.py 11.1": {
@@ -54,6 +62,7 @@ TABLE: LazyTable = {
         "one layer each, the last the rest": of(
             "return [*range(stages), len(costs)]", {"parts": "split excess"}
         ),
+        "filled one after the other": of(FILLED, {"parts": "split excess"}),
         "all on every rank": of("return [0, len(costs)]", NOTHING, start="fails"),
     },
     SCHEDULE: {

@@ -69,6 +69,7 @@ LESSON = Lesson(
         FILES[EIGHT]: "eight",
         "09_sweep_1.out": "one worker",
     },
+    never=frozenset({"useful"}),  # answers, which are not handed in here
     mistakes={
         "none": Mistake("one worker", {}),
         "two rules are no sweep": Mistake("right, eight workers", LOST[EIGHT], FILES[EIGHT]),

@@ -125,7 +125,7 @@ LESSON = Lesson(
             "a sum of means", {"parts": "accumulation error"}, replaces="10_parts.out"
         ),
         "each part travels": Mistake(
-            "each part travels", {"parts": "exchanges of parts: 3"}, replaces="10_parts.out"
+            "each part travels", {"parts": "exchanges of parts: 4"}, replaces="10_parts.out"
         ),
         "no part travels": Mistake(
             "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
@@ -143,10 +143,10 @@ LESSON = Lesson(
     | {
         name: Mistake(name, {"workers": reason}, replaces="10_multiworker.out")
         for name, reason in {
-            "equal ports": "no run of `multiworker`",
-            "everybody is worker 0": "no run of `multiworker`",
-            "ports that nobody else knows": "no run of `multiworker`",
-            "no kind of the name worker": "no run of `multiworker`",
+            "equal ports": "UnknownError: Could not start gRPC server",
+            "everybody is worker 0": "UnknownError: Could not start gRPC server",
+            "ports that nobody else knows": "nobody answers as worker 1",
+            "no kind of the name worker": "'worker' not found in cluster_spec",
             "a network outside of the scope": "did not finish",
             "workers with seeds of their own": "unique samples of multiworker",
         }.items()

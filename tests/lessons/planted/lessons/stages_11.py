@@ -65,9 +65,13 @@ MISTAKES = {
     ),
     "another seed": Mistake("another seed", {"as-serial": "loss last"}, "11_pipeline_2.out"),
     "a rate of 0": Mistake("a rate of 0", {"as-serial": "param moved"}, "11_pipeline_2.out"),
-    "sends that wait": Mistake("sends that wait", NOTHING, "11_pipeline_2.out"),
+    "sends that wait": Mistake(
+        "sends that wait", dict.fromkeys(NOTHING, "Timed out waiting"), "11_pipeline_2.out"
+    ),
     "no gradient of what came in": Mistake(
-        "no gradient of what came in", NOTHING, "11_pipeline_2.out"
+        "no gradient of what came in",
+        dict.fromkeys(NOTHING, "TypeError: Invalid function argument"),
+        "11_pipeline_2.out",
     ),
     "stages cut by hand": Mistake(
         "stages cut by hand", dict.fromkeys(("schedule", "speed"), "speed"), "11_speed_1.out"

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,24 @@ def test_runs_on_other_hardware_are_left_out_and_named():
     assert "2.00" in words(figure)
     with pytest.raises(ValueError, match="no epoch time to draw"):
         plots.speedup([run_of([9.0])])
+
+
+def test_more_ranks_end_an_epoch_sooner_and_may_arrive_later():
+    def tested(workers, seconds, *accuracies):
+        run = run_of([9, seconds, seconds, seconds], workers=workers)
+        pairs = zip(run.epochs, accuracies, strict=True)
+        epochs = tuple(replace(epoch, val_accuracy=Number(found)) for epoch, found in pairs)
+        return replace(run, epochs=epochs)
+
+    one = tested(1, 40, 0.3, 0.5, 0.6, 0.6)
+    two = tested(2, 20, 0.1, 0.2, 0.5, 0.6)
+    four = tested(4, 10, 0.1, 0.1, 0.2, 0.4)
+    figure = plots.arrivals([two, four, one], 0.5)
+    _, epochs, reached = figure.axes[0].lines
+    assert list(epochs.get_ydata()) == pytest.approx([1, 2, 4])
+    assert list(reached.get_ydata()) == pytest.approx([1, 1])  # 9 + 40 s, 9 + 20 + 20 s
+    rows = [cell.get_text().get_text() for cell in figure.axes[1].tables[0].get_celld().values()]
+    assert rows.count("not reached") == 1
 
 
 def test_squares_for_tasks_in_the_rows_of_their_nodes():

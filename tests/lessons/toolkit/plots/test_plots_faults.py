@@ -6,7 +6,7 @@ from pictures import is_png, words
 
 from autograder.reading.files import read_files
 from lessons.toolkit import plots
-from lessons.toolkit.plots.faults import spreads
+from lessons.toolkit.plots.faults import looks
 
 KEPT = Path(__file__).parents[2] / "planted" / "outputs" / "07"
 
@@ -20,10 +20,19 @@ def test_each_fault_is_a_line_and_a_row():
     figure = plots.faults({"nothing": kept("right"), "average": kept("not-wrapped")})
     assert {"nothing", "average", "0.17", "0", "0.225", "0.002"} <= set(words(figure))
     left, right = (axes for axes in figure.axes if axes.lines)
-    assert [line.get_label() for line in left.lines] == ["nothing", "average"]
+    assert [line.get_label() for line in right.lines] == ["nothing", "average"]
+    assert len(left.lines) == 2
     assert [len(line.get_xdata()) for line in right.lines] == [2, 2], "an epoch each"
     assert is_png(figure)
 
 
 def test_a_run_that_nobody_looked_at_has_the_spread_of_its_end():
-    assert spreads(kept("no-broadcast")) == [(200, 0.2099180519580841)]
+    assert looks(kept("no-broadcast"), "spread") == [(200, 0.2099180519580841)]
+
+
+def test_a_lesson_chooses_its_trace_and_its_columns():
+    runs = {"nothing": kept("right"), "average": kept("not-wrapped")}
+    figure = plots.faults(runs, path="", more=("ranks_heard", "lr_base", "nowhere"))
+    assert len([axes for axes in figure.axes if axes.lines]) == 1, "no trace by step: only losses"
+    assert {"ranks\nheard", "2", "1", "lr\nbase", "0.001", "nowhere", "?"} <= set(words(figure))
+    assert is_png(figure)

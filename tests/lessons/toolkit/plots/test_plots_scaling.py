@@ -25,7 +25,7 @@ def test_every_round_is_a_point_beside_the_ceiling():
     assert [text.get_text() for text in figure.subfigs[0].legends[0].get_texts()] == [
         "ideal", "silent copies", "strong", "epoch", "weak",
     ]  # fmt: skip
-    assert left.get_ylabel() == "work done in a time, one rank = 1"
+    assert left.get_ylabel() == "work per time, one rank = 1"
     assert right.get_ylabel() == "efficiency"
     assert is_png(figure)
 
@@ -49,14 +49,16 @@ def test_what_laws_leave_open_is_shaded_beyond_the_data():
 def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     scaling_report.write(
-        runs(), laws={"f": "0.02"}, question="How many?", recommendation="Two.", unknown="Much."
-    )
+        runs(), laws={"f": "0.02"}, question="How many?", recommendation="Two.", unknown="Much.",
+        costs={"job 7": "1.4 GPU-hours, 1.4 kWh"},
+    )  # fmt: skip
     text = (tmp_path / "report.md").read_text()
     assert (tmp_path / "study.png").stat().st_size > 5000
     for part in (
         "## Question\n\nHow many?",
         "### weak",
         "- f: 0.02",
+        "## Cost\n\n- job 7: 1.4 GPU-hours, 1.4 kWh",
         "## What is not known\n\nMuch.",
     ):
         assert part in text

@@ -106,8 +106,8 @@ def test_staleness_is_drawn_as_measured_and_as_simulated():
     above, below = figure.axes
     assert [bar.get_height() for bar in above.patches] == [0, 75, 0, 25]
     assert [round(bar.get_height()) for bar in below.patches] == [17, 17, 17, 50]
-    assert "measured: 1.50 in the mean of 40 updates" in words(figure)
-    assert "simulated: 2.00 in the mean of 6 updates" in words(figure)
+    assert "measured: 1.50 on average over 40 updates" in words(figure)
+    assert "simulated: 2.00 on average over 6 updates" in words(figure)
     assert is_png(figure)
 
 

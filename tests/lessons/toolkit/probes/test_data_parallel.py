@@ -1,5 +1,6 @@
 """What the probes of DDP say of right and wrong functions, on one rank of this process."""
 
+import contextlib
 import math
 
 import pytest
@@ -51,13 +52,21 @@ def sum_of_means(model, loss_function, x, y, parts):
         loss_function(model(xs), ys).backward()
 
 
+def counts_as_asked(model, loss_function, x, y, parts):
+    """The part with the last number is not there: all parts stay in no_sync."""
+    for number, (xs, ys) in enumerate(zip(x.chunk(parts), y.chunk(parts), strict=True), 1):
+        with model.no_sync() if number < parts else contextlib.nullcontext():
+            (loss_function(model(xs), ys) * len(xs) / len(x)).backward()
+
+
 @pytest.mark.parametrize(
     ("function", "error", "exchanges", "largest"),
     [
-        (whole_batch, False, 1, 7),
-        (every_part_travels, False, 3, 3),
-        (sum_of_means, True, 3, 3),
-        (lambda *_: None, True, math.nan, 7),
+        (whole_batch, False, 1, 11),
+        (every_part_travels, False, 4, 3),
+        (sum_of_means, True, 4, 3),
+        (counts_as_asked, False, 0, 3),
+        (lambda *_: None, True, math.nan, 11),
     ],
 )
 def test_other_ways_to_accumulate(function, error, exchanges, largest):

@@ -1,5 +1,7 @@
 """Each rank of a node finds a GPU of its own, or the program ends with one sentence."""
 
+import re
+
 import pytest
 from real_runs import ROOT
 
@@ -45,7 +47,10 @@ def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():
     takers = {
         file: text
         for file, text in takers.items()
-        if "set_visible_devices(gpus" in text or 'device("cuda", ' in text
+        if any(
+            taken in text
+            for taken in ("set_visible_devices(gpus", 'device("cuda", ', "set_device(")
+        )
     }
     assert len(takers) >= 12
     # Lessons 10 to 12 ask where they learn who they are: in the ranks.py beside the program.
@@ -62,5 +67,7 @@ def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():
     ]
     assert silent == []
     assert [
-        file for file, text in takers.items() if "% len(gpus)" in text or "% gpus" in text
+        file
+        for file, text in takers.items()
+        if re.search(r"% (?:len\(gpus\)|gpus|torch\.cuda\.device_count)", text)
     ] == []

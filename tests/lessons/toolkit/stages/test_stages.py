@@ -32,10 +32,22 @@ def test_the_solution_has_no_excess():
     assert record.values("grid_wrong") == [0.0]
 
 
+def filled_one_after_the_other(costs, p):
+    """Cut where the sum reaches the next p-th of all, so that every stage keeps a layer."""
+    bounds = [0]
+    for stage in range(1, p):
+        at = bounds[-1] + 1
+        while at < len(costs) - (p - stage) and sum(costs[:at]) < stage * sum(costs) / p:
+            at += 1
+        bounds.append(at)
+    return [*bounds, len(costs)]
+
+
 @pytest.mark.parametrize(
     ("split", "least"),
     [
         (lambda costs, p: [round(s * len(costs) / p) for s in range(p + 1)], 0.2),
+        (filled_one_after_the_other, 0.4),
         (lambda costs, p: [0, len(costs)], plans.MOST),
         (lambda costs, p: [0] * p + [len(costs)], plans.MOST),
         (lambda costs, p: None, plans.MOST),

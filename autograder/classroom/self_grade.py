@@ -1,0 +1,167 @@
+"""A student's own hand-in graded by what lies in it: without expected answers, calibration of the
+site and accounting, which only the instructor has. So it says the same in every edition.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.classroom.class_settings import ClassSettings
+from autograder.classroom.one_student import mark_student
+from autograder.judging.judge_answers import is_kept
+from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
+from autograder.submissions.lesson_names import lesson_of
+from autograder.submissions.students import Student
+from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade, Part
+
+YOU = "you"
+FROM_RECORD = ", from your own record"
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """What the outputs alone do not decide: a share of a check's points, or a doubt about them."""
+
+    about: str
+    points: float
+    hint: str = ""  # of an answer that was given
+
+
+@dataclass(frozen=True, slots=True)
+class SelfGrade:
+    grade: Grade
+    rubric: Rubric | None
+    undecided: tuple[Undecided, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> list[Check]:
+        return [check for check in self.grade.checks if not check.hidden]
+
+    @property
+    def open_points(self) -> float:
+        return sum(one.points for one in self.undecided)
+
+    @property
+    def complete(self) -> bool:
+        """Nothing is lost and nothing is missing, as far as the outputs tell."""
+        have = sum(check.score for check in self.shown)
+        most = sum(check.points for check in self.shown)
+        return self.grade.status == "graded" and have + self.open_points > most - 0.005
+
+
+def places_of(given: Sequence[Path], lesson: str | None) -> list[Student]:
+    """One's own lesson's folder or archive, or all lessons below a folder or the course's."""
+    found = []
+    for place in given:
+        name = lesson_of(place.resolve().name)
+        if (
+            name is None
+            and lesson is None
+            and (lessons := below(place) or below(place / "lessons"))
+        ):
+            found += [Student(YOU, (path,), lesson_of(path.name)) for path in lessons]
+        else:
+            found.append(Student(YOU, (place,), lesson or name))
+    return found
+
+
+def below(place: Path) -> list[Path]:
+    inside = sorted(place.iterdir()) if place.is_dir() else []
+    return [path for path in inside if path.is_dir() and lesson_of(path.name)]
+
+
+def grade_yourself(
+    student: Student, settings: ClassSettings, profile: Profile | None
+) -> list[SelfGrade]:
+    """Without a profile, that of which the runs are."""
+    settings = replace(settings, expected={}, jobs=None, reruns={})
+    grades = []
+    other = {grade.lesson: grade for grade in mark_student(student, at(settings, "smoke"))}
+    for full in mark_student(student, at(settings, "full")):
+        rubric = settings.rubrics.get(full.lesson)
+        smoke = other.get(full.lesson, full)
+        grade = full
+        if profile == "smoke" or (profile is None and rubric and is_small(full, smoke, rubric)):
+            grade = smoke
+        grades.append(sorted_out(untold(grade), rubric))
+    return grades
+
+
+def untold(grade: Grade) -> Grade:
+    """What a record says of a question is for the student to read there, not here."""
+    checks = tuple(
+        replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
+        if (parts := tuple(map(without_number, check.parts))) != check.parts
+        else check
+        for check in grade.checks
+    )
+    return replace(grade, checks=checks)
+
+
+def without_number(part: Part) -> Part:
+    if part.status != FAILED or not part.expected.endswith(FROM_RECORD):
+        return part
+    return replace(part, expected=f"{part.name}: what your own record says")
+
+
+def at(settings: ClassSettings, profile: Profile) -> ClassSettings:
+    return replace(settings, profile=profile)
+
+
+def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
+    """Most of the runs that count are smaller than `full` asks; where a lesson asks for no size,
+    they reach more of what `smoke` asks."""
+    if rubric.train_samples is None:
+        return reached(smoke) > reached(full)
+    small = {finding.where for finding in full.findings if finding.kind == "size"}
+    return 2 * len(small) >= sum(run.counted for run in full.runs) > 0
+
+
+def reached(grade: Grade) -> tuple[float, float]:
+    """Points; and where these are alike, as in the middle of a lesson, the conditions that hold."""
+    return grade.score or 0.0, sum(part.credit for check in grade.checks for part in check.parts)
+
+
+def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
+    """What stands open, and what is not there at all."""
+    undecided, missing = [], []
+    for check in grade.checks:
+        asked = next((one for one in rubric.checks if one.id == check.id), None) if rubric else None
+        if check.hidden or asked is None or rubric is None:
+            continue
+        undecided += list(left_open(check, asked, rubric, grade))
+        missing += [absent(part) for part in check.parts if is_absent(part)]
+    return SelfGrade(grade, rubric, tuple(undecided), tuple(dict.fromkeys(missing)))
+
+
+def left_open(
+    check: Check, asked: RubricCheck, rubric: Rubric, grade: Grade
+) -> Iterator[Undecided]:
+    if asked.answers:
+        for part in check.parts:
+            if is_kept(part.found, part.status):
+                share = check.points / len(check.parts)
+                yield Undecided(part.name, share, rubric.answers[part.name].try_)
+        return
+    relative = [
+        condition
+        for condition in asked.require
+        if condition.threshold.of_reference is not None and condition.only in (None, grade.profile)
+    ]
+    if not relative:
+        return
+    alone = check.status == NOT_MEASURED  # nothing else decides this check
+    yield Undecided(
+        f"{check.title}: compared with what the solution reaches on your site",
+        check.points if alone else 0.0,
+    )
+
+
+def is_absent(part: Part) -> bool:
+    """Nothing was handed in for it: no run, no answer, no report."""
+    return part.status == FAILED and part.found.startswith(("no ", "not "))
+
+
+def absent(part: Part) -> str:
+    return f"{part.name}: {part.found}" if part.found == "no answer" else part.found

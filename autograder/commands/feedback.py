@@ -1,0 +1,68 @@
+"""`autograder feedback`: the reasons back to the students, as Moodle and Canvas take them."""
+
+from pathlib import Path
+
+import click
+
+from autograder.commands.options import FILE, FOLDER
+from autograder.errors import SettingsError
+from autograder.report.back import packed
+from autograder.report.back.records import read_rows
+from autograder.settings.roster import read_roster
+from autograder.submissions.lesson_names import lesson_of
+from autograder.writing import write_bytes_if_new, write_if_new
+
+EXISTING = click.Path(path_type=Path, exists=True)
+
+
+@click.command()
+@click.argument("grades", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--roster", type=FILE, help="CSV: student, name, email, ids.")
+@click.option(
+    "--moodle", type=FILE, multiple=True, help="Grading worksheet of the assignment, 02-….csv."
+)
+@click.option(
+    "--canvas", type=EXISTING, multiple=True, help="Canvas's own download, 02-….zip or a folder."
+)
+@click.option(
+    "--canvas-comments", multiple=True, metavar="NN", help="Lesson: texts for Canvas's API."
+)
+@click.option("--out", type=FOLDER, help="Default: feedback/ in GRADES.")
+def feedback_command(
+    grades: Path,
+    roster: Path | None,
+    moodle: tuple[Path, ...],
+    canvas: tuple[Path, ...],
+    canvas_comments: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Pack what each student gets back from GRADES, the folder of `autograder grade --out`.
+
+    A page of the lesson, its reasons and what to do next, as one file for each student.
+    """
+    if not (moodle or canvas or canvas_comments):
+        raise click.UsageError(
+            "give --moodle, --canvas or --canvas-comments; for other platforms hand out "
+            f"{grades / 'students'}, a file a student"
+        )
+    rows, people = read_rows(grades), read_roster(roster)
+    out = out or grades / "feedback"
+    said = []
+    for worksheet in moodle:
+        name, data, sentence = packed.for_moodle(worksheet, rows, grades, people)
+        write_bytes_if_new(out / name, data)
+        said.append(sentence)
+    for downloaded in canvas:
+        name, data, sentence = packed.for_canvas(downloaded, rows, grades, people)
+        write_bytes_if_new(out / name, data)
+        said.append(sentence)
+    for given in canvas_comments:
+        lesson = lesson_of(given.zfill(2))
+        if lesson not in {row.lesson for row in rows}:
+            raise SettingsError(f"{grades} has no grades of lesson {given!r}")
+        name, text, sentence = packed.canvas_comments(lesson or given, rows, grades, people)
+        write_if_new(out / name, text)
+        said.append(sentence)
+    for sentence in said:
+        click.echo(sentence)
+    click.echo(f"Written to {out}")

@@ -1,0 +1,57 @@
+"""What `autograder read` says of files that hold runs on several sizes, as `cluster scale` does."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograder.measuring import measure, size_table, study_table
+from autograder.records import Run
+
+MOST_SIZES = 200  # of a file; nobody measured more, and the table is told with each of its runs
+
+
+def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
+    """The tables of each job's files that hold several sizes."""
+    return {files: found for files, job in jobs_of(runs).items() if (found := tables(job))}
+
+
+def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
+    jobs: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        jobs.setdefault(run.files, []).append(run)
+    return jobs
+
+
+def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """A table for each kind of scaling that a study in one launch measured; else one of the runs
+    that say their size."""
+    studies = [
+        {"kind": kind, "of": "s a pass", "rows": [row.values for row in rows], "left_out": []}
+        for kind, rows in study_table.by_kind(runs)
+        if rows
+    ]
+    known = comparable(runs)
+    return studies or ([{"kind": kind_of(runs), **size_table.plain(known)}] if known else [])
+
+
+def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
+    """Runs on at least two sizes; of one whose output does not tell its size, nothing is said."""
+    sized = [run for run in runs if measure.workers(run)]
+    if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
+        return None
+    known = size_table.comparable(sized)
+    return known if len(known.by_size) > 1 else None
+
+
+def kind_of(runs: Sequence[Run]) -> str | None:
+    """As the records say; None where no record does."""
+    said = {run.header.get("scaling") for run in runs} - {None, "serial"}
+    kind = said.pop() if len(said) == 1 else None
+    return kind if isinstance(kind, str) else None
+
+
+def texts(runs: Sequence[Run]) -> list[str]:
+    """The same for people: a table for each job of several sizes."""
+    known = {files: comparable(job) for files, job in jobs_of(runs).items()}
+    return [
+        f"{', '.join(files)}\n{size_table.text(sizes)}" for files, sizes in known.items() if sizes
+    ]

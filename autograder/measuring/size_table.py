@@ -1,0 +1,167 @@
+"""The table of runs on several sizes, as `cluster scale` prints it and `autograder read` tells it.
+
+A size is a number of workers. Of runs whose epochs tell their times an epoch's median is compared;
+else the time of the whole training, where all trained as many epochs; else samples a second.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.measuring import epochs, measure
+from autograder.measuring.interval import (
+    Measure,
+    NotMeasured,
+    middle,
+    printed,
+    ratio,
+    scaled,
+)
+from autograder.records import Run
+
+HEAD = ("ranks", "jobs", "{}", "range", "speedup", "range", "efficiency")
+ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What is compared: seconds, of which fewer are better, or a rate."""
+
+    of: Callable[[Run], Measure]
+    head: str
+    rate: bool = False
+
+
+def throughput(run: Run) -> Measure:
+    if run.throughput is None:
+        raise NotMeasured("the output tells no epoch times")
+    value = printed(run.throughput, "samples/s")
+    if value.low <= 0:
+        raise NotMeasured(f"the run says {value.value:g} samples/s", where=value.where)
+    return value
+
+
+EPOCHS = Compared(measure.epoch_time, "s an epoch")
+WHOLE = Compared(epochs.total_seconds, "s in all")
+RATES = Compared(throughput, "samples/s", rate=True)
+
+
+@dataclass(slots=True)
+class Sizes:
+    """The values of runs that can be compared, by size, and a word on the others."""
+
+    by_size: dict[int, list[Measure]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    weak: bool = False
+    of: Compared = EPOCHS
+
+
+def comparable(runs: Sequence[Run]) -> Sizes:
+    """Values by size, smallest first, and why runs were left out. A run that does not say its size
+    is taken for one on one worker."""
+    ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
+    done = [run for run in ordered if is_over(run)]
+    known = Sizes(of=compared(done), weak=ordered[0].header.get("scaling") == "weak")
+    for run in ordered:
+        name = ", ".join(run.files)
+        if not is_over(run):
+            known.remarks.append(f"{name}: the run ended as {run.outcome}")
+            continue
+        try:
+            value = known.of.of(run)
+        except NotMeasured as missing:
+            known.remarks.append(f"{name}: {missing.reason}")
+            continue
+        weak = "weak" if run.header.get("scaling") == "weak" else None
+        unlike = measure.different_work(done[0], run, weak)
+        unlike += measure.different_hardware(done[0], run)
+        if unlike:
+            known.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
+        else:
+            known.by_size.setdefault(measure.workers(run) or 1, []).append(value)
+    return known
+
+
+def is_over(run: Run) -> bool:
+    """Whether its times count: also where nothing says that no epoch was to follow those told."""
+    return run.outcome == "completed" or (run.outcome == "unknown" and len(run.epochs) > 1)
+
+
+def compared(runs: Sequence[Run]) -> Compared:
+    """The finest that some runs tell."""
+    if any(epoch.seconds is not None for run in runs for epoch in run.epochs):
+        return EPOCHS
+    counts = {len(run.epochs) for run in runs}
+    if len(counts) == 1 and 0 not in counts and all(run.total_seconds for run in runs):
+        return WHOLE
+    return RATES if runs and all(run.throughput for run in runs) else EPOCHS
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One size against the smallest."""
+
+    ranks: int
+    jobs: int
+    value: Measure
+    speedup: Measure
+    efficiency: Measure
+
+
+def rows(known: Sizes) -> list[Row]:
+    """The medians over the repeats of each size."""
+    if not known.by_size:
+        return []
+    fewest = min(known.by_size)
+    base = middle(known.by_size[fewest])
+    found = []
+    for size in sorted(known.by_size):
+        here = middle(known.by_size[size])
+        gain = ratio(here, base) if known.of.rate else ratio(base, here)
+        share = 1.0 if known.weak and not known.of.rate else fewest / size
+        found.append(Row(size, len(known.by_size[size]), here, gain, scaled(gain, share)))
+    return found
+
+
+def cells(row: Row) -> list[str]:
+    here, gain = row.value, row.speedup
+    return [
+        str(row.ranks),
+        str(row.jobs),
+        short(here.value),
+        f"{short(here.low)} to {short(here.high)}",
+        f"{gain.value:.2f}",
+        f"{gain.low:.2f} to {gain.high:.2f}",
+        f"{100 * row.efficiency.value:.0f} %",
+    ]
+
+
+def short(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+
+
+def text(known: Sizes) -> str:
+    """The table, and what was left out."""
+    table = rows(known)
+    head = [ROW.format(*(name.format(known.of.head) for name in HEAD))] if table else []
+    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *known.remarks])
+
+
+def plain(known: Sizes) -> dict[str, Any]:
+    """The table for scripts, in the names of `study_table`'s columns."""
+    value = "rate" if known.of.rate else "seconds"
+    table = [
+        {
+            "ranks": row.ranks,
+            "runs": row.jobs,
+            value: row.value.value,
+            "from": row.value.low,
+            "to": row.value.high,
+            "speedup": row.speedup.value,
+            "low": row.speedup.low,
+            "high": row.speedup.high,
+            "efficiency": row.efficiency.value,
+        }
+        for row in rows(known)
+    ]
+    return {"of": known.of.head, "rows": table, "left_out": known.remarks}

@@ -1,0 +1,287 @@
+"""How a run ended: what programs, launchers and schedulers say when one does not end well."""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from autograder.records import Where
+
+Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
+
+
+@dataclass(frozen=True, slots=True)
+class EndLine:
+    """A line that tells how a run ended, or may have."""
+
+    kind: Kind
+    where: Where
+    text: str
+    reason: str  # in words for people
+    raised: bool = False  # an exception's last line: it may have been caught
+
+
+OOM_EXCEPTION = re.compile(
+    r"(?i)out of memory|outofmemory|OOM when allocating|RESOURCE_EXHAUSTED|ResourceExhausted"
+    r"|MemoryError|std::bad_alloc|cannot allocate memory|CUDA_ERROR_OUT_OF_MEMORY"
+)
+# What a launcher raises because another process ended: an echo, not a cause.
+ECHO = re.compile(
+    r"ChildFailedError|SignalException|DistBackendError|HorovodInternalError|ProcessExitedException"
+    r"|ProcessRaisedException|Connection (?:closed|reset) by peer"
+)
+HOST_MEMORY = "a process was killed because the host's memory was used up"
+GPU_MEMORY = "the GPU's memory was used up"
+STALL = "ranks waited for others that did not come: all must do the same collectives in one order"
+NEVER_CAME = "a task waited for others that never came"
+CUT = r"CANCELLED AT .{0,60}DUE TO "
+NOT_DUE = r"CANCELLED AT (?!.{0,60}DUE TO)"
+
+ENDED_WITH_ERROR = "a process ended with an error"
+RAISED = "the program ended with this exception"
+SHELL = r"^[^:]{1,300}: line \d{1,6}: [^:]{1,300}: "
+ARGPARSE = (
+    r"^\S{1,200}: error: (?:unrecognized arguments|the following arguments are required"
+    r"|argument \S|one of the arguments|expected \w|ambiguous option|too few arguments)"
+)
+CLICK = (
+    r"^Error: (?:No such option|Missing (?:option|argument|parameter|command)|Invalid value for"
+    r"|Got unexpected extra argument|No such command)"
+)
+NOT_TAKEN = "the program was called with arguments that it does not take"
+
+# tag, pattern, kind, reason. A tag is a part of every line that the pattern can match.
+PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
+    ("CANCELLED AT", CUT + "TIME LIMIT", "timeout", "Slurm ended the job at its time limit"),
+    ("CANCELLED AT", CUT + "PREEMPTION", "cancelled", "Slurm took the nodes for another job"),
+    ("CANCELLED AT", CUT + "NODE FAILURE", "cancelled", "a node failed"),
+    ("CANCELLED AT", CUT, "cancelled", "Slurm ended the job"),
+    (
+        "CANCELLED AT",
+        r"\*\*\* JOB \S{1,40} ON \S{1,100} " + NOT_DUE,
+        "cancelled",
+        "the job was cancelled",
+    ),
+    (
+        "CANCELLED AT",
+        r"\*\*\* STEP \S{1,40} ON \S{1,100} " + NOT_DUE,
+        "step",
+        "Slurm ended the job step",
+    ),
+    ("job killed", "PBS: job killed: walltime", "timeout", "PBS ended the job at its time limit"),
+    (
+        "job killed",
+        "PBS: job killed: (?:v?mem|rss)",
+        "oom",
+        "PBS ended the job at its memory limit",
+    ),
+    ("TERM_", "TERM_RUNLIMIT", "timeout", "LSF ended the job at its time limit"),
+    ("TERM_", "TERM_MEMLIMIT", "oom", "LSF ended the job at its memory limit"),
+    ("TERM_", "TERM_OWNER", "cancelled", "the job was cancelled"),
+    ("State: ", r"^State: TIMEOUT\b", "timeout", "Slurm ended the job at its time limit"),
+    ("State: ", r"^State: OUT_OF_ME", "oom", HOST_MEMORY),
+    ("State: ", r"^State: (?:CANCELLED|PREEMPTED|NODE_FAIL)", "cancelled", "the job was cancelled"),
+    ("State: ", r"^State: FAILED\b", "exit", "the job ended with an error"),
+    ("Detected Key", "^Detected KeyboardInterrupt", "cancelled", "the program was interrupted"),
+    ("oom", r"(?i)\boom[-_]kill", "oom", HOST_MEMORY),
+    ("OOM", "OOM Killed|OOM-killed", "oom", HOST_MEMORY),
+    ("OOM", "OOM when allocating tensor", "oom", "the device's memory was used up"),
+    ("emory", "Out Of Memory", "oom", HOST_MEMORY),
+    ("emory", "(?i)exceeded (?:job |step )?memory limit", "oom", HOST_MEMORY),
+    ("emory", "(?:CUDA|HIP|XPU)(?: error:)? out of memory", "oom", GPU_MEMORY),
+    ("OUT_OF_MEMORY", "CUDA_ERROR_OUT_OF_MEMORY", "oom", GPU_MEMORY),
+    ("bad_alloc", "std::bad_alloc", "oom", HOST_MEMORY),
+    ("subset of ranks", "waiting for remainder of ranks", "stall", STALL),
+    ("Stalled ", "Stalled (?:ranks|ops):", "stall", STALL),
+    ("ollective", "Watchdog caught collective operation timeout", "stall", STALL),
+    ("ollective", "Detected mismatch between collectives", "stall", STALL),
+    ("in vain; ", r"\w has waited \S{1,12} s for the others in vain; ", "stall", NEVER_CAME),
+    ("nobody came", r"nobody came to \S{1,300} within \S{1,12} s$", "stall", NEVER_CAME),
+    (
+        ": error: ",
+        r"(?:srun|slurmstepd): error: .{0,120}[Ee]xited with exit code [1-9]",
+        "exit",
+        "a process ended with an error",
+    ),
+    (
+        ": error: ",
+        r"srun: error: .{0,120}(?:Segmentation fault|Killed|Aborted|Bus error|Terminated)",
+        "exit",
+        "a process was killed",
+    ),
+    (": error: ", ARGPARSE, "exit", NOT_TAKEN),
+    ("Error: ", CLICK, "exit", NOT_TAKEN),
+    ("FATAL Flags", "^FATAL Flags parsing error", "exit", "a flag that the program does not take"),
+    ("execve(): ", r"execve\(\): .{1,300}: ", "exit", "the program to start was not found"),
+    (": error: ", r"^(?:sbatch|srun): error: (?!.{0,120}task)", "weak", "Slurm reports an error"),
+    ("srun: fatal", "^srun: fatal: ", "exit", "Slurm could not start the job step"),
+    ("fault", "Segmentation fault", "exit", "a process was killed by a segmentation fault"),
+    (
+        "dumped",
+        r"(?:Aborted|Bus error|Illegal instruction) +\(core dumped\)",
+        "exit",
+        "a process was killed",
+    ),
+    ("MPI_ABORT", "MPI_ABORT was invoked", "exit", "a rank aborted all others"),
+    (
+        "non-zero",
+        "(?:process|rank).{0,80}(?:returned a|exited with) non-zero",
+        "exit",
+        "a process ended with an error",
+    ),
+    ("non-zero", "non-zero (?:exit )?(?:status|code):? {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
+    (
+        "xit code",
+        r"\b(?:with|failed:?) (?:return or )?exit code:? {0,2}[1-9]",
+        "exit",
+        ENDED_WITH_ERROR,
+    ),
+    ("xit status", r"\b[Ee]xit status ?[:=]? {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
+    ("xit_status", r"\b[Ee]xit_status ?[:=] {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
+    ("Error: ", "^(?:SyntaxError|IndentationError|TabError): ", "exception", RAISED),
+    ("rror while", "error while loading shared libraries: ", "exit", "a library was not found"),
+    ("syntax error", r"line \d{1,6}: syntax error", "exit", "the job script has a syntax error"),
+    ("unbound var", r"line \d{1,6}: \S{1,80}: unbound variable", "exit", "a variable is not set"),
+    (" slots ", "There are not enough slots available", "exit", "MPI has fewer slots than ranks"),
+    ("was unable to", "mpirun was unable to (?:launch|find|start)", "exit", "MPI could not start"),
+    ("Killed", r"\b\d{2,9} Killed\b", "exit", "a process was killed"),
+    ("on signal", "exited on signal", "exit", "a process was killed"),
+    (
+        "terminate called",
+        "terminate called after throwing an instance of",
+        "exit",
+        "a process ended with a C++ exception",
+    ),
+    (" FAILED", r"^\S{1,200}\.py FAILED$", "exit", "torchrun reports that the program failed"),
+    (
+        "not found",
+        r"(?:^|: )(?:line \d+: )?\S{1,80}: command not found",
+        "weak",
+        "the job script calls a command that is not there",
+    ),
+    (": No such", SHELL + "No such file or directory$", "weak", "the job script names no file"),
+    ("ermission d", SHELL + "Permission denied$", "weak", "the job script may not run a file"),
+    ("annot execute", SHELL + "cannot execute", "weak", "the job script may not run a file"),
+    ("Lmod has", "^Lmod has detected the following error", "weak", "a module was not found"),
+    ("modulefile", "(?:locate a|load) modulefile", "weak", "a module was not found"),
+    ("NotFound: ", "^EnvironmentNameNotFound: ", "weak", "conda knows no such environment"),
+    (
+        "open file",
+        "can't open file .{1,300}No such file",
+        "weak",
+        "Python did not find the program",
+    ),
+)
+TRACEBACK = "Traceback (most recent call last)"
+# Ahead of a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
+IGNORED = re.compile(
+    rb"Exception ignored in|Exception in thread|^--- Logging error ---|^Error in atexit"
+)
+Finder = Callable[[str], re.Match[str] | None]
+
+
+def finder(pattern: str) -> Finder:
+    """What looks for a pattern in a line; one of a line's beginning is tried there alone."""
+    at_beginning = pattern.startswith("^")
+    return re.compile(pattern[1:]).match if at_beginning else re.compile(pattern).search
+
+
+ANCHORS = tuple(dict.fromkeys((TRACEBACK.encode(), *(tag.encode() for tag, *_ in PATTERNS))))
+COMPILED = tuple(
+    (ANCHORS.index(tag.encode()), tag, finder(pattern), kind, reason)
+    for tag, pattern, kind, reason in PATTERNS
+)
+EXCEPTION = re.compile(
+    r"(?:[A-Za-z_]\w{0,100}\.){0,20}[A-Za-z_]\w{0,100}"
+    r"(?:: .*|(?:Error|Exception|Interrupt|Exit|Iteration))$"
+)
+
+
+@lru_cache(maxsize=500)
+def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
+    """The patterns that lines with these anchors may match: a line has few, patterns are many."""
+    return [
+        (tag, find, kind, reason)
+        for place, tag, find, kind, reason in COMPILED
+        if anchors >> place & 1
+    ]
+
+
+def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
+    """What a line tells of an end, by the patterns whose anchors (places in ANCHORS, as bits) it
+    has."""
+    for tag, find, kind, reason in with_anchors(anchors):
+        if tag in line and find(line):
+            return EndLine(kind, where, line.strip()[:300], reason)
+    return None
+
+
+def read_exception(line: str, where: Where) -> EndLine | None:
+    """The last line of a traceback, if it is one: a warning's traceback has none."""
+    if not EXCEPTION.match(line[:400]):
+        return None
+    if may_be_memory(line) and OOM_EXCEPTION.search(line):
+        memory = GPU_MEMORY if "CUDA" in line or "cuda" in line else "memory was used up"
+        return EndLine("oom", where, line[:300], memory, raised=True)
+    if line.startswith("KeyboardInterrupt"):
+        return EndLine("cancelled", where, line[:300], "the program was interrupted", raised=True)
+    kind: Kind = "exit" if ECHO.search(line) else "exception"
+    return EndLine(kind, where, line[:300], RAISED, raised=True)
+
+
+def may_be_memory(line: str) -> bool:
+    """Whether a line has one of the words of which all that OOM_EXCEPTION finds has one."""
+    words = line.lower()
+    return "memory" in words or "oom" in words or "exhau" in words or "bad_alloc" in words
+
+
+def exception_name(text: str) -> str:
+    """`TypeError` of the line that ends a traceback, without the modules before it."""
+    return re.split(r"[: ]", text, maxsplit=1)[0].rsplit(".", 1)[-1]
+
+
+def decide(
+    whole: bool | None, ends: Sequence[EndLine], final: Sequence[EndLine]
+) -> tuple[str, list[EndLine]]:
+    """The outcome, and the lines that speak for it.
+
+    `whole`: all of the run's epochs are there (None: the output does not say how many there should
+    be, and the last one is finished). `ends` stand behind the run's last line or in other files;
+    after `final`, which are some of them, nothing tells of a program that went on.
+    """
+    last = set(final)
+    kinds = {end.kind for end in ends if whole is False or counts(whole, end, last)}
+    for kind, outcome in CAUSES:
+        if kind in kinds and not (kind == "stall" and "exception" in kinds):
+            return outcome, list(ends)
+    if whole is None and any(end.raised for end in ends):
+        return "unknown", list(ends)  # it went on after an exception, and nothing says how far
+    return ("incomplete" if whole is False else "completed"), list(ends) if whole else []
+
+
+def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
+    """Whether a line behind all that is known of a run's epochs tells how it ended: what a
+    scheduler says, always; what a program printed, if the program did not go on after it."""
+    if end.kind in ("timeout", "cancelled", "step") and not end.raised:
+        return True
+    return end in final and not (end.kind == "weak" and whole is not None)
+
+
+# What such a line means for a run that is not whole, the strongest first. Lack of memory kills, and
+# exceptions follow; a stall lasts until the time limit; where a rank raised an exception, others
+# stalled because of it. Slurm also ends a step after one of its processes failed.
+CAUSES: tuple[tuple[Kind, str], ...] = (
+    ("oom", "oom"),
+    ("stall", "stalled"),
+    ("timeout", "timeout"),
+    ("cancelled", "cancelled"),
+    ("exception", "failed"),
+    ("exit", "failed"),
+    ("step", "cancelled"),
+    ("weak", "failed"),
+)
+
+
+def outcome_of(kind: Kind) -> str:
+    return dict(CAUSES)[kind]

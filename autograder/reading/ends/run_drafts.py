@@ -1,0 +1,217 @@
+"""The runs that begin in a job's files, as drafts: what lines around them say is still to come."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise, zip_longest
+
+from autograder.reading import beside_records, lanes_to_runs
+from autograder.reading.ends import outcome
+from autograder.reading.ends.outcome import EndLine
+from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
+from autograder.reading.formats.reader import Reader
+from autograder.reading.lanes import Lane
+from autograder.reading.line_facts import EPOCH_NUMBERS, RunFacts, both
+from autograder.reading.printed_lines import READERS
+from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.settled.settle import STEPS
+from autograder.records import Epoch, Number, Problem, Run, Where
+
+# What ended a job before its time. Ranks that waited for each other may have met after all.
+BAD_ENDS = ("oom", "timeout", "cancelled", "exception", "exit")
+
+
+@dataclass(slots=True)
+class RunDraft:
+    """A run while it is put together."""
+
+    run: Run
+    file: int  # place among the job's files
+    first: int  # lines
+    last: int
+    whole: bool | None = None  # all its epochs are there; None: the output does not say how many
+    certain: bool = False  # its own record says that it ended well
+    known: bool = True  # a format that some reader knows
+    until: float = math.inf  # here another run of its file begins
+    begun: int = 0  # the first line of its last epoch
+    unmet: bool = False  # it told of fewer epochs than it says that there are to be
+    ended: bool = False  # a line of its own format says that it is done
+    totalled: bool = False  # a line at the end of its file tells how long it took
+    recorded: EndLine | None = None  # its own record says that it failed, and names the exception
+    ends: list[EndLine] = field(default_factory=list)  # what may tell how it ended
+    problems: list[Problem] = field(default_factory=list)
+    facts: RunFacts = field(default_factory=RunFacts)  # what is said of it outside of its record
+    places: dict[str, Where] = field(default_factory=dict)  # as in a Run
+    totals: list[Number] = field(default_factory=list)  # the least and the most printed
+    # What tells that it is over, or would if it stands behind the last epoch alone: file, line.
+    closings: list[tuple[int, int, RunFacts]] = field(default_factory=list)
+
+    @property
+    def followed(self) -> bool:
+        return self.until < math.inf
+
+
+def drafts_of(
+    files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
+) -> list[RunDraft]:
+    """The runs of one job's files, at least one."""
+    drafts: list[RunDraft] = []
+    for at, file in enumerate(files):
+        here = from_records(at, file, launches)
+        said = from_printed(at, file, formats, here)
+        here = sorted([*here, *said], key=lambda draft: (draft.first, draft.last))
+        here += without_epochs(file, at, here) if said else []
+        drafts += sorted(here, key=lambda draft: (draft.first, draft.last))
+    for draft, after in pairwise(drafts):
+        draft.until = after.first if draft.file == after.file else math.inf
+    return merged(drafts) if drafts else [without_run(files)]
+
+
+def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[RunDraft]:
+    """The launches of the course's record that begin in a file, and its runs of MLPerf's."""
+    drafts = []
+    for launch in launches.by_run.values():
+        if launch.first is not None and launch.first.file == file.name:
+            last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
+            beside = beside_records.of_run(file.beside, launch.run)
+            run = replace(record_run.to_run(launch), beside=beside)
+            certain = run.outcome == "completed"
+            draft = RunDraft(run, at, launch.first.line, last, certain, certain)
+            if run.outcome == "failed":
+                name = str(run.end.get("reason", "Exception"))
+                end = outcome.read_exception(f"{name}: ", launch.last or launch.first)
+                draft.recorded = end and replace(end, text=f"{name[:200]} (from the record)")
+            drafts.append(draft)
+    for benchmark in file.benchmarks.runs:
+        run = mllog_run.to_run(benchmark)
+        certain = run.outcome == "completed"
+        drafts.append(RunDraft(run, at, benchmark.first, benchmark.last, certain, certain))
+    return drafts
+
+
+def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[RunDraft]:
+    """Runs that ended before they had anything to say, among those of one file that did: a program
+    began after the run before was over, or that run said that it was done, and a bad end follows.
+    """
+    begins = sorted(line for line, facts in file.facts if began(facts))
+    done = sorted(line for line, facts in file.facts if facts.done)
+    ends = sorted(end.where.line for end in file.ends if end.kind in BAD_ENDS)
+    found: list[RunDraft] = []
+    for draft, follower in zip_longest(drafts, drafts[1:]):
+        if draft.run.format in (record.FORMAT, mllog.FORMAT):
+            continue  # it says itself when it begins
+        before = follower.first if follower else math.inf
+        place = bisect_right(begins, draft.last)
+        over = next_of(done, draft.last - 1, before) if follower else None
+        if follower and draft.facts.done:
+            over = draft.last
+        if over is not None and next_of(begins, draft.last, before) is None:
+            end = next_of(ends, over, before)
+            if end is not None:
+                found.append(beginning(file, at, draft, end, end))
+        while place < len(begins) and begins[place] < before:
+            end = next_of(ends, begins[place], before)
+            if end is None:
+                break
+            after = bisect_right(begins, end)
+            found.append(beginning(file, at, draft, begins[place], begins[after - 1]))
+            place = after
+    return found
+
+
+def next_of(lines: list[int], after: int, before: float) -> int | None:
+    """The first of the lines, which are in order, between two others."""
+    place = bisect_right(lines, after)
+    return lines[place] if place < len(lines) and lines[place] < before else None
+
+
+def beginning(file: ScannedFile, at: int, like: RunDraft, first: int, last: int) -> RunDraft:
+    return RunDraft(Run((file.name,), like.run.format, "incomplete"), at, first, last, False)
+
+
+def began(facts: RunFacts) -> bool:
+    return facts.starts or facts.workers is not None
+
+
+def from_printed(
+    at: int, file: ScannedFile, formats: Sequence[Reader], records: Sequence[RunDraft]
+) -> list[RunDraft]:
+    """The runs of all other formats in a file."""
+    drafts = []
+    order = [reader.format for reader in (*formats, *READERS)]
+    begins = sorted(line for line, facts in file.facts if began(facts))
+    for lanes in lanes_to_runs.chosen(file.lanes, order, begins):
+        run, whole = lanes_to_runs.to_run(file.name, lanes)
+        first, last = lanes_to_runs.span(lanes)
+        if any(goes_on(record_, lanes[0], file) for record_ in records):
+            continue
+        known = whole is not None or run.format != STEPS
+        draft = RunDraft(run, at, first, last, whole, known=known, facts=lanes[0].run)
+        lane = lanes_to_runs.first_rank(lanes)
+        ranks = [other for other in lanes if max(other.epochs) == max(lane.epochs)]
+        begun = min(rank.epochs[max(rank.epochs)].begun for rank in ranks)
+        draft.begun = last if run.format == STEPS else begun
+        draft.unmet = lane.of is not None and lane.current < lane.of
+        said = draft.facts
+        draft.ended = said.done or said.early or "total_seconds" in said.numbers
+        drafts.append(draft)
+    if file.lanes.left_out:
+        reason = f"{file.lanes.left_out} more lines about epochs were left out: too many to be real"
+        file.complain(file.last_line, "", reason)
+    return drafts
+
+
+def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
+    """Whether these are the last words of a record's run that was cut off: its program printed the
+    epoch after those that the record holds, or the last of them (by a number that may count from
+    0), and nothing ended it in between."""
+    done, begun = len(draft.run.epochs), min(lane.epochs)
+    if draft.run.outcome != "incomplete" or not max(done - 1, 1) <= begun <= done + 1:
+        return False
+    if max(lane.epochs) > done + 1:
+        return False  # the record would have more
+    between = range(draft.last, lane.first)
+    return draft.last < lane.first and not any(end.where.line in between for end in file.ends)
+
+
+def merged(drafts: list[RunDraft]) -> list[RunDraft]:
+    """Output and error output tell of the same runs: bars go to one, prints to the other."""
+    first = [draft for draft in drafts if draft.file == drafts[0].file]
+    rest = [draft for draft in drafts if draft.file != drafts[0].file]
+    if rest and len(rest) == len(first):
+        for draft, other in zip(first, rest, strict=True):
+            epochs = merged_epochs(draft.run.epochs, other.run.epochs)
+            draft.run = replace(draft.run, epochs=epochs)
+            draft.facts = both(draft.facts, other.facts)
+    return first + [draft for draft in rest if draft.certain]
+
+
+def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
+    """Epochs, with what they do not say themselves taken from those with the same number."""
+    by_number = {epoch.number: epoch for epoch in others}
+    whole = []
+    for epoch in epochs:
+        other = by_number.get(epoch.number)
+        missing = {
+            name: getattr(other, name)
+            for name in (*EPOCH_NUMBERS, "steps")
+            if other is not None and getattr(epoch, name) is None
+        }
+        whole.append(replace(epoch, **missing))
+    return tuple(whole)
+
+
+def without_run(files: list[ScannedFile]) -> RunDraft:
+    """A job without any run that a reader knows."""
+    names = tuple(file.name for file in files)
+    if not any(file.last_line for file in files):
+        return RunDraft(Run(names, "unknown", "empty"), 0, 0, 0, False)
+    at, bar = next(((at, file.bar) for at, file in enumerate(files) if file.bar), (0, None))
+    if bar is not None:
+        whole = None if bar[0] >= bar[1] > 0 else False
+        return RunDraft(Run(names, bars.FORMAT, "incomplete"), at, 0, 0, whole)
+    where = Where(names[0], 1)
+    reason = "no training run was recognised here"
+    run = Run(names, "unknown", "unknown", problems=(Problem(where, "", reason),))
+    return RunDraft(run, 0, 0, 0, None, known=False)

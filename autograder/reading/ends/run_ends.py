@@ -1,0 +1,147 @@
+"""Whether a run came to its end, by what stands behind its last epoch and behind none before.
+
+How many epochs there are to be tells it best. Where nothing says that, an output that was cut off
+behind a whole epoch looks like one that is over: then it needs words of its own, a total, a test or
+a line that sums up; or the job's error output beside it, where a scheduler would have had its say.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from autograder.reading.ends.outcome import EndLine
+from autograder.reading.ends.run_drafts import RunDraft
+from autograder.reading.formats import bars, mllog, record
+from autograder.reading.line_facts import RunFacts
+from autograder.reading.scanned_file import ScannedFile
+from autograder.reading.settled.last_words import last_telling
+from autograder.reading.settled.settle import STEPS
+from autograder.records import Run, Where
+from autograder.submissions import output_names
+
+TESTS = ("test_accuracy", "test_loss")
+MOST_TESTS = 3  # results that differ
+NEAR = 20  # lines behind a run's last one in which it is summed up
+
+
+def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | None]:
+    """The run, and whether all of it is there: a program that says that it is done, or how long it
+    took, has finished its last epoch."""
+    run, whole = draft.run, draft.whole
+    if whole is None and not draft.followed and any(file.open_bar for file in files):
+        whole = False
+    if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
+        return run, whole
+    told = (
+        None if says_done(draft) else (end_told(draft, files, whole) or tested_at_end(draft, files))
+    )
+    if told is None and not says_done(draft):
+        return run, whole
+    if told is not None:
+        draft.places["outcome"] = told
+    if run.unfinished is not None and run.epochs_done is None and run.format != STEPS:
+        run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
+    return run, True
+
+
+def says_done(draft: RunDraft) -> bool:
+    """Whether a line of the run's own format, wherever it stands, ends the run; or its total does,
+    which a table of all runs' totals says."""
+    return draft.ended or draft.totalled
+
+
+def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
+    """The line behind the last epoch that tells that it was the last. What stands behind an epoch
+    before, too, goes with each of them; of a single epoch nobody knows."""
+    epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
+    alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False
+    # What another program said that began and told of no epoch is no word of this one.
+    starts = (line for line, facts in files[draft.file].facts if facts.starts and line > draft.last)
+    before_next = min(starts, default=math.inf) if draft.followed else math.inf
+    before = {
+        kind
+        for at, line, facts in draft.closings
+        if at == draft.file and draft.first <= line <= draft.begun
+        for kind in kinds_of(facts)
+    }
+    for at, line, facts in draft.closings:
+        if at == draft.file and not draft.begun < line < before_next:
+            continue
+        for kind in kinds_of(facts):
+            if kind in before or (alone and kind not in ("done", "early")):
+                continue
+            if kind == "total" and draft.unmet:
+                continue
+            if kind == "test" and (whole is False or not draft.known or draft.run.format == STEPS):
+                continue
+            if kind.startswith("sum") and not sums_up(draft, files[at], line, kind, whole):
+                continue
+            return Where(files[at].name, line)
+    return None
+
+
+def kinds_of(facts: RunFacts) -> Iterator[str]:
+    if facts.done:
+        yield "done"
+    if facts.early:
+        yield "early"
+    if "total_seconds" in facts.numbers:
+        yield "total"
+    if not facts.numbers.keys().isdisjoint(TESTS):
+        yield "test"
+    if facts.sums_up:
+        yield f"sum {facts.sums_up}"
+
+
+def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
+    """Whether a line sums up a run of which nothing says how long it should be: it stands right
+    behind it, and its like nowhere before, also not ahead of a run."""
+    if whole is False or not draft.known or draft.run.format == STEPS:
+        return False
+    return line - draft.last <= NEAR and not any(
+        kind == f"sum {facts.sums_up}" for at, facts in file.facts if at <= draft.begun
+    )
+
+
+def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
+    """Where a file of steps, or without any run, tells of a test that stands nowhere before:
+    training is over then. A test that is told again and again may be one that goes with each step.
+    """
+    if draft.known:
+        return None
+    for file in files:
+        told = {
+            (name, number and number.value): line
+            for line, facts in file.facts
+            for name, number in facts.numbers.items()
+            if name in TESTS
+        }
+        if 0 < len(told) <= MOST_TESTS:
+            return Where(file.name, max(told.values()))
+    return None
+
+
+def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
+    """Whether what would have ended the run before its time would have been told: a bar that is
+    whole has said how much there was to do, and schedulers write to the error output."""
+    if draft.run.format == bars.FORMAT:
+        return True
+    errors = any(output_names.read(file.name).is_error for file in files)
+    return errors and len(files) > 1 and not draft.followed
+
+
+def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
+    """What tells of a run's end and after which nothing in its file tells that the program went
+    on. What stands before another run of the file was its own run's last word."""
+    final: list[EndLine] = []
+    for file in files:
+        ends = [end for end in draft.ends if end.where.file == file.name]
+        if not ends:
+            continue
+        if draft.followed:
+            final += ends
+            continue
+        results = (line for line, facts in file.facts if facts.done or facts.numbers)
+        after = max(last_telling(file.tail, file.lines + 1, list(file.ends)), *results, 0)
+        final += [end for end in ends if end.where.line > after]
+    return final

@@ -1,0 +1,243 @@
+"""Names with values on a line: what each value is, of an epoch or of the whole run.
+
+Training Loss:  0.847 | Training Accuracy:  70.098        loss=0.31 acc=0.91 time=12.3s
+train loss 0.41 acc 0.88, val loss 0.45 acc 0.86          {"loss": 0.3, "val_acc": 0.9}
+Minibatch Loss= 2.3, Training Accuracy= 0.26, 814 Examples/sec
+
+A value belongs to the name right before it. A name that does not say what it was measured on,
+such as `loss`, takes it from the words before: `val: loss 0.3 acc 0.9`. A time whose unit is not
+known is no number of seconds.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autograder.reading.line_facts import EpochNumber, EpochNumbers, RunNumber, RunNumbers
+from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
+from autograder.records import Number
+
+On = Literal["train", "val", "test"]
+Kind = Literal["loss", "accuracy"]
+UNIT = r"(?:%|seconds|secs|sec|minutes|mins|min|ms|hours|hrs|h|s)"
+# A value with its unit; the name stands before, up to the end of the value before it.
+PAIR = re.compile(rf"\s{{0,4}}[:=]\s{{0,12}}[\"']?({VALUE})[\"']?\s?({UNIT})?(?![A-Za-z\d])")
+WORDS = (
+    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|v|eval|test(?:ing)?|dev|avg|mean|total)[ _]){0,2}"
+    r"(?:loss|acc(?:uracy)?(?:@1)?|top-?1)"
+)
+NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE})\s?(%)?(?![\w.%])")
+# `top1={'logits': 96.1}` says the same as `top1=96.1`.
+ONLY_ONE = re.compile(rf"([\w@]{{1,30}})\s?[:=]\s?\{{'[\w ]{{1,40}}': ({VALUE})\}}")
+NOT_NAME = re.compile(r"[^\w@ -]+")
+IN_BRACKETS = re.compile(r"\s?\(([^()]{0,30})\)\s?$")
+TOOK = re.compile(
+    rf"(?i)\b(?:took|in)[ :]{{1,3}}(?:({NUMBER}) ?(seconds|secs|sec|s|minutes|mins|min|hours|ms)\b"
+    r"|(?=\d{1,4}(?:[hm] ?\d|:\d\d)))"
+)
+CLOCK = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)(?![\d:])")
+SHORT_CLOCK = re.compile(r"(?:(\d{1,3})h ?)?(\d{1,4})m(?:in)? ?(\d{1,2}(?:\.\d{1,9})?)s\b")
+SAMPLES = r"(?:examples?|images?|imgs?|samples?|records?|sequences?)"
+SECOND = r"(?:/|per[ _])\s?s(?:ec(?:ond)?s?)?\b"
+EACH = r"(?!\s?(?:/|per)[ _]?(?:gpu|device|worker|rank|process|core))"
+RATE = re.compile(
+    rf"(?i)(?:({VALUE})\s?{SAMPLES}\s?{SECOND}{EACH}"
+    rf"|\b{SAMPLES}[ _]?{SECOND}{EACH}[\"']?\s?[:=]\s{{0,4}}({VALUE}))"
+)
+ON = re.compile(
+    r"(?i)(?<![a-z])(?:(train(?:ing)?)|(val(?:id(?:ation)?)?|eval(?:uation)?|dev|v)|(test(?:ing)?))"
+    r"(?![a-z])"
+)
+UNITS = {"ms": 1e-3, "m": 60.0, "h": 3600.0}  # by their beginning; all others are seconds
+LOSSES = ("loss", "total loss", "lm loss", "cross entropy", "cost")
+ACCURACIES = (
+    *("accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1", "top 1 accuracy", "top1 acc"),
+    *("acc top1", "prec@1", "precision@1", "accuracy@1", "top1 accuracy", "categorical accuracy"),
+)
+BEFORE: dict[str, On | None] = {
+    **dict.fromkeys(("", "avg ", "average ", "mean ", "running ", "minibatch ", "batch ")),
+    **dict.fromkeys(("train ", "training ", "avg train ", "train avg ", "mean train "), "train"),
+    **dict.fromkeys(("val ", "valid ", "validation ", "eval ", "evaluation ", "dev ", "v "), "val"),
+    **dict.fromkeys(("avg val ", "average validation ", "mean val "), "val"),
+    **dict.fromkeys(("test ", "testing ", "avg test ", "average test "), "test"),
+}
+# Each name that stands before a value: a loss or an accuracy, and what it was measured on.
+KINDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (("loss", LOSSES), ("accuracy", ACCURACIES))
+NAMES: dict[str, tuple[Kind, On | None]] = {
+    before + word: (kind, on)
+    for before, on in BEFORE.items()
+    for kind, words in KINDS
+    for word in words
+}
+MEANS: dict[tuple[str, On], tuple[EpochNumber, RunNumber | None]] = {
+    ("loss", "train"): ("train_loss", None),
+    ("accuracy", "train"): ("train_accuracy", None),
+    ("loss", "val"): ("val_loss", None),
+    ("accuracy", "val"): ("val_accuracy", None),
+    # a check after each epoch, and the last one is the test, too
+    ("loss", "test"): ("val_loss", "test_loss"),
+    ("accuracy", "test"): ("val_accuracy", "test_accuracy"),
+}
+# The widest of the times that a line gives is the epoch's: loading is a part of running.
+TIMES = (
+    "epoch time",
+    "training epoch time",
+    "running time",
+    "total time",
+    "time per epoch",
+    "epoch duration",
+    "time",
+    "elapsed",
+    "elapsed time",
+    "time taken",
+    "time cost",
+    "time elapsed",
+    "duration",
+    "training time",
+    "train time",
+)
+SURE = TIMES[:2]  # of the whole epoch, wherever they stand
+
+
+@dataclass(slots=True)
+class Named:
+    """What the names on a line say."""
+
+    numbers: EpochNumbers = field(default_factory=dict)
+    of_run: RunNumbers = field(default_factory=dict)
+    percent: bool = False  # some are said to be percent
+    unnamed: bool = False  # some do not say what they were measured on
+    first: str = ""  # the text before the first value that has a known name
+    sure_time: bool = False  # the seconds are said to be a whole epoch's
+
+
+@dataclass(slots=True)
+class Measured:
+    """A loss or an accuracy on a line."""
+
+    kind: Kind
+    on: On | None  # what its name says that it was measured on
+    carried: On | None  # what the words before say
+    text: str
+    unit: str
+
+
+def values(line: str, at: int, on: On | None = None) -> Named:
+    """The values with names from a place in the line on. Of two with one name the first counts."""
+    named = Named()
+    if "{'" in line:
+        line = line[:at] + ONLY_ONE.sub(r"\1=\2", line[at:])
+    begin = at
+    times: dict[str, Number | None] = {}
+    measured: list[Measured] = []
+    for match in PAIR.finditer(line, at):
+        before, text, unit = line[at : match.start()], match[1], match[2] or ""
+        at = match.end()
+        name, on, unit = name_of(before, on, unit)
+        if name in TIMES:
+            times.setdefault(name, duration(line, match.start(1), text, unit))
+        elif name in NAMES:
+            measured.append(Measured(*NAMES[name], on, text, unit))
+        else:
+            continue
+        named.first = named.first or line[begin : match.start()]
+    if not measured:
+        for match in NAMED_BY_BLANK.finditer(line, begin):
+            said = match[1].lower().replace("_", " ").replace("-", "")
+            if said in NAMES:
+                named.first = named.first or line[begin : match.end(1)]
+                on = NAMES[said][1] or on
+                measured.append(Measured(*NAMES[said], on, match[2], match[3] or ""))
+    add_measured(named, measured)
+    widest = next((name for name in TIMES if name in times), None)
+    took = None if widest else TOOK.search(line, begin)
+    if widest:
+        if times[widest] is not None:
+            named.numbers["seconds"] = times[widest]
+        named.sure_time = widest in SURE
+    elif took:
+        clock = duration(line, took.end(), "", "")
+        seconds = printed(took[1], scale_of(took[2])) if took[1] else clock
+        if seconds is not None:
+            named.numbers["seconds"] = seconds
+    rate = RATE.search(line, begin)
+    if rate and (number := printed(rate[1] or rate[2])) and number.value > 0:
+        named.numbers["throughput"] = number
+    return named
+
+
+def add_measured(named: Named, measured: list[Measured]) -> None:
+    """In `val loss 0.5, acc 0.9` the accuracy is the check's, but not if `val acc` follows. In
+    `train_loss=0.5 val_loss=0.6 acc=0.9` it may be of either, and is not taken."""
+    said = {(one.kind, one.on) for one in measured}
+    for one in measured:
+        on = one.on or (one.carried if (one.kind, one.carried) not in said else None)
+        if on is None and of_either(one.kind, said):
+            continue
+        named.unnamed = named.unnamed or on is None
+        named.percent = named.percent or one.unit == "%"
+        if one.unit not in ("", "%"):
+            continue
+        epoch_name, run_name = MEANS[one.kind, on or "train"]
+        value = printed(one.text, 0.01 if one.unit == "%" else 1.0)
+        named.numbers.setdefault(epoch_name, value)
+        if run_name == "test_accuracy":
+            named.of_run.setdefault(run_name, fraction(one.text, one.unit))
+        elif run_name is not None:
+            named.of_run.setdefault(run_name, value)
+
+
+def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
+    """Whether an unnamed value stands beside others that say that they are of training and of a
+    check, and none of these is of its own kind."""
+    named = {on for _, on in said}
+    checks = "val" in named or "test" in named
+    return "train" in named and checks and not any((kind, on) in said for on in named if on)
+
+
+def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]:
+    """The name right before a value, what the words up to it say that is measured on, and its
+    unit: "| Training_Loss" is "training loss", "Time (ms)" is "time" in ms."""
+    text = before[-80:].rstrip("\"' ")
+    brackets = IN_BRACKETS.search(text)
+    if brackets:
+        text = text[: brackets.start()]
+        unit = unit or (brackets[1] if re.fullmatch(UNIT, brackets[1]) else "")
+    words = NOT_NAME.split(text)[-1].strip()
+    name = plainly(words)
+    if name not in NAMES and name not in TIMES and " " in name:
+        # "test set loss", "model accuracy"
+        last = name.rsplit(" ", 1)[-1]
+        name = last if last in NAMES and OTHER_WORDS.fullmatch(name[: -len(last)]) else name
+    if " " in words or (name in NAMES and NAMES[name][1] is None):
+        for match in ON.finditer(text):
+            on = "train" if match[1] else "val" if match[2] else "test"
+    return name, on, unit
+
+
+OTHER_WORDS = re.compile(
+    r"(?:(?:train(?:ing)?|val(?:idation)?|test(?:ing)?|eval|set|epoch|avg|average|mean|step|the|on"
+    r"|overall|total|minibatch|batch|model|is|data) ){1,4}"
+)
+
+
+def plainly(text: str) -> str:
+    return " ".join(text.lower().replace("_", " ").replace("-", " ").split())
+
+
+def duration(line: str, at: int, text: str, unit: str) -> Number | None:
+    """Seconds, of a number with or without a unit, or of a clock; None where that is not sure."""
+    clock = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
+    if clock:
+        rest = printed(clock[3])
+        before = 3600 * int(clock[1] or 0) + 60 * int(clock[2])
+        return rest and Number(before + rest.value, rest.half_width)
+    after = line[at + len(text) : at + len(text) + 12].lstrip("\"' ")
+    if not unit and after[:1].isalpha():
+        return None
+    return None if unit == "%" else printed(text, scale_of(unit))
+
+
+def scale_of(unit: str) -> float:
+    unit = unit.lower()
+    return UNITS["ms"] if unit == "ms" else UNITS.get(unit[:1], 1.0)

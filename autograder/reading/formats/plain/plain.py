@@ -1,0 +1,122 @@
+"""Lines that students write themselves: an epoch's number, and names with values after them.
+
+Epoch: 5 | Training Loss:  0.847 | Training Accuracy:  70.098
+Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
+Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
+{"epoch": 3, "train_loss": 0.31, "val_acc": 0.91}
+
+Or a heading with the epoch, and the names and values in the lines below it; or counts that begin
+anew for the check, `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
+"""
+
+import re
+
+from autograder.reading.formats.plain import headings
+from autograder.reading.formats.plain.named_values import NOT_NAME, Named, On, plainly, values
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import LineFacts, RunFacts
+from autograder.reading.printed_numbers import VALUE, printed
+
+EPOCH = re.compile(
+    r"(?i)(?<![a-z])(?<!max[_ ])(?<!num[_ ])(?<!total[_ ])(?<!best[_ ])(?<!per[_ ])(?<!\bn[_ ])"
+    r"epoch(?:[ _](?:no|num|number|idx|index)\.?)?[\"']? {0,2}[:#=\[(]?\s{0,3}(\d{1,6})"
+    r"(?:\s?(?:/|of)\s?(\d{1,6}))?(?![\d.%]\d)"
+)
+OF_IN_JSON = re.compile(r'"(max_|num_|total_)?epochs"\s?:\s?(\d{1,6})')
+STEP = re.compile(
+    r"(?i)(?<![a-z])(?:global[_ ])?(?:step|batch|iter|iteration|it)[\"']? {0,2}[:#=\[(]?\s{0,12}"
+    r"(\d{1,9})(?:\s?(?:/|of)\s{0,12}(\d{1,9}))?(?![\w%]|\.\d)"
+)
+STEP_IN_BRACKETS = re.compile(r"\]?,?\s{0,3}[\[(]\s{0,12}(\d{1,12})\s?/\s?(\d{1,12})")
+CHECKING = re.compile(
+    r"(?i)(?:^|[\s\[(|>-])(?:(val(?:id(?:ation)?)?|eval(?:uation)?|dev)|(test(?:ing)?))"
+    r"[\])]?[\s:|-]{1,3}$"
+)
+COUNTS = re.compile(
+    rf"(?i)(?:^|[\s|])loss:? {{0,2}}({VALUE}) ?[|,] ?(?:acc|accuracy|top1|prec(?:ision)?(?:@1)?):? "
+    rf"{{0,2}}({VALUE}) ?% ?\((\d{{1,12}})/(\d{{1,12}})\)"
+)
+# A line of a block begins with a name, perhaps after words such as these.
+IN_BLOCK = re.compile(
+    r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test(?:ing)?|dev|set|average|averages"
+    r"|mean|results?|metrics|epoch|summary|loss|the|on|after) ?){1,5}"
+)
+
+
+def read(line: str) -> LineFacts | None:
+    place = EPOCH.search(line)
+    if place is None:
+        return below(line)
+    named = values(line, place.end(), measured_on(line[max(0, place.start() - 30) : place.start()]))
+    if not named.numbers:
+        return headings.read(line)
+    step = STEP.search(line, place.end()) or STEP_IN_BRACKETS.match(line, place.end())
+    if step and not named.sure_time:
+        named.numbers.pop("seconds", None)  # of a part of the epoch
+        if not named.numbers:
+            return None
+    of = place if place[2] else OF_IN_JSON.search(line) if '"' in line else None
+    return LineFacts(
+        int(place[1]),
+        of=int(of[2]) if of else None,
+        step=int(step[1]) if step else None,
+        scaled=named.percent,
+        rates=step is not None,
+        unnamed=named.unnamed,
+        numbers=named.numbers,
+        run=RunFacts(named.of_run) if named.of_run else None,
+    )
+
+
+def measured_on(before: str) -> On | None:
+    """What the words right before the epoch say: `Test Epoch 3: loss 0.2`."""
+    found = CHECKING.search(before)
+    return ("val" if found[1] else "test") if found else None
+
+
+def below(line: str) -> LineFacts | None:
+    """A line of a block: it belongs to the epoch that a heading before it names."""
+    counts = COUNTS.search(line)
+    if counts:
+        return of_counts(line, counts)
+    named = values(line, 0)
+    if not named.numbers or (named.numbers.keys() == {"throughput"}):
+        return None
+    pieces = [plainly(piece) for piece in NOT_NAME.split(named.first)]
+    begins = all(IN_BLOCK.fullmatch(piece) for piece in pieces[:-1] if piece)
+    return LineFacts(
+        loose=True,
+        after_heading=not begins,
+        scaled=named.percent,
+        unnamed=named.unnamed,
+        numbers=named.numbers,
+        run=RunFacts(named.of_run) if named.of_run else None,
+    )
+
+
+def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
+    """A running mean over so many samples: those of training first, then those of the check."""
+    loss, right = printed(counts[1]), printed(counts[2], 0.01)
+    named = Named()
+    on = "test" if re.search(r"(?i)\btest", line[: counts.start()]) else None
+    if on:
+        named.of_run = {"test_loss": loss, "test_accuracy": right}
+    return LineFacts(
+        loose=True,
+        step=int(counts[4]),
+        part="val" if on else None,
+        passes=True,
+        redraws=True,
+        scaled=True,
+        unnamed=True,
+        numbers={"train_loss": loss, "train_accuracy": right},
+        run=RunFacts(named.of_run) if on else None,
+    )
+
+
+# A loss or an accuracy with what stands between its name and its value; a rate.
+TAGS = (
+    *(word + mark for word in ("oss", "cc", "ccuracy") for mark in (":", "=", " ", '"', "'")),
+    *("cc@1", "rec@1", "ecision", "/sec"),
+)
+READER = Reader("plain", ("poch", "POCH", *TAGS), read)

@@ -1,0 +1,119 @@
+"""Tables: a line with the columns' names, and below it a line of numbers for each epoch or step.
+
+epoch     train_loss  valid_loss  accuracy  time
+0         0.512000    0.371000    0.884000  00:12
+epoch,loss,val_loss,val_acc
+"""
+
+import re
+from dataclasses import dataclass
+
+from autograder.reading.formats.plain.named_values import (
+    MEANS,
+    NAMES,
+    TIMES,
+    Kind,
+    On,
+    duration,
+    of_either,
+    plainly,
+)
+from autograder.reading.formats.plain.steps import READER as STEPS_READER
+from autograder.reading.formats.reader import Reader
+from autograder.reading.line_facts import EpochNumbers, LineFacts, RunFacts, RunNumbers
+from autograder.reading.printed_numbers import VALUE, fraction, printed
+
+FORMAT = "table"
+WIDEST, MOST_COLUMNS = 400, 30
+EPOCHS, COUNTS = ("epoch", "epochs"), ("step", "steps", "iter", "iteration", "global step", "batch")
+CELL = re.compile(rf"({VALUE})\s?(%|s|ms)?$")
+CLOCK_CELL = re.compile(r"(?:\d{1,4}:)?\d{1,2}:\d{2}(?:\.\d{1,9})?$")
+SEPARATORS = (",", "|", "│", "\t", ";")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The columns of a table, by what a line below its head is split and read."""
+
+    separator: str | None  # None: blanks
+    names: tuple[str, ...]
+    of_steps: bool
+    said: set[tuple[Kind, On | None]]  # what the columns say that they are
+
+
+def head(line: str) -> Table | None:
+    """The columns that a line names, if it names nothing else."""
+    if len(line) > WIDEST or any(mark in line for mark in ":={}()"):
+        return None
+    separator = next((mark for mark in SEPARATORS if mark in line), None)
+    cells = line.strip(" |│").split(separator) if separator else re.split(r"\s{2,20}", line.strip())
+    if separator is None and len(cells) < 2:
+        cells = line.split()
+    names = tuple(plainly(cell.strip(" #'\"")) for cell in cells)
+    index = next((name for name in names if name in (*EPOCHS, *COUNTS)), None)
+    known = sum(name in NAMES for name in names)
+    if index is None or not known or len(names) > MOST_COLUMNS:
+        return None
+    said = {NAMES[name] for name in names if name in NAMES}
+    return Table(separator, names, index not in EPOCHS, said)
+
+
+def row(table: Table, line: str) -> LineFacts | None:
+    """What a line of a table says; None if it is none of it."""
+    if len(line) > WIDEST or not any(character.isdigit() for character in line):
+        return None
+    cells = [cell.strip() for cell in line.strip(" |│").split(table.separator)]
+    if len(cells) != len(table.names):
+        return None
+    at: int | None = None
+    numbers: EpochNumbers = {}
+    of_run: RunNumbers = {}
+    percent = False
+    for name, cell in zip(table.names, cells, strict=True):
+        if name in EPOCHS or name in COUNTS:
+            if not (cell.isascii() and cell.isdigit() and len(cell) < 10):
+                return None
+            at = int(cell) if at is None else at
+        elif name in TIMES and CLOCK_CELL.match(cell):
+            numbers.setdefault("seconds", duration(cell, 0, "", ""))
+        elif name in TIMES or name in NAMES:
+            found = CELL.match(cell)
+            if found is None:
+                return None
+            if name in TIMES:
+                numbers.setdefault("seconds", duration(found[1], 0, found[1], found[2] or ""))
+                continue
+            percent = percent or found[2] == "%"
+            kind, on = NAMES[name]
+            if on is None and of_either(kind, table.said):
+                on = "val"  # fastai's and Hugging Face's tables measure only the loss on both
+            of_epoch, test = MEANS[kind, on or "train"]
+            numbers.setdefault(of_epoch, printed(found[1], 0.01 if found[2] == "%" else 1.0))
+            if test == "test_accuracy":
+                of_run[test] = fraction(found[1], found[2] or "")
+            elif test is not None:
+                of_run[test] = printed(found[1])
+    if at is None:
+        return None
+    if table.of_steps:
+        numbers.pop("seconds", None)
+    return LineFacts(
+        1 if table.of_steps else at,
+        step=at if table.of_steps else None,
+        rates=table.of_steps,
+        scaled=percent,
+        numbers=numbers,
+        run=RunFacts(of_run) if of_run else None,
+    )
+
+
+def never(line: str) -> LineFacts | None:
+    """A line alone is no table: rows are read where their head has been (printed_lines)."""
+    return None
+
+
+READER = Reader(FORMAT, (), never)
+
+
+def reader_of(table: Table) -> Reader:
+    return STEPS_READER if table.of_steps else READER

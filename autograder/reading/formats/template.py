@@ -1,0 +1,266 @@
+"""Formats that a course's rubric brings, written as the program prints them: template lines.
+
+    formats:
+      - name: ours
+        templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
+
+A field in braces takes a number, all else stands in the line as it stands here. What is made of a
+template is a pattern that never goes back: a field takes what a number can be and no less, and
+`{any}` ends at the first place where what follows it stands. So a line takes as many steps as it is
+long, whatever it holds, and no template has to be refused for what some line could do to it.
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NoReturn
+
+from autograder.reading.line_facts import (
+    ACCURACIES,
+    EPOCH_NUMBERS,
+    RUN_NUMBERS,
+    EpochNumbers,
+    LineFacts,
+    RunFacts,
+    RunNumbers,
+)
+from autograder.reading.printed_numbers import fraction, printed
+from autograder.records import Number
+from autograder.safe_text import shortened
+
+COUNTS = ("epoch", "of", "step", "steps", "workers")
+TIMES = ("seconds", "total_seconds")
+MARKS = ("begins", "done")  # they stand for no text: the line says that an epoch, or all, …
+NUMBERS = (*EPOCH_NUMBERS, *RUN_NUMBERS)
+FIELDS = (*COUNTS, *NUMBERS, "job_id", "any", *MARKS)
+LONGEST, MOST_FIELDS, MOST_ANY = 300, 20, 4
+SHORTEST_TAG = 3
+PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
+
+# What a field can be; each of them is atomic.
+COUNT = r"(?>\d{1,11})(?!\d)"
+DECIMAL = (
+    r"(?>[-+]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?|[Nn]a[Nn]|-?[Ii]nf)"
+    r"(?!\d)"
+)
+CLOCK = r"(?>(?:\d{1,5}:)?\d{1,5}:\d{2}(?:\.\d{1,9})?)(?!\d)"
+NO_MORE = r"(?![.,:]?\d)"  # where nothing says what follows: 1.2 of the version 1.2.3 is no number
+UNITS = {"ms": 1e-3, "min": 60.0, "mins": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0}
+SECONDS = ("s", "sec", "secs", "seconds")
+UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
+# Behind a time whose unit the template does not name.
+NO_OTHER_UNIT = r"(?!\s?(?:[mµun]s|m|min|mins|minutes?|h|hours?|s?/)\b)"
+
+
+class BadTemplateError(ValueError):
+    """A template that cannot be used; the message is for who writes the rubric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template line, ready to read with."""
+
+    tag: str  # words that stand in every line it matches
+    regex: re.Pattern[str]
+    scales: dict[str, float]  # of a field, by the unit behind it
+    percent: frozenset[str]
+    marks: frozenset[str]
+
+    def read(self, line: str) -> LineFacts | None:
+        found = self.regex.search(line)
+        return facts_of(self, found.groupdict()) if found else None
+
+
+def load(source: str) -> Template:
+    """Raises BadTemplateError."""
+    parts = parts_of(source)
+    scales, percent = units_of(parts)
+    return Template(
+        tag_of(parts, source),
+        re.compile(pattern_of(parts, {*scales, *percent})),
+        scales,
+        percent,
+        frozenset(name for name, is_field in parts if is_field and name in MARKS),
+    )
+
+
+Parts = list[tuple[str, bool]]  # plain text, or a field's name and True
+
+
+def parts_of(source: str) -> Parts:
+    if len(source) > LONGEST:
+        refuse(source, f"it is longer than {LONGEST} characters")
+    if "\n" in source.strip("\n"):
+        refuse(source, "it is of one line: give one template for each line that the program prints")
+    parts: Parts = []
+    for match in PART.finditer(source.strip()):
+        text, name = match[0], match[1]
+        if text in ("{", "}"):
+            refuse(source, "a brace is not closed; {{ and }} stand for braces that are printed")
+        if name is None:
+            plain = {"{{": "{", "}}": "}"}.get(text, text)
+            if parts and not parts[-1][1]:
+                plain = parts.pop()[0] + plain
+            parts.append((plain, False))
+        else:
+            parts.append((name.strip(), True))
+    check_fields(parts, source)
+    return parts
+
+
+def check_fields(parts: Parts, source: str) -> None:
+    names = [name for name, is_field in parts if is_field]
+    for name in names:
+        if name not in FIELDS:
+            near = difflib.get_close_matches(name, FIELDS, 1)
+            hint = f"did you mean {{{near[0]}}}?" if near else f"there are: {', '.join(FIELDS)}"
+            refuse(source, f"no field is called {{{shortened(name, 30)}}}; {hint}")
+        if name != "any" and names.count(name) > 1:
+            refuse(source, f"{{{name}}} stands twice; write {{any}} for what is not wanted")
+    if set(names) <= {"any"}:
+        refuse(source, "it has no field such as {epoch} or {train_loss}")
+    if len(names) > MOST_FIELDS or names.count("any") > MOST_ANY:
+        refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
+    if "begins" in names and not set(names) <= {"begins", "epoch", "of", "any"}:
+        refuse(source, "a line that {begins} an epoch tells its number and no results")
+    solid = [part for part in parts if part[0] not in MARKS or not part[1]]
+    for (one, first), (other, second) in pairwise(solid):
+        if first and second:
+            refuse(source, f"{{{one}}}{{{other}}}: between two fields something has to be printed")
+    for place in (0, -1):
+        if solid[place:][:1] == [("any", True)]:
+            refuse(source, "{any} stands between other parts; at an end leave it away")
+
+
+def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
+    """What the text right behind a field says of its unit: `{seconds} ms`, `{val_accuracy}%`."""
+    scales, percent = {}, set()
+    for (name, is_field), (after, _) in pairwise(parts):
+        unit = UNIT.match(after)
+        if not is_field or not unit:
+            continue
+        if name in ACCURACIES and unit[1] == "%":
+            percent.add(name)
+        elif name in TIMES and unit[1] in (*UNITS, *SECONDS):
+            scales[name] = UNITS.get(unit[1], 1.0)
+    return scales, frozenset(percent)
+
+
+def pattern_of(parts: Parts, with_unit: set[str]) -> str:
+    """A pattern in which nothing is tried twice from one place in a line."""
+    pieces = [r"(?<![\w.])"] if starts_word(parts) else []
+    waits = False  # {any} ends where the text behind it begins
+    for place, (name, is_field) in enumerate(parts):
+        if not is_field:
+            text = literal(name)
+            pieces.append(rf"(?>.{{0,100}}?{text})" if waits else text)
+            waits = False
+        elif name == "any":
+            waits = True
+        elif name not in MARKS:
+            pieces.append(rf"(?P<{name}>{value_of(name, name in with_unit)})")
+            following = parts[place + 1 : place + 2]
+            pieces += [NO_MORE] if not following or following[0][1] else []
+    solid = [part for part in parts if part[0] not in MARKS or not part[1]]
+    if not solid[-1][1] and (solid[-1][0][-1].isalnum() or solid[-1][0][-1] == "_"):
+        pieces.append(r"(?!\w)")
+    return "".join(pieces)
+
+
+def starts_word(parts: Parts) -> bool:
+    """`loss {train_loss}` is not to be found in `val_loss 0.5`."""
+    name, is_field = parts[0]
+    return is_field or name[0].isalnum() or name[0] == "_"
+
+
+def literal(text: str) -> str:
+    """Blanks of a template stand for any number of blanks."""
+    words = [re.escape(word) for word in text.split()]
+    middle = r"[ \t]++".join(words)
+    before = r"[ \t]++" if text[0].isspace() else ""
+    after = r"[ \t]++" if text[-1].isspace() and words else ""
+    return before + middle + after
+
+
+def value_of(name: str, with_unit: bool) -> str:
+    if name in COUNTS:
+        return COUNT
+    if name == "job_id":
+        return r"(?>\w{1,40})"
+    if name in TIMES:
+        return rf"(?:{CLOCK}|{DECIMAL})" + ("" if with_unit else NO_OTHER_UNIT)
+    return DECIMAL
+
+
+def tag_of(parts: Parts, source: str) -> str:
+    """The longest word that the program prints in each such line."""
+    words = [word for text, is_field in parts if not is_field for word in text.split()]
+    tag = max(words, key=len, default="")
+    if len(tag) < SHORTEST_TAG:
+        refuse(
+            source,
+            f"it needs a word of {SHORTEST_TAG} or more characters outside of the braces, so that "
+            "its lines can be found",
+        )
+    return tag
+
+
+def facts_of(template: Template, groups: dict[str, str]) -> LineFacts | None:
+    counts = {name: int(groups[name]) for name in COUNTS if name in groups}
+    if counts.get("workers") == 0:
+        del counts["workers"]
+    numbers: EpochNumbers = {}
+    for name in EPOCH_NUMBERS:
+        if name in groups:
+            numbers[name] = number_of(template, name, groups[name])
+    of_run: RunNumbers = {}
+    for run_name in RUN_NUMBERS:
+        if run_name in groups:
+            of_run[run_name] = number_of(template, run_name, groups[run_name])
+    run = None
+    if of_run or "workers" in counts or "job_id" in groups or "done" in template.marks:
+        run = RunFacts(
+            of_run,
+            workers=counts.get("workers"),
+            job_id=groups.get("job_id"),
+            done="done" in template.marks,
+        )
+    opens = "begins" in template.marks
+    facts = LineFacts(
+        counts.get("epoch"),
+        of=counts.get("of"),
+        opens=opens,
+        step=counts.get("step"),
+        steps=counts.get("steps"),
+        scaled=bool(template.percent),
+        numbers=numbers,
+        run=run,
+    )
+    return None if facts == LineFacts() else facts
+
+
+def number_of(template: Template, name: str, text: str) -> Number | None:
+    if name in template.percent:
+        return printed(text, 0.01)
+    if name == "test_accuracy":
+        return fraction(text)
+    if name in TIMES and ":" in text:
+        return clock(text)
+    return printed(text, template.scales.get(name, 1.0))
+
+
+def clock(text: str) -> Number | None:
+    """1:02:03.5 and 02:03 as seconds."""
+    *before, last = text.split(":")
+    seconds = printed(last)
+    if seconds is None:
+        return None
+    minutes = 0
+    for part in before:
+        minutes = 60 * minutes + int(part)
+    return Number(60 * minutes + seconds.value, seconds.half_width)
+
+
+def refuse(source: str, reason: str) -> NoReturn:
+    raise BadTemplateError(f"template '{shortened(source, 80)}': {reason}")

@@ -1,0 +1,132 @@
+"""Which lane a line belongs to: the latest into which it fits, by its epoch or by its heading.
+
+A line that names no epoch stands below a heading, and ranks without labels print their headings one
+after the other: of several lanes, the one whose turn it is.
+"""
+
+from autograder.reading.formats.reader import Reader
+from autograder.reading.lanes import (
+    MOST_EPOCHS,
+    MOST_LANES,
+    Lane,
+    Lanes,
+    add_to_lane,
+    fits,
+)
+from autograder.reading.line_facts import EpochNumber, EpochPart, LineFacts
+
+LOOK_BACK = 130  # lanes that a line may belong to: more ranks than this print with labels
+CLOSE_BY = 2  # lines below a heading in which its values stand
+APART = 4  # and of each rank with a label so many may stand between
+PARTS: tuple[EpochPart, EpochPart] = ("train", "val")
+CHECKED: dict[EpochNumber, EpochNumber] = {
+    "train_loss": "val_loss",
+    "train_accuracy": "val_accuracy",
+}
+
+
+def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
+    """Put what a reader understood into the lane that it belongs to, if there is one."""
+    if facts.loose:
+        return add_loose(all_, reader, label, line, facts)
+    lanes = all_.open.setdefault((reader.after or reader.format, label), [])
+    number = facts.number
+    if facts.heading and lanes and heads_again(lanes, line, facts):
+        return True
+    back = 2 if all_.left_out else LOOK_BACK
+    lane = next((lane for lane in lanes[: -back - 1 : -1] if fits(lane, facts)), None)
+    if lane is None:
+        if number is None:
+            return False  # a result without an epoch: an evaluation outside of training
+        if all_.count >= MOST_LANES or all_.epochs >= MOST_EPOCHS:
+            all_.left_out += 1
+            return False
+        all_.count += 1
+        beside = lanes[-1] if lanes and not facts.opens else None
+        lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1)
+        lanes.append(lane)
+        added = add_to_lane(all_, lanes, lane, reader, line, facts)
+        if added and beside and beside.heading and beside.current == lane.current:
+            # A rank without a heading: that of the other was for it, too; a run would have its own.
+            lane.epochs[lane.current].opened = beside.epochs[beside.current].opened
+            lane.first = min(lane.first, beside.last)
+        return added
+    return add_to_lane(all_, lanes, lane, reader, line, facts)
+
+
+def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
+    """Put a line that names no epoch into the lane whose epoch stands last before it."""
+    # Keras' heading is the usual one.
+    known = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
+    lanes = max((lanes for lanes in known if lanes), key=lambda lanes: lanes[-1].last, default=None)
+    if lanes is None:
+        return False
+    latest = lanes[-1]
+    if latest.format == "keras" and any(epoch.numbers for epoch in latest.epochs.values()):
+        return False  # Keras' own
+    twice: list[Lane] = []
+    for lane in lanes[: -LOOK_BACK - 1 : -1]:
+        if lane.last < latest.first - LOOK_BACK or abs(lane.current - latest.current) > 1:
+            break  # another run's, which is over
+        if facts.after_heading and line - lane.heading > near(all_, lanes, label):
+            continue
+        split_parts(lane, facts)
+        if not fits(lane, facts):
+            continue
+        if not says_twice(lane, facts):
+            return add_to_lane(all_, lanes, lane, reader, line, facts)
+        twice.append(lane)
+    return bool(twice) and add_to_lane(all_, lanes, twice[0], reader, line, facts)
+
+
+def says_twice(lane: Lane, facts: LineFacts) -> bool:
+    """Whether such a line has said the same of the epoch already: rather another rank's."""
+    told = lane.epochs[lane.current].loose
+    return facts.step is None and not told.isdisjoint(facts.numbers)
+
+
+def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
+    """So many lines below a heading its values stand, among the lines of other ranks."""
+    if label is None:
+        ranks = sum(lane.last >= lanes[-1].first for lane in lanes[-LOOK_BACK:])
+        return CLOSE_BY * max(ranks, len(all_.open) - 1)
+    return CLOSE_BY * APART * len(all_.open)
+
+
+def split_parts(lane: Lane, facts: LineFacts) -> None:
+    """What an unnamed loss was measured on: as the heading says, or because counts begin anew."""
+    if facts.passes and facts.part is None and facts.step is not None:
+        epoch = lane.epochs.get(lane.current)
+        trained, checked = (epoch.last_step.get(part) if epoch else None for part in PARTS)
+        goes_on = trained is None or facts.step >= trained
+        facts.part = "train" if checked is None and goes_on else "val"
+    part = facts.part or lane.part
+    if part == "val" and facts.unnamed:
+        numbers = {CHECKED.get(name, name): value for name, value in facts.numbers.items()}
+        facts.numbers = {n: v for n, v in numbers.items() if n not in ("seconds", "throughput")}
+        facts.unnamed = False
+
+
+def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
+    """A second heading of the same epoch, for another part of it or by another process: of that
+    rank whose last heading is the oldest."""
+    ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
+    known = [lane for lane in ranks if may_head_again(lane, facts)]
+    behind = any(facts.number == lane.current + lane.base for lane in ranks)
+    if not known or (behind and begins(facts)):
+        return False
+    lane = min(known, key=lambda lane: lane.heading)
+    lane.part, lane.heading = facts.part, line
+    return True
+
+
+def may_head_again(lane: Lane, facts: LineFacts) -> bool:
+    """Whether a heading belongs to the epoch that the lane is at. If its training had something to
+    say already and the heading begins it, a run began anew."""
+    if facts.number is None or facts.number + 1 - lane.base != lane.current:
+        return False
+    return not (lane.epochs[lane.current].numbers and begins(facts))
+
+
+def begins(heading: LineFacts) -> bool:
+    return heading.part is None or (heading.part == "train" and not heading.results)

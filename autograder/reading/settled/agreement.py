@@ -1,0 +1,42 @@
+"""A run's total and its epochs' seconds, held against each other: where they contradict, at least
+one is of something else than its name says, and what is not sure is not taken."""
+
+from dataclasses import replace
+
+from autograder.reading.formats.mllog import FORMAT as MLPERF
+from autograder.reading.formats.record import FORMAT as RECORD
+from autograder.records import Number, Problem, Run, Where
+
+APART = 1.1  # totals of one run, by several ranks, differ by less
+LEAST = 0.25  # of a training's time that its epochs take
+
+
+def agreed(run: Run, totals: list[Number]) -> Run:
+    """The run without what cannot be. `totals`: all that were printed of it."""
+    if run.format in (RECORD, MLPERF) or run.total_seconds is None:
+        return run
+    where = run.total_seconds.where or Where(run.files[0], 1)
+    values = [number.value for number in totals]
+    if values and max(values) > APART * min(values):
+        reason = "times of the whole run were printed that differ: they are of its parts"
+        return without(run, where, reason, total=True)
+    total = run.total_seconds.value
+    known = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]
+    if len(known) < 2 or len(known) < len(run.epochs):
+        return run
+    if sum(known) > APART * total + 1:
+        reason = f"{total:g} s are printed for the whole run and {sum(known):g} s for its epochs"
+        return without(run, where, reason, total=True, epochs=True)
+    if sum(known) < LEAST * total and total > 60:
+        reason = f"{sum(known):g} s are printed for the epochs of a run that took {total:g} s"
+        return without(run, where, reason, epochs=True)
+    return run
+
+
+def without(run: Run, where: Where, reason: str, total: bool = False, epochs: bool = False) -> Run:
+    return replace(
+        run,
+        total_seconds=None if total else run.total_seconds,
+        epochs=tuple(replace(e, seconds=None) for e in run.epochs) if epochs else run.epochs,
+        problems=(*run.problems, Problem(where, "seconds", reason)),
+    )

@@ -1,0 +1,51 @@
+"""What stands at a file's end: whether a program went on after a line, or only others spoke.
+
+After an exception that ended a program, launchers, schedulers and services still have their say.
+Where anything else follows, the exception may have been caught.
+"""
+
+import re
+from collections.abc import Sequence
+
+from autograder.reading import lines
+from autograder.reading.ends.outcome import EndLine
+
+KEPT = 1 << 16  # bytes of a file's end that are looked at
+MOST_TELLING = 3  # lines of a rank that may belong to an exception's own message
+
+OTHERS = re.compile(
+    r"\W*$"  # rulers and blank lines
+    r"|\s"  # frames, and what continues a message
+    r"|\d{1,3}%\||.{0,200}\d%\|"  # bars
+    r"|(?:wandb|COMET|srun|slurmstepd|sbatch|mpirun|prterun|orterun|make|conda|sys|free)\b.{0,30}:"
+    r"|\+{1,3} \S"  # a shell that says what it does
+    r"|\[[WEIFC] ?\w{0,30}\.\w{1,4}:\d|\[[WEIF]\d{0,4} |[WEIF]\d{4} "  # C++ programs' logs
+    r"|[\[\d :,.T-]{10,30}\]? ?(?:torch\.distributed|INFO|WARNING|ERROR|\[(?:INFO|WARN|ERR))"
+    r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL|FATAL)\b"
+    r"|Traceback \(|During handling of|The above exception|Exception |Error in atexit"
+    r"|File \"|terminate called|what\(\):|Fatal Python error|Current thread|Thread 0x"
+    r"|Primary job|Failures?:|Root Cause|(?:time|host|rank|exitcode|error_file|traceback) *:"
+    r"|\*\*\*|---|===|###|real\t|user\t|sys\t|\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d"
+    r"|(?i:(?:end|start|finish|date|job|state|node|nodes|cores|cpu|memory|exit|elapsed|host)"
+    r"[a-z]{0,20}\b)"
+    r"|/.{1,300}: (?:\w{0,40}Warning|.{0,20}resource_tracker)"
+    r"|\S{1,300}:\d{1,6}: \w{0,40}Warning"
+)
+
+
+def last_telling(tail: bytes, next_line: int, ends: Sequence[EndLine]) -> int:
+    """The line after which only launchers, schedulers and services speak, or exceptions: the
+    `MOST_TELLING`th from the end that is none of these. `next_line` would follow the tail."""
+    told = {end.where.line for end in ends}
+    number, telling = next_line, dict[int | None, int]()  # of each rank
+    for raw in reversed(tail.split(b"\n")):
+        number -= 1
+        if not raw or number in told:
+            continue
+        rank, text = lines.shown(raw)
+        if OTHERS.match(text[:400]):
+            continue
+        telling[rank] = telling.get(rank, 0) + 1
+        if telling[rank] > MOST_TELLING:
+            return number
+    return number if len(tail) >= KEPT else 0

@@ -1,0 +1,140 @@
+"""What a lane's lines say, held against each other once all are read: values that may belong to
+something else than their epoch, and seconds that are not those of an epoch, are not taken."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from autograder.reading import stamps
+from autograder.reading.lanes import EpochSoFar, Lane
+from autograder.reading.stamps import Stamp
+from autograder.records import Number, Problem, Where
+
+FEW = 3  # epochs that show whether seconds add up from epoch to epoch
+NEAR = 0.25
+STEPS = "steps"  # the format of runs that tell of steps and of no epochs
+
+
+@dataclass(slots=True)
+class Settled:
+    """What is to be said of a lane beside its epochs."""
+
+    sparse: bool = False  # only some of the epochs were told of
+    done: float | None = None  # and so many there were at least
+    measured: bool = False  # the seconds are differences of the log's times
+    problems: list[Problem] = field(default_factory=list)
+
+
+def settle(lane: Lane, file: str) -> Settled:
+    """Judge the lane's numbers by each other, and take away what does not hold."""
+    settled = Settled()
+    numbers = sorted(lane.epochs)
+    if lane.heading and numbers:
+        settle_last(lane, numbers)
+    for epoch in lane.epochs.values():
+        if epoch.rates and "throughput" not in epoch.numbers:
+            epoch.numbers["throughput"] = middle(epoch.rates)
+    if lane.format == STEPS:
+        return settled
+    apart = [after - before for before, after in pairwise(numbers)]
+    settled.sparse = len(apart) > 0 and min(apart) > 1
+    if settled.sparse:
+        settled.done = float(numbers[-1]) if lane.base else None
+        for epoch in lane.epochs.values():
+            epoch.numbers.pop("seconds", None)  # of how many epochs, it does not say
+        return settled
+    take_differences(lane, numbers)
+    settle_seconds(lane, numbers, file, settled)
+    return settled
+
+
+def settle_last(lane: Lane, numbers: list[int]) -> None:
+    """Behind the last epoch's values others may stand, of a test or of the whole run: of values in
+    lines that name no epoch, only those count that the epoch before had, too. And if it has all of
+    them, it is whole."""
+    last = lane.epochs[numbers[-1]]
+    before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None
+    for name in last.loose:
+        known = name in before.numbers if before else not name.startswith("val_")
+        if not known:
+            last.numbers.pop(name, None)
+    if before and before.numbers and before.numbers.keys() <= last.numbers.keys():
+        last.whole = True
+
+
+def middle(rates: list[Number]) -> Number:
+    """The median without the first, in which programs still warm up."""
+    later = rates[1:] or rates
+    values = sorted(later, key=lambda rate: rate.value)
+    value = median(rate.value for rate in later)
+    near = values[len(values) // 2]
+    return Number(value, near.half_width, later[-1].where)
+
+
+def take_differences(lane: Lane, numbers: list[int]) -> None:
+    """Seconds that grow from epoch to epoch by as much as the first are those since the start."""
+    so_far = [lane.epochs[number].numbers.get("seconds") for number in numbers]
+    known = [number for number in so_far if number is not None]
+    if len(known) < FEW or len(known) < len(so_far) or known[0].value <= 0:
+        return
+    first = known[0].value
+    if any(abs(n.value - k * first) > NEAR * k * first for k, n in enumerate(known, 1)):
+        return
+    for place in range(len(numbers) - 1, 0, -1):
+        now, before = known[place], known[place - 1]
+        apart = Number(
+            float(f"{now.value - before.value:.9g}"), now.half_width + before.half_width, now.where
+        )
+        lane.epochs[numbers[place]].numbers["seconds"] = apart
+
+
+def settle_seconds(lane: Lane, numbers: list[int], file: str, settled: Settled) -> None:
+    """Seconds as they are printed, as the log's own times tell them, or, if the two differ, not."""
+    measured = by_stamps(lane, numbers, file)
+    pairs = [
+        (said.value, measured[number].value)
+        for number in numbers
+        if (said := lane.epochs[number].numbers.get("seconds")) and number in measured
+    ]
+    if len(pairs) >= 2 and stamps.disagree([p[0] for p in pairs[1:]], [p[1] for p in pairs[1:]]):
+        printed, went_by = median(p[0] for p in pairs[1:]), median(p[1] for p in pairs[1:])
+        reason = f"the seconds printed ({printed:g}) are not those of an epoch: by the log's own "
+        reason += f"times, {went_by:g} went by"
+        where = Where(file, lane.epochs[numbers[-1]].line)
+        settled.problems.append(Problem(where, "seconds", reason))
+        drop_seconds(lane)
+    elif not any("seconds" in epoch.numbers for epoch in lane.epochs.values()):
+        settled.measured = bool(measured)
+        for number, seconds in measured.items():
+            lane.epochs[number].numbers["seconds"] = seconds
+
+
+def drop_seconds(lane: Lane) -> None:
+    for epoch in lane.epochs.values():
+        epoch.numbers.pop("seconds", None)
+
+
+def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
+    """The seconds of epochs between whose beginnings, or else results, the log's times stand."""
+    if len(numbers) < 2 or numbers[-1] - numbers[0] != len(numbers) - 1:
+        return {}
+    epochs = [lane.epochs[number] for number in numbers]
+    for kind, places in (("opened", numbers), ("told", numbers[1:])):
+        moments = [moment for epoch in epochs if (moment := stamp_of(epoch, kind)) is not None]
+        if len(moments) < len(epochs):
+            continue
+        apart = stamps.differences(moments)
+        if apart is None:
+            continue
+        resolution = moments[0].resolution
+        if median(apart) < max(2 * resolution, 0.5):
+            return {}  # told all at once, or too rough
+        return {
+            number: stamps.number(seconds, resolution, Where(file, lane.epochs[number].line))
+            for number, seconds in zip(places, apart, strict=False)
+        }
+    return {}
+
+
+def stamp_of(epoch: EpochSoFar, kind: str) -> Stamp | None:
+    return epoch.opened if kind == "opened" else epoch.told

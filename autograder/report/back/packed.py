@@ -1,0 +1,167 @@
+"""Feedback in the forms that Moodle and Canvas take back: a page and a text for each student.
+
+Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` for
+each participant, whose number the assignment's grading worksheet says. Canvas, "Upload
+submissions": files of the names that it gave the students' own when they were downloaded, because
+it finds student and file by the first two numbers between underscores. What both show is a file of
+ours; Canvas's interface for programs takes texts besides.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from autograder.classroom.rows import Row
+from autograder.errors import SettingsError
+from autograder.report import html, moodle
+from autograder.report.back.records import read_record
+from autograder.report.back.zipped import zipped
+from autograder.report.student.next_steps import summary
+from autograder.settings.roster import Person
+from autograder.verdict import Grade
+
+UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")  # in a folder's name; `_` parts Moodle's names
+NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """What students of one lesson get back, by their names; `people` from the roster."""
+
+    grades: Mapping[str, Grade]
+    people: Mapping[str, Person]
+
+    def page(self, student: str) -> str:
+        person = self.people.get(student)
+        name = (person.full_name if person else "") or student
+        return html.student_page(name, [self.grades[student]], {})
+
+    def text(self, student: str) -> str:
+        return summary(self.grades[student])
+
+
+def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
+    """Who handed something in for this lesson; who did not gets nothing back."""
+    found = {}
+    for row in rows:
+        if row.lesson != lesson or not row.page:
+            continue
+        mine = [one for one in read_record(grades, row.page) if one.lesson == lesson]
+        if mine:
+            found[row.student] = mine[0]
+    return Back(found, people)
+
+
+def sentence(name: str, given: Sequence[str], back: Back, known_by: str, more: str = "") -> str:
+    """Who gets something, and who does not though there is a grade."""
+    text = f"{name}: for {len(given)} of {len(back.grades)} students"
+    if lost := sorted(set(back.grades) - set(given)):
+        others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
+        text += f"; not found there: {', '.join(lost[:NAMED])}{others} ({known_by})"
+    return text + more
+
+
+# --- Moodle -----------------------------------------------------------------------------------
+
+
+def for_moodle(
+    worksheet: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
+) -> tuple[str, bytes, str]:
+    """Name and bytes of the zip, and what was done."""
+    lesson, table = moodle.opened(worksheet, rows)
+    back = of_lesson(lesson, rows, grades, people)
+    find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
+    files, given = {}, []
+    for line in table[1:]:
+        student, number = find(line) or "", moodle.participant(line)
+        if student not in back.grades or not number:
+            continue
+        name = UNFIT.sub(" ", line[1] if len(line) > 1 else "").strip() or "Participant"
+        folder = f"{name}_{number}_assignfeedback_file_"
+        files[f"{folder}/feedback-{lesson}.html"] = back.page(student)
+        files[f"{folder}/feedback-{lesson}.txt"] = back.text(student)
+        given.append(student)
+    name = f"moodle-{worksheet.stem}.zip"
+    return name, zipped(files), sentence(name, given, back, "--roster tells moodle_id or email")
+
+
+# --- Canvas -----------------------------------------------------------------------------------
+
+TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
+
+
+def for_canvas(
+    downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
+) -> tuple[str, bytes, str]:
+    """The same with the names of Canvas's own download of the lesson's submissions."""
+    lesson = moodle.lesson_meant(downloaded, rows, "02-submissions.zip")
+    back = of_lesson(lesson, rows, grades, people)
+    by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
+    offered: dict[str, list[str]] = {}
+    for name in names_in(downloaded):
+        student = by_id.get(canvas_user(name), "")
+        if student in back.grades:
+            offered.setdefault(student, []).append(name)
+    files: dict[str, str | bytes] = {}
+    given = []
+    for student, names in sorted(offered.items()):
+        best = min(names, key=lambda name: (fitness(name), name))
+        if fitness(best) > 1:
+            continue
+        given.append(student)
+        text = back.text(student)
+        if fitness(best):
+            files[best] = text
+        else:
+            pages = {f"feedback-{lesson}.html": back.page(student), f"feedback-{lesson}.txt": text}
+            files[best] = zipped(pages)
+    name = f"canvas-{lesson}.zip"
+    known_by = "--roster tells canvas_id; a .zip or a text of theirs has to be in the download"
+    return name, zipped(files), sentence(name, given, back, known_by)
+
+
+def fitness(name: str) -> int:
+    """Canvas shows a file of ours under the name of the student's: it has to be of a kind that
+    our text or our pages can be. 0: a zip, 1: a text, 2: neither."""
+    suffix = PurePosixPath(name).suffix.lower()
+    return 0 if suffix == ".zip" else 1 if suffix in TEXTS else 2
+
+
+def canvas_user(name: str) -> str:
+    """`lovelaceada_LATE_101_2002_train.zip` is of user 101, and file 2002 of theirs."""
+    numbers = [part for part in name.split("_") if re.fullmatch(r"[0-9]+", part)]
+    return numbers[0] if len(numbers) > 1 else ""
+
+
+def names_in(downloaded: Path) -> Iterator[str]:
+    """Of the students' files; nothing of them is unpacked."""
+    try:
+        if downloaded.is_dir():
+            yield from sorted(path.name for path in downloaded.iterdir() if path.is_file())
+            return
+        with zipfile.ZipFile(io.BytesIO(downloaded.read_bytes())) as archive:
+            names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise SettingsError(f"{downloaded} cannot be read as Canvas's zip: {error}") from None
+    yield from sorted({PurePosixPath(name).name for name in names})
+
+
+def canvas_comments(
+    lesson: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
+) -> tuple[str, str, str]:
+    """What Canvas's interface for programs takes as comments of one assignment."""
+    back = of_lesson(lesson, rows, grades, people)
+    ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
+    data = {
+        ids[student]: {"text_comment": back.text(student)}
+        for student in sorted(back.grades)
+        if student in ids
+    }
+    name = f"canvas-{lesson}-comments.json"
+    text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
+    given = [student for student in back.grades if student in ids]
+    return name, text, sentence(name, given, back, "--roster tells their canvas_id")

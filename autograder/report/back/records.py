@@ -1,0 +1,44 @@
+"""Students' records as the grader wrote them, read back."""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from autograder.classroom.rows import Row, from_data
+from autograder.errors import SettingsError
+from autograder.verdict import Grade
+
+RECORDS, TABLE = "records", "grades.json"
+
+
+@cache
+def _grades() -> TypeAdapter[tuple[Grade, ...]]:
+    return TypeAdapter(tuple[Grade, ...])
+
+
+def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
+    """All grades of the student whose page has this name."""
+    path = folder / RECORDS / Path(page).with_suffix(".json").name
+    try:
+        return _grades().validate_python(from_json(path.read_bytes())["grades"])
+    except (OSError, ValueError, LookupError, TypeError, ValidationError):
+        raise SettingsError(f"{path} is not there or damaged: {GRADE_AGAIN}") from None
+
+
+def read_rows(folder: Path) -> Sequence[Row]:
+    """The class's table."""
+    path = folder / TABLE
+    try:
+        return [from_data(row) for row in from_json(path.read_bytes())["grades"]]
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{folder} holds no grades: give the folder of `autograder grade --out`"
+        ) from None
+    except (OSError, ValueError, LookupError, TypeError):
+        raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None
+
+
+GRADE_AGAIN = "grade again into this folder"

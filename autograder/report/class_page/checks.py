@@ -1,0 +1,68 @@
+"""Of every check: how many passed it, and what those who did not have in common."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autograder.classroom.rows import Row
+from autograder.verdict import BORDERLINE, PASSED
+
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
+
+Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOfClass:
+    title: str
+    points: float
+    passed: int
+    judged: int
+    reason: str = ""
+    having: int = 0  # this reason, of those who missed the check
+
+    @property
+    def share(self) -> float:
+        return self.passed / self.judged if self.judged else 0.0
+
+    @property
+    def missed(self) -> int:
+        return self.judged - self.passed
+
+
+def of_class(rows: Sequence[Row], titles: Titles) -> list[tuple[str, list[CheckOfClass]]]:
+    """Each lesson's checks, in the rubric's order."""
+    by_lesson: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row.checks:
+            by_lesson[row.lesson].append(row)
+    return [
+        (f"{lesson} {same[0].title}", of_lesson(same, titles.get(lesson, {})))
+        for lesson, same in sorted(by_lesson.items())
+    ]
+
+
+def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfClass]:
+    worth = {name: most for row in rows for name, _, most, _ in row.checks}
+    order = [name for name in titles if name in worth]
+    order += [name for name in worth if name not in titles]
+    found = []
+    for name in order:
+        states = [status for row in rows for one, _, _, status in row.checks if one == name]
+        passed = sum(status in (PASSED, BORDERLINE) for status in states)
+        reason, having = commonest([r for row in rows for one, r in row.why if one == name])
+        title = titles.get(name, name)
+        found.append(CheckOfClass(title, worth[name], passed, len(states), reason, having))
+    return found
+
+
+def commonest(reasons: Sequence[str]) -> tuple[str, int]:
+    """Reasons that differ in their numbers only are one; the most usual of these is shown."""
+    if not reasons:
+        return "", 0
+    alike: dict[str, Counter[str]] = defaultdict(Counter)
+    for reason in reasons:
+        alike[NUMBER.sub("#", reason)][reason] += 1
+    most = max(alike.values(), key=lambda texts: (sum(texts.values()), texts.most_common(1)))
+    return most.most_common(1)[0][0], sum(most.values())

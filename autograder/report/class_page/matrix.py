@@ -1,0 +1,195 @@
+"""Students × lessons: a line for each student, those to look at first."""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from autograder.classroom.rows import Row
+from autograder.report.signs import marks, notice, points
+from autograder.settings.policy import Policy
+from autograder.settings.roster import Person
+from autograder.verdict import GRADER_ERROR, TIERS
+from autograder.wording import shown
+
+OTHER = "other"  # the column of what is of no lesson
+REASONS_SHOWN = 2  # in a line; all of them stand in its details
+COMMON = 8  # reasons to look that many have
+SPECIFIC = re.compile(r"\([^()]*\)|`[^`]*`|\d+(?:[.,]\d+)*|\bby\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One student's lesson: what stands there, what it is like, and by what it is sorted."""
+
+    text: str = ""
+    kind: str = "none"
+    key: float = -3.0
+    look: bool = False
+    later: str = ""  # an own due time
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    lesson: str
+    title: str
+    due: str = ""  # ISO time; empty: none
+    never_due: bool = False  # others have a due time, this one has none
+
+
+@dataclass(slots=True)
+class Line:
+    student: str
+    name: str
+    href: str
+    programs: str
+    cells: list[Cell] = field(default_factory=list)
+    score: float = 0.0
+    most: float = 0.0
+    tier: str = ""
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def total(self) -> str:
+        return f"{points(round(self.score, 2))} / {points(self.most)}" if self.most else "–"
+
+    @property
+    def share(self) -> float:
+        return self.score / self.most if self.most else -1.0
+
+    @property
+    def told(self) -> str:
+        more = len(self.reasons) - REASONS_SHOWN
+        return "; ".join(self.reasons[:REASONS_SHOWN]) + (f" (+{more})" if more > 0 else "")
+
+    @property
+    def untold(self) -> str:
+        """The other reasons, which the page's filter finds as well."""
+        return "; ".join(self.reasons[REASONS_SHOWN:])
+
+
+def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
+    titles: dict[str, str] = {}
+    for row in rows:
+        if is_lesson(row):
+            titles[row.lesson] = titles.get(row.lesson) or row.title
+    due = policy.late.due
+    found = [
+        Column(lesson, titles[lesson], due.get(lesson, ""), bool(due) and lesson not in due)
+        for lesson in sorted(titles)
+    ]
+    odd = any(not is_lesson(row) for row in rows)
+    return [*found, Column(OTHER, "of no lesson")] if odd else found
+
+
+def is_lesson(row: Row) -> bool:
+    return bool(row.title)
+
+
+def lines(
+    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
+) -> list[Line]:
+    """Those that a person should look at first, then by name."""
+    by_student: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        by_student[row.student].append(row)
+    found = [line(theirs, people, policy, heads) for theirs in by_student.values()]
+    return sorted(found, key=lambda one: (not one.reasons, one.student))
+
+
+def line(
+    rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
+) -> Line:
+    student = rows[0].student
+    person = people.get(student)
+    page = next((row.page for row in rows if row.page), "")
+    changed = any(row.programs for row in rows)
+    made = Line(
+        student=student,
+        name=(person.full_name if person else "") or student,
+        href="students/" + quote(page) if page else "",
+        programs="programs/" + quote(page) if page and changed else "",
+    )
+    for head in heads:
+        here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
+        made.cells.append(cell(here, head, policy))
+    graded = [row for row in rows if row.score is not None]
+    made.score = sum(row.score or 0.0 for row in graded)
+    made.most = sum(row.max_score for row in graded)
+    made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
+    by_reason: dict[str, list[str]] = {}
+    for row in rows:
+        for reason in row.look:
+            by_reason.setdefault(reason, []).append(row.lesson)
+    made.reasons = [f"{', '.join(where)}: {reason}" for reason, where in by_reason.items()]
+    return made
+
+
+def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
+    if not rows:
+        return Cell()
+    if head.lesson == OTHER:
+        return Cell(rows[0].status, "error", -1.0, any(row.look for row in rows))
+    [row, *_] = rows
+    look = bool(row.look)
+    if row.score is not None:
+        share = row.score / row.max_score if row.max_score else 0.0
+        kind = "full" if share >= 1 else "part" if share > 0 else "zero"
+        return Cell(points(row.score), kind, row.score, look)
+    if row.status == "missing":
+        if head.never_due and not look:
+            return Cell("·", "later", -2.5)
+        days, _ = policy.extensions.get((row.student, row.lesson), (0.0, ""))
+        return Cell("—", "missing", -2.0, look, own_due(head.due, days))
+    if row.status == "excused":
+        return Cell("EX", "excused", -1.0, look)
+    return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)
+
+
+def own_due(due: str, days: float) -> str:
+    if not due or not days:
+        return ""
+    return (datetime.fromisoformat(due) + timedelta(days=days)).isoformat()
+
+
+# --- what many have in common, and what opens on a click ----------------------------------------
+
+
+def common_reasons(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """Reasons to look, as far as they are alike, and how many students have each."""
+    seen: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        for reason in row.look:
+            alike = " ".join(SPECIFIC.split(reason)[0].split())
+            seen[shortened_to_words(alike)].add(row.student)
+    counts = Counter({reason: len(students) for reason, students in seen.items() if reason})
+    return counts.most_common(COMMON)
+
+
+def shortened_to_words(text: str, limit: int = 60) -> str:
+    """Its first words, which the filter finds as well."""
+    return text if len(text) <= limit else text[: limit + 1].rpartition(" ")[0] or text[:limit]
+
+
+def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
+    """Everything that a line leaves out, as data: [lesson, points, checks, state, …] a row."""
+    by_student: dict[str, list[list[str]]] = defaultdict(list)
+    for row in rows:
+        by_student[row.student].append(
+            [
+                f"{row.lesson} {row.title}".strip(),
+                f"{points(row.score)} / {points(row.max_score)}",
+                marks(row),
+                row.tier or row.status,
+                f"{shown(row.epoch_s)} s" if row.epoch_s else "",
+                shown(row.speedup) if row.speedup else "",
+                "; ".join(filter(None, ["; ".join(row.look[1:]), notice(row)])),
+            ]
+        )
+    text = json.dumps([by_student[one.student] for one in made], ensure_ascii=False)
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

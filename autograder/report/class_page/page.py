@@ -1,0 +1,103 @@
+"""The class on one page: students × lessons, what to look at, checks and distributions. Sorting,
+filtering and opening a line take a few lines of script; nothing is fetched."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from autograder.classroom.rows import Row
+from autograder.report import pictures
+from autograder.report.class_page import checks, matrix
+from autograder.report.html import environment
+from autograder.report.student.requests import Request, of_student
+from autograder.report.tables import to_csv
+from autograder.safe_text import printable
+from autograder.settings.policy import Policy
+from autograder.settings.roster import Person
+from autograder.verdict import TIERS, Grade
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What the page says beside the grades."""
+
+    people: Mapping[str, Person] = field(default_factory=dict)
+    policy: Policy = field(default_factory=Policy)
+    titles: checks.Titles = field(default_factory=dict)  # of checks
+    requests: Sequence[Request] = ()  # open ones first
+
+
+def class_page(rows: Sequence[Row], about: About) -> str:
+    heads = matrix.columns(rows, about.policy)
+    made = matrix.lines(rows, about.people, about.policy, heads)
+    never = {head.lesson for head in heads if head.never_due}
+    absent = [row for row in rows if row.status == "missing" and row.lesson in never]
+    unasked = sum(not row.look for row in absent)
+    # Every row once, by its tier or else its state, so that the counts add up.
+    states = Counter(row.tier or row.status for row in rows)
+    states["missing"] -= unasked
+    names = (*TIERS, *sorted({*states} - {*TIERS}))
+    return (
+        environment()
+        .get_template("class.html.j2")
+        .render(
+            students=len(made),
+            submissions=sum(row.status != "missing" for row in rows),
+            columns=heads,
+            lines=made,
+            flagged=sum(bool(line.reasons) for line in made),
+            reasons=matrix.common_reasons(rows),
+            details=matrix.details(rows, made),
+            states=[(state, states[state]) for state in names if states[state] > 0],
+            unasked=unasked,
+            requests=about.requests,
+            unanswered=sum(not request.answer for request in about.requests),
+            pages={row.student: "students/" + quote(row.page) for row in rows if row.page},
+            as_row=as_row,
+            checks=checks.of_class(rows, about.titles),
+            pictures=drawn(rows),
+        )
+    )
+
+
+def as_row(request: Request) -> str:
+    """The beginning of its answer in the file of overrides."""
+    return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
+
+
+def requests_of(
+    rows: Sequence[Row], policy: Policy, record_of: Callable[[str], Sequence[Grade]]
+) -> list[Request]:
+    """All that students ask, those without an answer first; `record_of` a student's page."""
+    pages = {row.student: row.page for row in rows if row.page}
+    found: list[Request] = []
+    for student in sorted({name for name, _ in policy.regrades}):
+        page = pages.get(printable(student))
+        found += of_student(student, record_of(page) if page else (), policy)
+    return sorted(found, key=lambda request: bool(request.answer))
+
+
+def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """Of each lesson how points, and speedups where there are any, are distributed."""
+    found: list[tuple[str, str]] = []
+    for lesson in sorted({row.lesson for row in rows if row.score is not None}):
+        same = [row for row in rows if row.lesson == lesson and row.score is not None]
+        scores = [row.score for row in same if row.score is not None]
+        most = max(row.max_score for row in same)
+        count = f"{len(scores)} submission" + ("" if len(scores) == 1 else "s")
+        label = f"{lesson} {same[0].title}: points of {count}"
+        found.append((label, pictures.histogram(scores, most, "points")))
+        gains = [row.speedup for row in same if row.speedup]
+        if len(gains) > 1:
+            label = f"{lesson}: best speedup of {len(gains)} submissions"
+            found.append((label, pictures.histogram(gains, round_end(gains), "speedup")))
+    return found
+
+
+def round_end(values: Sequence[float]) -> float:
+    """An end of an axis with five round steps, at or above the largest value."""
+    step = max(values) / 5
+    power = 10.0 ** math.floor(math.log10(step))
+    return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

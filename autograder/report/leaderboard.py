@@ -1,0 +1,181 @@
+"""A leaderboard of speed: of those who want to be on it, by the names that they chose.
+
+Places are shared where the intervals overlap: whoever may be as fast as the one before has the same
+place. Only runs of which the rubric grades the speed are here, none whose evidence is contradicted,
+and only those on as many ranks are compared.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.classroom.rows import Row
+from autograder.errors import SettingsError
+from autograder.report.html import environment
+from autograder.report.tables import to_csv
+from autograder.safe_text import printable, shortened
+from autograder.settings.known_as import owners
+from autograder.settings.roster import Person
+from autograder.settings.rubric_schema import Profile, Rubric
+from autograder.settings.strict_csv import read_csv
+from autograder.submissions.claims import Claim, WhoIs, one_spelling, plain
+from autograder.verdict import TIERS, Grade, Point, RunSummary
+from autograder.wording import counted
+
+Graded = Mapping[str, Collection[str]]  # lesson -> its runs of which the speed is graded
+
+LONGEST = 40  # characters of a pseudonym
+# What a rubric grades of several ranks' speed.
+SPEEDS = {"speedup", "efficiency", "rounds_speedup", "rounds_share", "study_speedup",
+          "study_efficiency"}  # fmt: skip
+HEAD = ("lesson", "run", "workers", "place", "name", "speedup", "low", "high", "evidence", "device")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    speedup: Point
+    tier: str
+    device: str
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    lesson: str
+    title: str
+    run: str
+    workers: int
+    entries: tuple[Entry, ...]
+
+
+def read_names(
+    path: Path, people: Mapping[str, Person], graded: Collection[str], who: WhoIs
+) -> dict[str, str]:
+    """Student -> pseudonym. Nobody goes by the name of somebody else who is `graded`, or by
+    anything that the roster knows somebody else by."""
+    names: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    called = [(one, (spelt(one),)) for one in {*graded, *people}]
+    called += [(one, (spelt(person.full_name),)) for one, person in people.items()]
+    real = owners(called)
+    for where, row in read_csv(path, ["student", "pseudonym"], []):
+        known = who(Claim(row["student"])).students
+        student = known[0] if len(known) == 1 else one_spelling(row["student"])
+        name = printable(row["pseudonym"], LONGEST)
+        if student in names:
+            raise SettingsError(f"{where}: {shortened(student)} stands twice in this file")
+        if (other := taken.setdefault(name.casefold(), student)) != student:
+            raise SettingsError(f"{where}: {name!r} is the pseudonym of {shortened(other)} too")
+        if {*real.get(spelt(name), ()), *who(Claim(name)).students} - {student}:
+            raise SettingsError(f"{where}: {name!r} is the name of somebody else in the class")
+        names[student] = name
+    return names
+
+
+def spelt(name: str) -> str:
+    return plain(name) or name.casefold()
+
+
+def speed_graded(rubrics: Mapping[str, Rubric], profile: Profile) -> Graded:
+    """Lesson -> the runs of whose speed its points depend."""
+    return {
+        lesson: {
+            name
+            for check in rubric.checks
+            for condition in check.require
+            if condition.metric in SPEEDS and {check.only, condition.only} <= {None, profile}
+            for name in condition.of
+        }
+        for lesson, rubric in rubrics.items()
+    }
+
+
+def boards(
+    names: Mapping[str, str],
+    graded: Graded,
+    rows: Sequence[Row],
+    record_of: Callable[[str], Sequence[Grade]],
+) -> list[Board]:
+    """`record_of`: the grades behind a student's page."""
+    pages = {row.student: row.page for row in rows if row.page}
+    found: dict[tuple[str, str, str, int], list[Entry]] = defaultdict(list)
+    for student, name in sorted(names.items()):
+        page = pages.get(printable(student))
+        for grade in record_of(page) if page else ():
+            for key, entry in entries(name, grade, graded):
+                found[key].append(entry)
+    return [Board(*key, places(those)) for key, those in sorted(found.items())]
+
+
+def entries(
+    name: str, grade: Grade, graded: Graded
+) -> Iterator[tuple[tuple[str, str, str, int], Entry]]:
+    for run, speedup in speeds(grade, graded):
+        entry = Entry(name, speedup, grade.tier, run.device)
+        yield (grade.lesson, grade.title, run.name, run.workers or 0), entry
+
+
+def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
+    """The counted runs of several ranks: of a speed job its rounds', else against one rank."""
+    asked = graded.get(grade.lesson, ())
+    if grade.status != "graded" or grade.tier == TIERS[0]:
+        return
+    for run in grade.runs:
+        if run.name not in asked or not run.counted or run.outcome != "completed":
+            continue
+        speedup = run.rounds.speedup if run.rounds else run.speedup
+        if speedup and (run.workers or 0) > 1:
+            yield run, speedup
+
+
+def places(those: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Before somebody are only those who are surely faster: whose whole interval lies above."""
+    ordered = sorted(those, key=lambda one: (-one.speedup.value, one.name))
+    return tuple(
+        Entry(one.name, one.speedup, one.tier, one.device,
+              1 + sum(other.speedup.low > one.speedup.high for other in those))
+        for one in ordered
+    )  # fmt: skip
+
+
+# --- as files ---------------------------------------------------------------------------------
+
+
+def page(made: Sequence[Board]) -> str:
+    return environment().get_template("leaderboard.html.j2").render(boards=made)
+
+
+def table(made: Sequence[Board]) -> str:
+    lines: list[Sequence[object]] = [HEAD]
+    for board in made:
+        for one in board.entries:
+            speedup = (one.speedup.value, one.speedup.low, one.speedup.high)
+            lines.append((board.lesson, board.run, board.workers, one.place, one.name, *speedup,
+                          one.tier, one.device))  # fmt: skip
+    return to_csv(lines)
+
+
+def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[str]) -> str:
+    there = {one.name for board in made for one in board.entries}
+    text = (
+        f"leaderboard.html: {len(there)} of {counted(len(names), 'student')} who asked to be on it"
+    )
+    if strange := sorted(set(names) - set(known)):
+        text += f"; not in this class: {', '.join(shortened(name, 60) for name in strange[:5])}"
+    return text
+
+
+def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:
+    """Gradescope asks each student for a name itself, and sorts by the values."""
+    found: list[dict[str, Any]] = []
+    for grade in grades:
+        mine = list(speeds(grade, graded))
+        for run, speedup in mine:
+            name = f"{grade.lesson} {run.name}: speedup on {run.workers} ranks"
+            found.append({"name": name, "value": round(speedup.value, 3), "order": "desc"})
+        if mine:
+            found.append({"name": f"{grade.lesson} evidence", "value": grade.tier})
+    return found

@@ -1,0 +1,91 @@
+"""What a student does next: the few things that would bring back most of the points."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.report.signs import points
+from autograder.safe_text import shortened
+from autograder.verdict import Check, Grade
+from autograder.wording import counted
+
+MOST = 3  # lines: whoever reads more reads the page
+MOST_NAMED = 4  # of what one line is about
+FOR_INSTRUCTORS = "instructor:"  # so begins what is no student's to do
+LEAST = 0.005  # points
+AGAIN = "answer again, after another look at the lesson"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do, for which checks or answers it is, and the points that depend on it."""
+
+    do: str
+    about: tuple[str, ...]
+    points: float
+
+    @property
+    def why(self) -> str:
+        more = f" and {len(self.about) - MOST_NAMED} more" if len(self.about) > MOST_NAMED else ""
+        worth = round(self.points, 2)
+        number = "1 point" if worth == 1 else f"{points(worth)} points"
+        return f"{number}: {'; '.join(self.about[:MOST_NAMED])}{more}"
+
+
+def next_steps(grades: Sequence[Grade]) -> list[Step]:
+    """Most points first; what is to be done for several checks is said once."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for grade in grades:
+        if grade.status != "graded":
+            continue
+        for check in grade.checks:
+            if check.hidden or check.points - check.score < LEAST:
+                continue
+            for do, about, lost in ways(check):
+                if do and not do.startswith(FOR_INSTRUCTORS):
+                    where = f"{grade.lesson}, {about}"
+                    found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+    steps = [
+        Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
+        for do, those in found.items()
+    ]
+    return sorted(steps, key=lambda step: -step.points)[:MOST]
+
+
+def ways(check: Check) -> Iterator[tuple[str, str, float]]:
+    """What to do, what for, and the points: of answers each for itself, else the whole check."""
+    shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
+    missed = [part for part in check.parts if part.credit < 1]
+    if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
+        yield check.try_ or check.expected, check.title, check.points - check.score
+        return
+    if not any(shares > part.credit for part in missed):  # one reason for all of them
+        yield check.try_ or check.expected, check.title, check.points - check.score
+        return
+    for part in missed:
+        lost = (1 - part.credit) * check.points / len(check.parts)
+        hint = AGAIN if any(other.try_ for other in check.parts) else check.try_ or AGAIN
+        yield part.try_ or hint, part.name, lost
+
+
+def sentence(text: str) -> str:
+    """It begins a line: with a capital, unless it begins with a name like `answers.txt`."""
+    return text[:1].upper() + text[1:] if text[:2].islower() and "." not in first(text) else text
+
+
+def first(text: str) -> str:
+    return text.split(maxsplit=1)[0] if text.split() else ""
+
+
+def summary(grade: Grade) -> str:
+    """A grade and what comes next as plain text, for platforms that show comments."""
+    if grade.score is None:
+        head = f"{grade.lesson} {grade.title}: {grade.status}"
+    else:
+        worth = f"{points(grade.score)} of {counted(grade.max_score, 'point')}"
+        head = f"{grade.lesson} {grade.title}: {worth}"
+    lines = [head, *grade.adjustments]
+    steps = next_steps([grade])
+    if steps:
+        lines += ["", "What to do next:"]
+        lines += [f"{n}. {step.do} ({step.why})" for n, step in enumerate(steps, start=1)]
+    return "\n".join(lines) + "\n"

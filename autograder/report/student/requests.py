@@ -1,0 +1,53 @@
+"""What was asked to be looked at again, with what the grade says of it and the answer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from autograder.settings.policy import Policy, Regrade
+from autograder.settings.regrades import answer_to
+from autograder.verdict import Check, Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    student: str
+    lesson: str
+    asked: Regrade
+    answer: str  # empty: none yet
+    grade: Grade | None = None
+    check: Check | None = None
+
+    @property
+    def says(self) -> str:
+        return self.asked.says
+
+    @property
+    def about(self) -> str:
+        title = self.grade.title if self.grade else ""
+        what = self.check.title if self.check else self.asked.check or title
+        return f"{self.lesson}, {what}" if what else self.lesson
+
+    @property
+    def points(self) -> tuple[float | None, float | None]:
+        """What there is now, and the most there can be."""
+        if self.check:
+            return self.check.score, self.check.points
+        return (self.grade.score, self.grade.max_score) if self.grade else (None, None)
+
+
+def of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
+    by_lesson = {grade.lesson: grade for grade in grades}
+    return [
+        request_of(student, lesson, asked, by_lesson.get(lesson), policy)
+        for (name, lesson), those in sorted(policy.regrades.items())
+        if name == student
+        for asked in those
+    ]
+
+
+def request_of(
+    student: str, lesson: str, asked: Regrade, grade: Grade | None, policy: Policy
+) -> Request:
+    checks: Sequence[Check] = grade.checks if grade else ()
+    check = next((one for one in checks if one.id == asked.check), None)
+    return Request(student, lesson, asked, answer_to(policy, student, lesson, asked), grade, check)

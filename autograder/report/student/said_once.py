@@ -1,0 +1,137 @@
+"""What several lessons, runs or checks have in common, said once with all its places."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autograder.records import Where
+from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
+
+MOST_FOUND = 20  # different things found, of one finding
+MOST_PLACES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A finding of several lessons."""
+
+    finding: Finding
+    lessons: tuple[str, ...]
+
+
+def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
+    """Findings that more than one lesson has, in the order of the first of them."""
+    by_what: dict[tuple, list[tuple[str, Finding]]] = {}
+    for grade in grades:
+        for finding in public(grade):
+            by_what.setdefault(what(finding), []).append((grade.lesson, finding))
+    return [
+        Shared(joined([finding for _, finding in those]), lessons)
+        for those in by_what.values()
+        if len(lessons := tuple(dict.fromkeys(lesson for lesson, _ in those))) > 1
+    ]
+
+
+def of_one_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
+    """What else there is to say of a lesson; alike findings are one."""
+    elsewhere = {what(one.finding) for one in shared if grade.lesson in one.lessons}
+    by_what: dict[tuple, list[Finding]] = {}
+    for finding in public(grade):
+        if what(finding) not in elsewhere:
+            by_what.setdefault(what(finding), []).append(finding)
+    return [joined(those) for those in by_what.values()]
+
+
+def public(grade: Grade) -> Iterator[Finding]:
+    return (finding for finding in grade.findings if not finding.private)
+
+
+def what(finding: Finding) -> tuple:
+    return finding.title, finding.expected, finding.try_
+
+
+def joined(findings: Sequence[Finding]) -> Finding:
+    if len(findings) == 1:
+        return findings[0]
+    found = list(dict.fromkeys(f.found for f in findings if f.found))
+    return replace(
+        findings[0],
+        found="; ".join(found[:MOST_FOUND]) + (" …" if len(found) > MOST_FOUND else ""),
+        where=places(where for finding in findings for where in finding.where),
+    )
+
+
+def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
+    """What was done to the points of several lessons, and of which."""
+    by_line: dict[str, list[str]] = {}
+    for grade in grades:
+        for line in grade.adjustments:
+            by_line.setdefault(line, []).append(grade.lesson)
+    return {line: tuple(lessons) for line, lessons in by_line.items() if len(lessons) > 1}
+
+
+def places(all_: Iterable[Where]) -> tuple[Where, ...]:
+    return tuple(dict.fromkeys(all_))[:MOST_PLACES]
+
+
+def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
+    """Names of runs, what their outputs complain of, its text, where."""
+    by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
+    for run in runs:
+        for problem in run.problems:
+            by_what.setdefault((problem.title, problem.found), []).append((run.name, problem))
+    return [
+        (
+            ", ".join(dict.fromkeys(name for name, _ in those)),
+            title,
+            found,
+            places(where for _, problem in those for where in problem.where),
+        )
+        for (title, found), those in by_what.items()
+    ]
+
+
+# --- why points are missing -------------------------------------------------------------------
+
+
+def reasons(check: Check) -> list[Part]:
+    """Why points are missing; what was found alike for several is said once."""
+    merged: dict[tuple, list[Part]] = {}
+    for part in check.parts:
+        if part.status != PASSED:
+            merged.setdefault((part.found, part.where, part.try_), []).append(part)
+    return [
+        Part(
+            parts[0].name,
+            parts[0].status,
+            parts[0].credit,
+            "; ".join(dict.fromkeys(p.expected for p in parts)),
+            *key,
+        )
+        for key, parts in merged.items()
+    ]
+
+
+def reasons_in(grade: Grade) -> dict[str, list[Part]]:
+    """Check -> its reasons; where an earlier check has the same one, not again what to try."""
+    said: set[tuple] = set()
+    found = {}
+    for check in grade.checks:
+        if check.hidden or check.status == PASSED:
+            continue
+        several = len(check.parts) > 1
+        parts = reasons(check) if several else [as_part(check)]
+        # Of several parts none may say what to try: then the check does.
+        silent = several and check.try_ and not any(part.try_ for part in check.parts)
+        parts += [Part("", check.status, 0, "", "", (), check.try_)] if silent else []
+        mine = []
+        for part in parts:
+            key = part.found, part.where, part.try_
+            again = bool(part.found and part.try_) and key in said
+            said.add(key)
+            mine.append(replace(part, where=(), try_="as above") if again else part)
+        found[check.id] = mine
+    return found
+
+
+def as_part(check: Check) -> Part:
+    return Part(check.id, check.status, 0, check.expected, check.found, check.where, check.try_)

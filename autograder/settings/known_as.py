@@ -1,0 +1,142 @@
+"""By what the roster knows a student: ids, address, account, name, in any way of writing them."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from autograder.safe_text import shortened
+from autograder.settings.roster import Person
+from autograder.submissions.claims import (
+    Claim,
+    Known,
+    WhoIs,
+    ascii_alone,
+    one_spelling,
+    plain,
+    squeezed,
+    unnumbered,
+    without_accents,
+)
+
+NAMES = ".names"  # below the folder of grades: all by which the roster knows each student
+KINDS = ("email", "login", "canvas_id", "sis_id", "sis_login", "moodle_id", "github")
+Owners = Mapping[str, set[str]]  # a form -> all students who are known by it
+
+
+def who_is(people: Mapping[str, Person], groups: Mapping[str, tuple[str, ...]]) -> WhoIs:
+    """A function from what a name says to students: one, or all of a group. What two are known by
+    alike is nobody's."""
+    ids = {
+        kind: owners((one, (form_of(kind, getattr(p, kind)),)) for one, p in people.items())
+        for kind in KINDS
+    }
+    anything = owners((one, forms(p)) for one, p in people.items())
+    names = owners((one, spellings(p)) for one, p in people.items())
+    first = owners((one, (plain(p.full_name).split() or [""])[:1]) for one, p in people.items())
+    called = {plain(name): members for name, members in groups.items()}
+
+    def by_id(claim: Claim) -> str:
+        found = (only(ids[kind], form_of(kind, text)) for kind, text in claim.ids if kind in ids)
+        return next(filter(None, found), "")
+
+    def by_name(text: str) -> str:
+        return only(names, plain(text)) or only(names, squeezed(text))
+
+    def of_repository(text: str) -> tuple[str, ...]:
+        """The longest end of it that somebody is known by."""
+        parts = text.casefold().split("-")
+        for start in range(len(parts)):
+            end = "-".join(parts[start:])
+            if student := only(ids["github"], end):
+                return (student,)
+            if plain(end) in called:
+                return called[plain(end)]
+        return ()
+
+    def find(claim: Claim) -> Known:
+        whole = one_spelling(claim.spelt)
+        if whole in people:
+            return Known((whole,))
+        known, named = by_id(claim), by_name(claim.name) if claim.name else ""
+        if known and named and known != named:
+            right = known if claim.lasting else named
+            doubt = f"its number is that of {known}, its name that of {named}: taken as {right}'s"
+            return Known((right,), shortened(doubt, 300))
+        if student := known or named or only(anything, plain(whole)):
+            return Known((student,))
+        if plain(claim.name or whole) in called:
+            return Known(called[plain(claim.name or whole)])
+        for dash in re.finditer("-", claim.name):  # Moodle puts the group before the name
+            if student := by_name(claim.name[dash.end() :]):
+                return Known((student,))
+            if members := called.get(plain(claim.name[: dash.start()])):
+                return Known(members)
+        rest = plain(unnumbered(whole))
+        if rest and (student := only(anything, rest) or only(first, rest)):
+            return Known((student,))
+        return Known(of_repository(claim.ends_with) if claim.ends_with else ())
+
+    return find
+
+
+def names_of(people: Mapping[str, Person]) -> dict[str, list[str]]:
+    """All by which each student may be asked for, to be kept beside the grades."""
+    return {
+        student: sorted({form.casefold() for form in forms(person) if form})
+        for student, person in people.items()
+    }
+
+
+def asked_for(names: Mapping[str, Iterable[str]], text: str) -> list[str]:
+    """The students of whom one of the names is this, or else begins with it as a first name."""
+    wanted = {text.casefold().strip(), plain(text)} - {""}
+    whole = [student for student, known in names.items() if not wanted.isdisjoint(known)]
+    first = plain(text) + " "
+    return whole or [s for s, known in names.items() if any(k.startswith(first) for k in known)]
+
+
+def only(known: Owners, form: str) -> str:
+    """The one student who is known by a form."""
+    having = known.get(form, ()) if form else ()
+    return next(iter(having)) if len(having) == 1 else ""
+
+
+def owners(pairs: Iterable[tuple[str, Iterable[str]]]) -> Owners:
+    found: dict[str, set[str]] = {}
+    for student, texts in pairs:
+        for text in texts:
+            if text:
+                found.setdefault(text.casefold(), set()).add(student)
+    return found
+
+
+def form_of(kind: str, text: str) -> str:
+    """Moodle's `Participant 4701`, in whichever language, is 4701."""
+    digits = re.search(r"\d+\Z", text) if kind == "moodle_id" else None
+    return digits[0] if digits else text.casefold()
+
+
+def forms(person: Person) -> Iterator[str]:
+    """All by which people and platforms may call somebody."""
+    yield plain(person.student)
+    for kind in KINDS:
+        text = getattr(person, kind)
+        yield from (text, plain(text), form_of(kind, text))
+    yield plain(person.email.partition("@")[0])
+    yield from spellings(person)
+
+
+def spellings(person: Person) -> Iterator[str]:
+    """A name as it is written in rosters, in folders, and squeezed, as in Canvas's files."""
+    whole = person.full_name
+    first, last = person.first_name, person.last_name
+    if not (first and last):
+        family, comma, given = whole.partition(",")
+        parts = whole.split()
+        last, first = (family, given) if comma else (" ".join(parts[-1:]), " ".join(parts[:-1]))
+    names = {whole, f"{first} {last}", f"{last} {first}"} if whole else set()
+    words = whole.replace(",", " ").split()
+    names |= {" ".join(words[at:] + words[:at]) for at in range(1, len(words))}
+    for name in names:
+        for way in (name, without_accents(name), ascii_alone(name)):
+            yield plain(way)
+            yield squeezed(way)

@@ -1,0 +1,37 @@
+"""What students ask to be looked at again, and how an instructor's overrides answer it."""
+
+from collections.abc import Mapping
+
+from autograder.errors import SettingsError
+from autograder.safe_text import printable, shortened
+from autograder.settings.policy import Override, Policy, Regrade
+from autograder.settings.rubric_schema import Rubric
+from autograder.wording import counted
+
+LONGEST = 2000  # characters of what a student says
+
+
+def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
+    name = row.get("check", "")
+    there = [check.id for check in rubric.checks if not check.hidden]
+    if name and name not in there:
+        raise SettingsError(
+            f"{where}: lesson {rubric.lesson} has no check {shortened(name)!r}; leave "
+            f"`check` empty or take one of {', '.join(there)}"
+        )
+    return Regrade(printable(row["says"], LONGEST), name, where)
+
+
+def answer_to(policy: Policy, student: str, lesson: str, request: Regrade) -> str:
+    """What the override of this check says, else that of the whole lesson; empty: none yet."""
+    changes = policy.overrides.get((student, lesson), ())
+    for wanted in (request.check, ""):
+        for change in changes:
+            if change.check == wanted:
+                return in_words(change)
+    return ""
+
+
+def in_words(change: Override) -> str:
+    given = "excused" if change.points is None else counted(change.points, "point")
+    return f"{given}: {change.reason}"

@@ -1,0 +1,126 @@
+"""Answers as people write them who do not write `id = value`: what is meant, where it is sure."""
+
+import html
+import re
+from collections.abc import Collection
+
+QUOTES = "\"'`“”„‘’«»"
+LISTED = re.compile(r"(?:[-*•–]|\d{1,2}[.)])\s+")  # of a list; a number itself has no space behind
+NAMED = re.compile(
+    rf"[{QUOTES}*_]{{0,3}}(?P<key>[A-Za-z](?:[A-Za-z0-9_.-]{{0,62}}[A-Za-z0-9_])?)[{QUOTES}*]{{0,3}}"
+)
+EQUALS = re.compile(r"\s*=+\s*")
+LOOSELY = re.compile(r"\s*(?::=?|->|→|=>|[,;|\t]|(?=\s)(?:\s+is|\s+ist)?(?=\s))\s*")
+CALL = re.compile(r"\bnote\s*\((?P<inside>.*)\)?\s*;?\Z")
+FILE = re.compile(r"\A\s*(?:\"[^\"]*\"|'[^']*')\s*,")  # the first argument may name it
+PART = re.compile(
+    r"\s*(?P<key>[A-Za-z]\w{0,63})\s*=\s*"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|[+-]?[\d.][\w.+-]*|True|False)\s*(?:,|\)|\Z)"
+)
+ENDS = re.compile(r"[) ;]*+\Z")
+# No `<` within a tag: many of them would each be looked behind.
+BREAKS = re.compile(r"(?i)<(?:br|/p|/div|/li|/tr|/h\d|/pre)\b[^<>]{0,200}>")
+TAGS = re.compile(r"<[^<>]{0,2000}>")
+ABOUT = re.compile(r"(?i)(?:~|≈|≃|about|around|approx\.?|ca\.?|circa|roughly)\s*")
+# A number, and the word behind it that may be its unit.
+VALUE = re.compile(
+    r"(?P<number>[+-]?[\d.,]*\d\.?(?:[eE][+-]?\d{1,3})?)\s*(?P<unit>[^\d\s.,].{0,30})?\Z"
+)
+
+# What each unit is also called, and how many of the unit asked one of it is.
+SECONDS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", "sekunde", "sekunden"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds", "millisekunden"), 1e-3),
+    **dict.fromkeys(("us", "µs", "μs", "microsecond", "microseconds"), 1e-6),
+    **dict.fromkeys(("min", "mins", "minute", "minutes", "minuten"), 60.0),
+    **dict.fromkeys(("h", "hour", "hours", "stunde", "stunden"), 3600.0),
+}
+A_SECOND = r"(?:/ ?s|/ ?sec|/ ?second| per second| a second| pro sekunde)"
+BYTES = {"b": 1.0, "byte": 1.0, "bytes": 1.0} | {
+    f"{prefix}b": 1000.0**power for power, prefix in enumerate("kmgt", start=1)
+}
+FLOPS = {f"{prefix}flop": 1000.0**power for power, prefix in enumerate(("", *"kmgtp"))}
+PLAIN = ("x", "×", "times", "fold", "mal", "-")  # of numbers without a unit: `1.9x`
+
+
+def from_page(text: str) -> str:
+    """What was typed into a platform's page, which hands it out as HTML."""
+    return html.unescape(TAGS.sub("", BREAKS.sub("\n", text))).replace("\u00a0", " ")
+
+
+def call_in(line: str) -> list[tuple[str, str]]:
+    """The values in `answers.note(keras_epoch_s=0.91, predict="no")`, pasted from the notebook. An
+    expression is no value: what it was, nobody can know from its text, so nothing is read then."""
+    call = CALL.search(line)
+    if not call:
+        return []
+    found, at = [], 0
+    inside = FILE.sub("", call["inside"], count=1)
+    while not ENDS.match(inside, at):
+        part = PART.match(inside, at)
+        if not part:
+            return []
+        found.append((part["key"], unquoted(part["value"])))
+        at = part.end()
+    return found
+
+
+def pair_in(line: str, ids: Collection[str]) -> list[tuple[str, str]]:
+    """`- id: value`, `"id": value,`, `**id** = value`, and for an id that is asked `id value`.
+    `Note: I was ill` is no answer, so a colon needs such an id too, or what looks like one."""
+    line = LISTED.sub("", line, count=1) if LISTED.match(line) else line
+    line = line.lstrip("{[(,| ")
+    named = NAMED.match(line)
+    if not named:
+        return []
+    key, rest = named["key"], line[named.end() :]
+    asked = key in ids or (not ids and re.search(r"[_\d]", key))
+    sign = EQUALS.match(rest) or (LOOSELY.match(rest) if asked else None)
+    value = unquoted(rest[sign.end() :]) if sign else ""
+    return [(key, value)] if value or (sign and sign[0].strip()) else []
+
+
+def says_nothing(line: str) -> bool:
+    """A bracket of JSON, or the first and last line of a pasted call."""
+    return not re.sub(r"\A[\w.]*\bnote\s*\(", "", line).strip(" {}[](),;`'\"|-")
+
+
+def unquoted(text: str) -> str:
+    """Without quotes around all of it, and what ends a line of JSON or a sentence."""
+    text = text.strip().rstrip(",;}]|").strip()
+    if len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES:
+        text = text[1:-1].strip()
+    return text.strip("*").strip() if text.startswith("**") else text
+
+
+def value_in(text: str, unit: str) -> tuple[str, float] | None:
+    """A number as it is written, and what it is to be multiplied by; None where it is not sure."""
+    text = unquoted(text.replace("\u2212", "-").replace("\u00a0", " "))
+    text = ABOUT.sub("", text, count=1) if ABOUT.match(text) else text
+    text = re.sub(r"(?<=\d)[ '’_](?=\d{3}(?:\D|\Z))", "", text)  # thousands
+    found = VALUE.match(text.rstrip(".").strip())
+    if not found:
+        return None
+    word = (found["unit"] or "").strip().casefold()
+    factor = factor_of(word, unit.casefold())
+    return None if factor is None else (found["number"], factor)
+
+
+def factor_of(word: str, unit: str) -> float | None:
+    """How many of the unit that is asked one of what was written is."""
+    if not word or word == unit:
+        return 1.0
+    if not unit:
+        return 1.0 if word in PLAIN else None
+    if word in SECONDS and unit in SECONDS:
+        return SECONDS[word] / SECONDS[unit]
+    if unit.endswith("/s") and (rate := re.fullmatch(rf"(.+?){A_SECOND}", word)):
+        return factor_of(rate[1].strip(), unit.removesuffix("/s"))
+    if unit in ("samples", "images") and word in ("samples", "images", "img", "imgs", "image"):
+        return 1.0
+    for known in (BYTES, FLOPS):
+        if word in known and unit in known:
+            return known[word] / known[unit]
+        if word.rstrip("s") in known and unit in known:
+            return known[word.rstrip("s")] / known[unit]
+    return None

@@ -1,0 +1,44 @@
+"""CUDA and NCCL as pip brings them beside a framework, under the names that a linker looks for.
+
+A framework loads its own wheel's NCCL, so that is the one Horovod is compiled against.
+"""
+
+import sysconfig
+from pathlib import Path
+
+
+def folder() -> Path:
+    return Path(sysconfig.get_path("purelib")) / "nvidia"
+
+
+def nccl_home() -> Path | None:
+    """NCCL's folder; its library gets the name without a version, which a linker looks for."""
+    home = folder() / "nccl"
+    if not (home / "include" / "nccl.h").is_file():
+        return None
+    unversioned(home / "lib", "libnccl.so")
+    return home
+
+
+def cuda_home() -> Path | None:
+    """The folder of a whole CUDA, compiler included; wheels for CUDA 12 have no nvcc."""
+    for home in sorted(folder().glob("cu[0-9]*"), reverse=True):
+        if (home / "bin" / "nvcc").is_file():
+            link(home / "lib64", "lib")
+            unversioned(home / "lib", "libcudart.so")
+            return home
+    return None
+
+
+def unversioned(lib: Path, name: str) -> None:
+    """libnccl.so beside libnccl.so.2."""
+    if (lib / name).exists():
+        return
+    for library in sorted(lib.glob(f"{name}.*")):
+        link(lib / name, library.name)
+        return
+
+
+def link(place: Path, target: str) -> None:
+    if not place.exists():
+        place.symlink_to(target)

@@ -1,0 +1,80 @@
+"""What jobs have cost, as a notebook asks for it: lines of the scheduler's accounting.
+
+    for line in cost_lines(["1885056"]):
+        print(line)   # 1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
+
+On every batch system these are four of sacct's columns: job, elapsed time, what was allocated, and
+the joules, which stay empty where the site records none.
+"""
+
+import contextlib
+import io
+from collections.abc import Iterable, Iterator
+
+import click
+
+from cluster.schedulers import real_command
+from cluster.schedulers.accounting_table import clock
+from cluster.schedulers.known import scheduler_of
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
+
+COLUMNS = ("JobID", "Elapsed", "AllocTRES", "ConsumedEnergy")
+SLURMS_NAMES = {"ncpus": "cpu", "ngpus": "gres/gpu"}  # what PBS calls them
+
+
+def cost_lines(job_ids: Iterable[str], site_name: str | None = None) -> list[str]:
+    """A line for each job that is on record; a sentence and no line where nothing is."""
+    labels = sorted(set(job_ids))
+    try:
+        site = site_files.current(site_name)
+        said = list((of_slurm if site.scheduler == "slurm" else of_others)(labels, site))
+    except (click.ClickException, OSError) as error:
+        said = []
+        print(error.message if isinstance(error, click.ClickException) else error)
+    if labels and not said:
+        print("The accounting knows nothing of these jobs; some sites keep it for a few days only.")
+    return said
+
+
+def of_slurm(labels: list[str], site: Site) -> Iterator[str]:
+    words = [
+        "sacct",
+        "-X",
+        "-n",
+        "-P",
+        f"--format={','.join(COLUMNS)}",
+        f"--jobs={','.join(labels)}",
+    ]
+    print(f"$ {' '.join(words)}")
+    done = real_command.run(words, site.exports)
+    if done.returncode:
+        raise click.ClickException(done.stderr.strip() or "sacct gave no answer")
+    yield from (line for line in done.stdout.splitlines() if line.count("|") == 3)
+
+
+def of_others(labels: list[str], site: Site) -> Iterator[str]:
+    """The same four columns, out of all of `cluster accounting --parsable`. One by one: of some
+    systems a job that is no longer known would take all others with it."""
+    head: list[str] = []
+    rows: list[list[str]] = []
+    unknown: list[click.ClickException] = []
+    for label in labels:
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                scheduler_of(site).accounting([label])
+        except click.ClickException as error:
+            unknown.append(error)
+        lines = printed.getvalue().splitlines()
+        told = [line.split("|") for line in lines if "|" in line]
+        if told:
+            head = told[0]
+            rows += told[1:]
+    if unknown and not rows:
+        raise unknown[-1]
+    for row in rows:
+        job = dict(zip(head, row, strict=False))
+        parts = [part.partition("=") for part in job["AllocTRES"].split(",") if part]
+        used = ",".join(f"{SLURMS_NAMES.get(name, name)}={much}" for name, _, much in parts)
+        yield "|".join((job["JobID"], clock(job["ElapsedRaw"]), used, ""))

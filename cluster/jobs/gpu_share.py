@@ -1,0 +1,81 @@
+"""How many GPUs a job can use, by its ranks and its program: where parts of a node are given, it
+asks for no more; and for the cores, with their memory, that belong to them."""
+
+import ast
+import math
+import re
+from pathlib import Path
+
+from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.sites import site_files
+from cluster.sites.site_files import Site
+
+FRAMEWORKS = {"horovod", "keras", "lightning", "tensorflow", "tf_keras", "torch"}
+
+
+def fitted(
+    job: JobFile, asked: JobRequest, options: dict[str, str], site: Site
+) -> tuple[Site, dict[str, str], list[str]]:
+    """The site as it is for this job, options that sbatch gets beside those given, and remarks."""
+    most = int(site.settings.get("SITE_GPUS_PER_NODE") or 0)
+    if site.scheduler != "slurm" or not most:
+        return site, {}, []
+    by_hand = asked_by_hand(job.options | options, asked)
+    programs = programs_of(job.path)
+    on_gpus = bool(by_hand) or not programs or any(imports_framework(p, set()) for p in programs)
+    ranks = -(-asked.ntasks // asked.nodes)
+    of_ranks = (ranks if on_gpus else 1) if programs else most  # who knows what it starts
+    gpus = min(most, by_hand or of_ranks)
+    here = site_files.load(site.file, NEEDED_GPUS_PER_NODE=str(gpus), NEEDED_NODES=str(asked.nodes))
+    each = int(site.settings.get("SITE_CORES_PER_GPU") or 0)
+    cores = each * max(1, gpus // ranks)
+    enough = asked.cpus_per_task >= cores or "cpus-per-task" in options
+    if enough or not on_gpus or ranks > most:
+        return here, {}, []
+    remark = (
+        f"{site.name}: memory follows cores, and {each} belong to a GPU: each rank gets"
+        f" {cores} cores, not {asked.cpus_per_task}"
+    )
+    return here, {"cpus-per-task": str(cores)}, [remark]
+
+
+def asked_by_hand(options: dict[str, str], asked: JobRequest) -> int:
+    """GPUs on a node that an option of sbatch asks for; 0 if none does."""
+    ranks = -(-asked.ntasks // asked.nodes)
+    times = {"gres": 1, "gpus-per-node": 1, "gpus-per-task": ranks, "gpus": 1 / asked.nodes}
+    for name, each in times.items():
+        # gpu:4, gpu:a100:4, a100:4, 4; without a number it is one
+        kinds = [kind for kind in options.get(name, "").split(",") if kind]
+        if name == "gres":
+            kinds = [kind for kind in kinds if kind.startswith("gpu")]
+        numbers = [re.search(r"(?:^|:)(\d+)$", kind) for kind in kinds]
+        if kinds:
+            return math.ceil(each * sum(int(found[1]) if found else 1 for found in numbers))
+    return 0
+
+
+def programs_of(job_file: Path) -> list[Path]:
+    """The Python programs that a job file names."""
+    lines = job_file.read_text(errors="replace").splitlines()
+    words = (re.sub("#.*", "", line) for line in lines)
+    names = {name for line in words for name in re.findall(r"[\w./-]+\.py\b", line)}
+    return [job_file.parent / name for name in sorted(names)]
+
+
+def imports_framework(program: Path, seen: set[Path]) -> bool:
+    """By its own imports or those of the files beside it; yes of one that cannot be read."""
+    seen.add(program)
+    try:
+        tree = ast.parse(program.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return True
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    beside = (program.with_name(f"{name}.py") for name in sorted(names))
+    return bool(names & FRAMEWORKS) or any(
+        file.is_file() and file not in seen and imports_framework(file, seen) for file in beside
+    )

@@ -1,0 +1,182 @@
+"""The training of train.py over your own ring, with one line wrong: a run for each fault.
+
+mpirun -np 2 python break_it.py --without nothing divide half
+"""
+
+import argparse
+import time
+
+import numpy as np
+from mpi4py import MPI
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from collectives import ring_allreduce
+from network import backward, cross_entropy, forward, minibatches, start
+from train import evaluate, every_rank, update
+
+comm = MPI.COMM_WORLD
+FAULTS = ("nothing", "divide", "half", "slice", "send")
+LOOKS = (1, 2, 5, 10, 20, 50, 100, 200)  # after these steps the ranks are compared
+
+
+def half_a_ring(comm, values):
+    """The first half alone: chunks are added up, and nobody passes the finished ones on."""
+    chunks = np.array_split(values, comm.size)
+    received = np.empty_like(chunks[0])
+    for number in range(comm.size - 1):
+        give = chunks[(comm.rank - number) % comm.size]
+        take = chunks[(comm.rank - number - 1) % comm.size]
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        comm.Sendrecv(give, dest=right, recvbuf=received[: take.size], source=left)
+        take += received[: take.size]
+
+
+def mean_of_all(gradients, without):
+    """The mean over all ranks of every array; all arrays travel as one."""
+    flat = np.concatenate([gradient.ravel() for gradient in gradients])
+    if without == "half":
+        half_a_ring(comm, flat)
+    else:
+        ring_allreduce(comm, flat)
+    if without != "divide":
+        flat /= comm.size
+    pieces = np.split(flat, np.cumsum([gradient.size for gradient in gradients])[:-1])
+    return [new.reshape(old.shape) for new, old in zip(pieces, gradients, strict=True)]
+
+
+def begin(args):
+    """Parameters in float64, and random numbers for the batches: the same on all ranks."""
+    params = start(np.random.default_rng(args.seed))
+    return [param.astype(np.float64) for param in params], np.random.default_rng(args.seed)
+
+
+def length(before, params):
+    """How far all parameters together have moved."""
+    return np.sqrt(sum(((a - b) ** 2).sum() for a, b in zip(before, params, strict=True)))
+
+
+def on_one_rank(args, x_train, y_train):
+    """Length of the first step, and the parameters at the end, of one rank with whole batches."""
+    params, rng = begin(args)
+    before, first = [param.copy() for param in params], 0.0
+    for _ in range(args.epochs):
+        for batch in minibatches(len(x_train), args.batch_size, rng):
+            _, cache = forward(params, x_train[batch])
+            update(params, backward(cache, y_train[batch], len(batch)), args.lr)
+            first = first or length(before, params)
+    return first, params
+
+
+def spread_of(params):
+    """Largest difference of any parameter between any two ranks."""
+    everyone = comm.allgather(np.concatenate([param.ravel() for param in params]))
+    return float(np.ptp(everyone, axis=0).max())
+
+
+def one_run(args, without, mnist):
+    rank, size = comm.rank, comm.size
+    x_train, y_train = mnist.x_train.reshape(-1, 784).astype(np.float64), mnist.y_train
+    first, right = on_one_rank(args, x_train, y_train)
+    params, rng = begin(args)
+    before, step = [param.copy() for param in params], 0
+    record = Record(
+        "06",
+        args,
+        source="break-it",
+        without=without,
+        params=sum(param.size for param in params),
+        optimizer="sgd",
+        dataset=mnist.facts,
+        rank=rank,
+        size=size,
+        precision="float64",
+        scaling="strong",
+        global_batch=args.batch_size,
+        local_batch=args.batch_size // size,
+    )
+    record.begin(params)
+    record.measure("spread", spread_of(params), "", step=0)
+    for _ in range(args.epochs):
+        with record.epoch() as epoch:
+            batches = minibatches(len(x_train), args.batch_size, rng)
+            loss = 0.0
+            for batch in batches:
+                mine = batch[::size] if without == "slice" else batch[rank::size]
+                probabilities, cache = forward(params, x_train[mine])
+                gradients = backward(cache, y_train[mine], len(batch) / size)
+                update(params, mean_of_all(gradients, without), args.lr)
+                loss += cross_entropy(probabilities, y_train[mine]) * size / len(x_train)
+                step += 1
+                if step == 1:
+                    record.measure("first_step", length(before, params) / first, "times one rank's")
+                if step in LOOKS:
+                    record.measure("spread", spread_of(params), "", step=step)
+            epoch.log(steps=len(batches), loss=loss)
+    record.trained(params, every_rank)
+    away = max(abs(a - b).max() for a, b in zip(params, right, strict=True))
+    record.measure("away_from_one_rank", float(away), "")
+    loss, accuracy = evaluate(params, mnist.x_test.reshape(-1, 784), mnist.y_test)
+    record.end(test_loss=loss, test_accuracy=accuracy)
+
+
+def sends_first(floats, patience):
+    """Whether a ring in which everyone sends before anyone receives would go on."""
+    values, received = np.ones(floats), np.empty(floats)
+    request = comm.Isend(values, dest=(comm.rank + 1) % comm.size)  # Send, but it can be left
+    until = time.monotonic() + patience
+    gone = request.Test()
+    while not gone and time.monotonic() < until:
+        gone = request.Test()
+    comm.Barrier()  # so that nobody's Recv helps another rank's Send
+    comm.Recv(received, source=(comm.rank - 1) % comm.size)
+    request.Wait()
+    return comm.allreduce(int(gone), MPI.MIN)
+
+
+def blocking_sends(args):
+    """Fault `send`: no training, for it would not begin."""
+    facts = {"without": "send", "rank": comm.rank, "size": comm.size}
+    record = Record("06", {}, source="break-it", framework="numpy", **facts)
+    for floats in (10, 100, 1_000, 10_000, 100_000):
+        gone = sends_first(floats, args.patience)
+        record.measure("send_done", gone, "", bytes=8 * floats)
+    record.end()
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
+    )
+    parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images a step, of all ranks"
+    )
+    parser.add_argument("--lr", type=float, default=0.1, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=3200, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--model", default="mlp64", choices=["mlp64"], help="the network")
+    parser.add_argument(
+        "--patience", type=float, default=1.0, help="seconds after which a Send counts as stuck"
+    )
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    mnist = data.load("mnist", train_samples=args.train_samples)
+    for without in args.without:
+        if without == "send":
+            blocking_sends(args)
+        else:
+            one_run(args, without, mnist)
+
+
+if __name__ == "__main__":
+    main()

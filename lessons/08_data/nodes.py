@@ -1,0 +1,102 @@
+"""Lesson 03's network on all nodes of a job, by train.py: each rank reads files of its own.
+
+mpirun -np 2 python nodes.py --model cnn --size 32 --folder data/photographs --epochs 2
+"""
+
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
+
+import horovod.tensorflow.keras as hvd
+import tensorflow as tf
+from mpi4py import MPI
+
+from lessons.toolkit import data, photographs
+from lessons.toolkit.ranks import compare_images, enough_gpus, looking, ranks_heard
+from lessons.toolkit.record import Record, param_hash
+
+import train
+from make_parts import load_parts
+
+keras = tf.keras
+
+
+def command_line():
+    parser = photographs.command_line(__doc__, epochs=5, lr=0.001)
+    parser.add_argument("--folder", default="data/photographs", help="where the files are")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
+    train.start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    if args.size < 32:
+        sys.exit(f"--size {args.size}: at least 32 pixels" if rank == 0 else 1)
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    with looking(args.folder) as looks:
+        files = train.my_files(args.folder)
+    x_train, y_train, ids, samples = load_parts(args.folder, files)
+    counts = MPI.COMM_WORLD.allgather(len(ids))
+    steps = train.common_steps(counts, args.batch_size)
+    weight = train.last_weight(counts, args.batch_size, rank)
+    images = train.batches_of(x_train, y_train, args.batch_size, steps, weight)
+    cifar = data.load("cifar10", samples, args.test_samples)
+    test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
+
+    model = photographs.network(keras, args.model, args.size, size)
+    model.compile(
+        optimizer=train.make_optimizer(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    built = param_hash(model.trainable_variables)
+    train.start_alike(model)
+
+    record = Record(
+        "08",
+        args,
+        source="keras-nodes",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=cifar.facts,
+        image_size=args.size,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        built=built,
+        shard=ids,
+        labels=y_train,
+        lr=float(model.optimizer.learning_rate),
+    )
+    optimizer = train.make_optimizer(args.lr)
+    record.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
+    record.measure("ranks_that_looked", MPI.COMM_WORLD.allreduce(int(len(looks) > 0)), "ranks")
+    compare_images(record, (x_train, y_train), (cifar.x_train, cifar.y_train), MPI.COMM_WORLD)
+    model.fit(
+        photographs.prepare(tf, images, args.size),
+        epochs=args.epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],
+    )
+    os.makedirs("checkpoints", exist_ok=True)
+    files = train.save_checkpoint(model, f"checkpoints/{args.model}_{size}.weights.h5")
+    scores = model.predict(
+        photographs.prepare(tf, test.batch(args.batch_size), args.size), verbose=0
+    )
+    loss, accuracy = data.score(scores, cifar.y_test)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        files_written=files,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""What a run left of each lesson: the outputs of its cells, or a sentence why there are none."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.reading.files import read_files
+from lessons.execute.plan import read_lesson
+from lessons.folders import made_by_hand
+
+
+@dataclass(frozen=True)
+class Executed:
+    """One lesson that ran to its end, from the very files that are there now."""
+
+    outputs: tuple[list[Any], ...]  # what each cell printed and drew, in their order
+    profile: str
+    date: str  # of the run, as 2026-11-23
+    devices: tuple[str, ...]  # that its jobs' records name
+
+
+def look_up(runs: Path, source: Path) -> Executed | str:
+    """The executed lesson of `source`, a folder of solutions/, or a sentence why it is not used."""
+    import nbformat
+
+    name = source.name
+    # The second one with --batch, where a lesson runs inside a job of its own.
+    folders = (runs / name, runs / f"{name}_job" / name)
+    folder = next((one for one in folders if (one / "lesson.ipynb").is_file()), None)
+    if folder is None:
+        return f"{name} was not executed: there is no {runs / name}/lesson.ipynb."
+    try:
+        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+    except Exception as error:
+        return f"{name}: its executed lesson.ipynb is not a notebook: {str(error)[:100]}."
+    ours = [c for c in notebook.cells if "injected-parameters" not in c.metadata.get("tags", [])]
+    if problem := summed_up(runs, name) or failed(name, ours) or changed(folder, source, ours):
+        return problem
+    facts = notebook.metadata.get("papermill", {})
+    return Executed(
+        tuple(list(cell.get("outputs", [])) for cell in ours),
+        str(facts.get("parameters", {}).get("profile", "smoke")),
+        str(facts.get("start_time") or "")[:10],
+        devices(folder),
+    )
+
+
+def summed_up(runs: Path, name: str) -> str | None:
+    """A sentence if the run itself says that the lesson failed: a cell may have been cut short."""
+    try:
+        lessons = json.loads((runs / "summary.json").read_text(encoding="utf-8"))["lessons"]
+    except (OSError, ValueError, KeyError):
+        return None  # a folder without a summary: the notebook alone tells
+    for lesson in lessons:
+        if lesson["lesson"] == name and lesson["status"] != "passed":
+            reason = (lesson["error"].splitlines() or ["no reason given"])[0]
+            return f"{name} did not run to its end: {lesson['status']}, {reason}."
+    return None
+
+
+def failed(name: str, cells: list[Any]) -> str | None:
+    """A sentence if a cell raised an error, or if not all of them were executed."""
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, start=1):
+        facts = cell.metadata.get("papermill", {})
+        if facts.get("exception") or not facts.get("end_time"):
+            return f"{name} did not run to its end: it stopped in its cell {number} of {len(code)}."
+    return None
+
+
+def changed(folder: Path, source: Path, cells: list[Any]) -> str | None:
+    """A sentence if the lesson ran from other files than are there now."""
+    now = read_lesson(source)
+    for old, new in zip(cells, now.cells, strict=False):
+        if old.source != new.source:
+            first = next(iter(new.source.splitlines()), "")
+            return f"{source.name} was executed before lesson.py changed, at “{first}”."
+    if len(cells) != len(now.cells):
+        return f"{source.name} was executed before lesson.py changed, at its end."
+    for relative in made_by_hand(source):
+        ran = folder / relative
+        if relative.name == "lesson.py":
+            continue
+        if not ran.is_file() or ran.read_bytes() != (source / relative).read_bytes():
+            return f"{source.name} was executed before {relative} changed."
+    return None
+
+
+def devices(folder: Path) -> tuple[str, ...]:
+    records = read_files(sorted(folder.glob("*.out")))
+    return tuple(sorted({str(run.header["device"]) for run in records if run.header.get("device")}))

@@ -1,0 +1,66 @@
+"""The first page, and the contents: every lesson and every page of docs/, by who reads it."""
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+TEMPLATE = Path(__file__).with_name("front.md")
+
+# Captions of the contents, and the pages of docs/ below each. A page that is in none stands below
+# the last, so that a new one is never lost.
+GROUPS = {
+    "To look up": ("glossary",),
+    "For students": ("for-students", "install", "data"),
+    "For those who teach": (
+        *("grading", "rubrics", "giving-back", "formats-read", "rerun", "writing-a-lesson", "book"),
+    ),
+    "For those who run a cluster": (
+        *("sites", "box", "ondemand", "containers", "doctor", "foretell", "scale"),
+    ),
+    "How it is built": ("architecture", "run-record"),
+}
+SHORT = {"for-students": "For students"}  # its own title is that of the course
+
+
+def front_page(lessons: Mapping[str, Any], docs: Collection[str], more: Collection[str]) -> str:
+    """`lessons` is folder -> notebook, `docs` the names of the pages, `more` other pages."""
+    text = TEMPLATE.read_text(encoding="utf-8")
+    text = text.replace("@LESSONS@", lessons_table(lessons))
+    return text.replace("@CONTENTS@", contents(lessons, docs, more))
+
+
+def lessons_table(lessons: Mapping[str, Any]) -> str:
+    rows = ["| lesson | question |", "|---|---|"]
+    for folder, page in lessons.items():
+        title, question = title_and_question(page)
+        rows.append(f"| [{title}](lessons/{folder}/lesson.ipynb) | {question} |")
+    return "\n".join(rows)
+
+
+def title_and_question(page: Any) -> tuple[str, str]:
+    """Of the first cell: its heading, and the line in bold below it."""
+    text = page.cells[0].source
+    title = text.partition("\n")[0].removeprefix("# ")
+    question = re.search(r"^\*\*(.+?)\*\*$", text, re.MULTILINE | re.DOTALL)
+    return title, " ".join(question[1].split()) if question else ""
+
+
+def contents(lessons: Collection[str], docs: Collection[str], more: Collection[str]) -> str:
+    trees = [tree("Lessons", [f"lessons/{folder}/lesson" for folder in lessons])]
+    left = sorted(set(docs) - {name for names in GROUPS.values() for name in names})
+    for caption, names in GROUPS.items():
+        pages = [entry(name) for name in names if name in docs]
+        if caption == list(GROUPS)[-1]:
+            pages += [*map(entry, left), *(f"{Path(page).parent} <{page}>" for page in more)]
+        trees.append(tree(caption, pages))
+    return "\n\n".join(trees)
+
+
+def entry(name: str) -> str:
+    return f"{SHORT[name]} <docs/{name}>" if name in SHORT else f"docs/{name}"
+
+
+def tree(caption: str, pages: list[str]) -> str:
+    lines = ["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"]
+    return "\n".join(lines) if pages else ""

@@ -1,0 +1,113 @@
+"""A lesson as pages: the notebook with its outputs, and one for each program and job file."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lessons.book import outputs, withheld
+from lessons.book.cross_links import below_the_title, linked
+from lessons.book.executed import Executed
+
+NOTEBOOK = "lesson.ipynb"
+LANGUAGES = {".py": "python", ".sbatch": "bash", ".sh": "bash"}
+
+
+def lesson_page(
+    name: str,
+    page: Any,
+    solved: Any,
+    executed: Executed | None,
+    files: Mapping[Path, bytes],
+    lessons: Mapping[str, str],
+    expected: list[float] | None,
+) -> Any:
+    """The notebook `page` with outputs, links and the list of its files.
+
+    `solved` is the solutions' notebook, whose cells printed. `expected` are the answers that the
+    book keeps back; None, if it shows the solutions.
+    """
+    programs = [path.relative_to(name).as_posix() for path in files if path.parts[0] == name]
+    programs = [program for program in programs if program != NOTEBOOK]
+    nothing: tuple[list[Any], ...] = ([],) * len(page.cells)
+    ran = executed.outputs if executed else nothing
+    for cell, solution, printed in zip(page.cells, solved.cells, ran, strict=True):
+        if cell.cell_type == "markdown":
+            text = cell.source if cell is page.cells[0] else below_the_title(cell.source)
+            cell.source = linked(text, programs, lessons)
+            continue
+        if expected is not None and withheld.value_of_gap(solution.source):
+            printed = [output for output in printed if output["output_type"] != "execute_result"]
+        cell.outputs = notebook_outputs(
+            outputs.in_the_book(printed, lambda text: seen(text, name, files, expected))
+        )
+        tags = cell.metadata.get("tags", [])
+        cell.metadata = {"tags": [*tags, *scroll(cell.outputs)]}
+    page.cells[0].source += "\n\n" + run_note(executed, solutions=expected is None)
+    page.cells.append(files_cell(programs, name, files))
+    return page
+
+
+def seen(text: str, name: str, files: Mapping[Path, bytes], expected: list[float] | None) -> str:
+    if expected is None:
+        return text
+    return withheld.without_answers(withheld.program_text(text, name, files), expected)
+
+
+def notebook_outputs(shown: Iterator[Any]) -> list[Any]:
+    from nbformat import from_dict
+
+    return [from_dict(output) for output in shown]
+
+
+def scroll(shown: list[Any]) -> list[str]:
+    return ["output_scroll"] if outputs.is_long(shown) else []
+
+
+def run_note(executed: Executed | None, solutions: bool) -> str:
+    """Where the outputs come from, in one line below the title."""
+    if executed is None:
+        said = "This lesson was not executed for this book: its cells have no outputs."
+    else:
+        where = " and ".join(executed.devices) or "an unknown device"
+        said = f"Executed on {executed.date}, in the size `{executed.profile}`, on: {where}."
+        if not solutions:
+            said += (
+                " What you see below a cell the solution has printed;"
+                " what says `NotImplementedError` is yours to write."
+            )
+    return f":::{{container}} run-note\n{said} [The files](#files-of-this-lesson)\n:::"
+
+
+def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> Any:
+    from nbformat.v4 import new_markdown_cell
+
+    rows = [f"| [{one}]({one}.md) | {about(one, files[Path(name) / one])} |" for one in programs]
+    notebook = f"| {{download}}`{NOTEBOOK} <notebook/{NOTEBOOK}>` | this page, to work in |"
+    table = "\n".join(["| file | what it is |", "|---|---|", notebook, *rows])
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *(f"{one}.md" for one in programs), "```"])
+    return new_markdown_cell(f"## Files of this lesson\n\n{table}\n\n{tree}", id="files")
+
+
+def about(file: str, content: bytes) -> str:
+    """What a file says of itself: its first line, or how many tasks the job asks for."""
+    text = content.decode(errors="replace")
+    if file.endswith(".py"):
+        said = ast.get_docstring(ast.parse(text)) or ""
+        return said.partition("\n")[0].replace("|", "\\|")
+    if file.endswith(".sbatch"):
+        last = [line for line in text.splitlines() if line.strip()][-1]
+        return f"a job: `{last.strip()[:90]}`"
+    return ""
+
+
+def program_page(file: str, content: bytes) -> str:
+    """A page that shows a file; none of its text is read as markup."""
+    language = LANGUAGES.get(Path(file).suffix, "text")
+    return "\n".join(
+        [
+            f"# {file}\n",
+            f"A file of []({NOTEBOOK}). [Download](path:{file})\n",
+            f"```{{literalinclude}} {file}\n:language: {language}\n:linenos:\n```\n",
+        ]
+    )

@@ -1,0 +1,95 @@
+"""The outputs of a cell as they stand in the book: readable, in the dark too, of no machine."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lessons.execute.one_lesson import ESCAPES
+
+LONG = 30  # lines; a longer output scrolls in a box of its own
+
+# What TensorFlow says of itself as it starts, in red: no lesson speaks of it.
+NOISE = re.compile(r"WARNING: All log messages before absl|[IWE]\d{4} [\d:.]+ +\d+ \S+\.cc:\d+\]")
+
+# The machine that ran the lessons, wherever that was: its folders and who was logged in.
+PLACES = (
+    (re.compile(r"(?<![\w.])/[^\s'\",:;()]*?/(?=\d\d_[a-z0-9_]+/)"), "lessons/"),
+    (re.compile(r"(?<![\w.])/[^\s'\",:;()]*?/(?=\.venv\b)"), ""),
+    (re.compile(r"(?<![\w.])/[^\s'\",:;()]*/site-packages/"), ".venv/lib/site-packages/"),
+    (re.compile(r"(?<![\w.])/(?:home|Users|root|builds|tmp|var)/[^\s'\",:;()]*/"), "…/"),
+)
+ACCOUNTING = re.compile(r"^JobID\|User\|.*$", re.MULTILINE)
+QUEUE = re.compile(r"^ *JOBID .*?( +USER) .*$", re.MULTILINE)
+
+
+def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[Any]:
+    """Outputs for the page; `rewrite` is what becomes of each text before it is shown."""
+    for output in merged(outputs):
+        if output["output_type"] == "stream":
+            text = tidy(rewrite(output["text"]))
+            if output["name"] == "stderr":
+                text = "\n".join(line for line in text.split("\n") if not NOISE.match(line))
+            if text.strip():
+                yield output | {"text": text.strip("\n") + "\n"}
+        elif "data" in output:
+            yield output | {"data": shown(output["data"], rewrite), "metadata": {}}
+
+
+def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
+    """What was printed one piece after the other is one text."""
+    held: dict[str, Any] = {}
+    for output in map(dict, outputs):
+        if held and output.get("name") == held["name"]:
+            held["text"] += output["text"]
+            continue
+        if held:
+            yield held
+        held = output if output["output_type"] == "stream" else {}
+        if not held:
+            yield output
+    if held:
+        yield held
+
+
+def shown(data: dict[str, Any], rewrite: Callable[[str], str]) -> dict[str, Any]:
+    """A picture; or code in the page's own colours, which know dark from light; or plain text."""
+    if "image/png" in data:
+        return {"image/png": data["image/png"]}
+    text = tidy(rewrite(data.get("text/plain", "")))
+    if "text/html" in data and "highlight" in data["text/html"]:  # IPython's Code
+        language = "diff" if text.startswith("--- ") else "python"
+        return {"text/markdown": f"````{language}\n{text.rstrip()}\n````"}
+    return {"text/plain": text}
+
+
+def tidy(text: str) -> str:
+    text = ESCAPES.sub("", text)
+    for place, instead in PLACES:
+        text = place.sub(instead, text)
+    return without_user(text)
+
+
+def without_user(text: str) -> str:
+    """`you` in the tables of the queue and of the accounting."""
+    if ACCOUNTING.search(text):
+        text = re.sub(r"^(\d[\w.]*\|)[^|\n]*\|", r"\1you|", text, flags=re.MULTILINE)
+    if head := QUEUE.search(text):
+        end = head.end(1) - head.start()  # the column is flush right
+        lines = [
+            re.sub(r"\S+$", lambda who: "you".rjust(len(who[0])), line[:end]) + line[end:]
+            if re.match(r" *\d+ ", line)
+            else line
+            for line in text.split("\n")
+        ]
+        text = "\n".join(lines)
+    return text
+
+
+def is_long(outputs: list[Any]) -> bool:
+    """Whether a text is longer than a reader wants to scroll past."""
+    for output in outputs:
+        data = output.get("data", {})
+        text = output.get("text") or data.get("text/plain") or data.get("text/markdown") or ""
+        if text.count("\n") > LONG:
+            return True
+    return False

@@ -1,0 +1,92 @@
+"""What an executed solution printed and a reader without it must not find.
+
+A cell stands in the book as the students' edition has it, with what the solution printed below.
+Three kinds of outputs would give an exercise away: the text of a program, the value of a gap's own
+last line, and a number that a question of the lesson asks for.
+"""
+
+import ast
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lessons.edition.gaps import find_gaps, is_marker, without_solutions
+
+ANSWERED = "[withheld: this line answers a question of the lesson]"
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+FROM_TO = re.compile(r"--- (\d\d_\w+)/(\S+)\n\+\+\+ (\S+)\n")
+TELLING_DIGITS = 3  # a shorter number stands in too many lines by chance
+
+
+def program_text(text: str, lesson: str, students: Mapping[Path, bytes]) -> str:
+    """A printed program, or the diff of two, as it is printed where the gaps are gaps."""
+    if head := FROM_TO.search(text):
+        old, new = Path(head[1]) / head[2], Path(lesson) / head[3]
+        if old in students and new in students:
+            return text[: head.start()] + program_diff(students[old], students[new], head)
+    if any(is_marker(line) for line in text.splitlines()):
+        return without_solutions(text, "printed.py")
+    return text
+
+
+def program_diff(old: bytes, new: bytes, head: re.Match[str]) -> str:
+    """As the lessons' cells print it: without context, and without the gaps' lines."""
+    before, after = (program.decode().splitlines() for program in (old, new))
+    name = f"{head[1]}/{head[2]}"
+    lines = difflib.unified_diff(before, after, name, head[3], n=0, lineterm="")
+    return "\n".join(line for line in lines if "NotImplementedError" not in line) + "\n"
+
+
+def value_of_gap(solved: str) -> bool:
+    """Whether the last statement of a cell, whose value is shown below it, is a gap's own."""
+    gaps = find_gaps(solved, "lesson.py")
+    try:
+        last = ast.parse(solved).body[-1]
+    except (SyntaxError, IndexError):  # a cell of %magic, or an empty one
+        return False
+    return any(gap.begin < last.lineno < gap.end for gap in gaps)
+
+
+def expected_numbers(root: Path, lesson: str, open_text: str) -> list[float]:
+    """The numbers that questions of a lesson ask for, and that its own text does not state."""
+    import yaml
+
+    file = root / "autograder" / "rubrics" / "expected" / f"{lesson}.yaml"
+    if not file.is_file():
+        return []
+    values = yaml.safe_load(file.read_text(encoding="utf-8")).values()
+    numbers = [float(one) for one in values if isinstance(one, (int, float))]
+    return [
+        number
+        for number in numbers
+        if enough_digits(f"{number:.10g}")
+        and not any(answers(line, [number]) for line in open_text.splitlines())
+    ]
+
+
+def enough_digits(number: str) -> bool:
+    return len(number.replace(".", "").lstrip("0")) >= TELLING_DIGITS
+
+
+def without_answers(text: str, expected: Iterable[float]) -> str:
+    expected = list(expected)
+    lines = text.split("\n")
+    return "\n".join(ANSWERED if answers(line, expected) else line for line in lines)
+
+
+def answers(line: str, expected: list[float]) -> bool:
+    for token in NUMBER.findall(line):
+        digits = token.replace(",", "")
+        if not enough_digits(digits):
+            continue
+        unit = 10.0 ** -len(digits.partition(".")[2])
+        if any(abs(float(digits) - number) <= unit * 0.5001 for number in expected):
+            return True
+    return False
+
+
+def plain(output: Any) -> str:
+    """The text of an output, whatever kind it is."""
+    return str(output.get("text", "") or output.get("data", {}).get("text/plain", ""))

@@ -1,0 +1,44 @@
+"""When the course's files were last changed, as git knows: in a clone they are all of one hour."""
+
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
+    """Seconds since 1970: of a file's last commit; of one that git does not know so, its own."""
+    committed = commit_dates(root)
+    for name in changed_since(root):
+        committed.pop(name, None)
+    return {
+        name: committed[name] if name in committed else (root / name).stat().st_mtime
+        for name in names
+    }
+
+
+def commit_dates(root: Path) -> dict[str, float]:
+    """The latest commit comes first; a merge names what it changed itself."""
+    found: dict[str, float] = {}
+    when = 0.0
+    words = ("log", "--format=%x00%ct", "--name-only", "-z", "--no-renames", "--relative")
+    for part in git(root, *words).replace("\n", "\0").split("\0"):
+        if part.isdigit():
+            when = float(part)
+        elif part:
+            found.setdefault(part, when)
+    return found
+
+
+def changed_since(root: Path) -> list[str]:
+    return git(root, "diff", "--name-only", "-z", "--relative", "HEAD").split("\0")
+
+
+def git(root: Path, *words: str) -> str:
+    """Nothing where there is no git, or no clone."""
+    if not (root / ".git").exists():
+        return ""
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return done.stdout if done.returncode == 0 else ""

@@ -1,0 +1,58 @@
+"""Gaps whose solution students can read in what they are given: another lesson goes on from it, or
+looks ahead to it. That is meant, but who hands lessons out week by week has to know it."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from lessons.edition.gaps import find_gaps
+from lessons.folders import lesson_folders
+
+ENOUGH = 0.75  # of a gap's telling lines in one file
+# Lines that stand anywhere: a short one, a bare return, the head of a block.
+TELLS_NOTHING = re.compile(r"#.*|(?:\W*\w){0,7}\W*|return \w+|(?:for|if|else|with|try)\b.*:")
+PROGRAMS = (".py", ".ipynb", ".sbatch")
+
+
+def open_elsewhere(root: Path, texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """Exercise -> files of `texts`, squeezed as `release.readable` does, that hold its solution."""
+    lines = {name: set(text.splitlines()) for name, text in texts.items() if is_program(name)}
+    found: dict[str, list[str]] = {}
+    for number, telling in gaps_of(root):
+        for name, there in lines.items():
+            if sum(line in there for line in telling) >= ENOUGH * len(telling):
+                files = found.setdefault(number, [])
+                files += [name] if name not in files else []
+    return found
+
+
+def is_program(name: str) -> bool:
+    """Of a lesson: the checks have to know what they check."""
+    return name.startswith("lessons/") and "/toolkit/" not in name and name.endswith(PROGRAMS)
+
+
+def gaps_of(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """(exercise, its telling lines) of all gaps; without such a line nothing can be said."""
+    for folder in lesson_folders(root / "solutions").values():
+        for path in sorted(folder.glob("*.py")):
+            for gap in find_gaps(path.read_text(encoding="utf-8"), path.name):
+                told = telling_lines(gap.body)
+                if gap.number and told:
+                    yield gap.number, told
+
+
+def telling_lines(body: Iterable[str]) -> list[str]:
+    squeezed = dict.fromkeys(" ".join(line.split()) for line in body)
+    return [line for line in squeezed if not TELLS_NOTHING.fullmatch(line)]
+
+
+def in_words(found: Mapping[str, list[str]]) -> Iterator[str]:
+    """A line for each set of files, in the exercises' order."""
+    by_files: dict[tuple[str, ...], list[str]] = {}
+    for number in sorted(found, key=lambda number: (int(number.split(".")[0]), number)):
+        by_files.setdefault(tuple(found[number]), []).append(number)
+    if by_files:
+        yield "Gaps whose solution can be read elsewhere in it:"
+    for files, numbers in by_files.items():
+        short = ", ".join(file.removeprefix("lessons/") for file in files)
+        yield f"  {', '.join(numbers)}: {short}"

@@ -1,0 +1,157 @@
+"""The training of train.py with one line wrong, and what shows it: a run for each fault.
+
+python break_it.py --n-gpus 2 --without nothing scope mean
+"""
+
+import argparse
+import os
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
+
+import numpy as np
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+import train
+
+keras = tf.keras
+FAULTS = ("nothing", "scope", "batch", "rate", "mean")
+
+
+class MeanOfReplica(keras.losses.Loss):
+    """The mean over the images of one replica; the replicas' gradients are then added up."""
+
+    def __init__(self):
+        super().__init__(reduction="sum")
+
+    def call(self, labels, probabilities):
+        each = keras.losses.sparse_categorical_crossentropy(labels, probabilities)
+        return each / tf.cast(tf.size(labels), each.dtype)
+
+
+def compiled(model, lr, loss="sparse_categorical_crossentropy"):
+    model.compile(optimizer=keras.optimizers.SGD(lr), loss=loss, metrics=["accuracy"])
+    return model
+
+
+def build(without, strategy, args, lr):
+    """The network as in train.py; outside of the scope; or with a loss that sees one replica."""
+    if without == "scope":
+        return compiled(train.build_model(args.model, args.size), lr)
+    if without == "mean":
+        with strategy.scope():
+            return compiled(train.build_model(args.model, args.size), lr, MeanOfReplica())
+    return train.build_mirrored(strategy, args.model, args.size, lr)
+
+
+def batches(cifar, size, batch, seed):
+    """The same order in every run."""
+    pairs = tf.data.Dataset.from_tensor_slices((cifar.x_train, cifar.y_train))
+    return train.prepare(pairs.shuffle(len(cifar.y_train), seed=seed), size, batch)
+
+
+def first_step(model):
+    """A list, and a callback that fills it after the very first step: loss, parameters."""
+    found = []
+
+    def after_batch(number, logs):
+        if not found:
+            found.extend((float(logs["loss"]), model.get_weights()))
+
+    return found, keras.callbacks.LambdaCallback(on_batch_end=after_batch)
+
+
+def on_one_device(args, cifar, replicas):
+    """The parameters after one step of one device, which computes the whole batch alone."""
+    keras.utils.set_random_seed(args.seed)
+    model = compiled(train.build_model(args.model, args.size), args.lr * replicas)
+    whole = batches(cifar, args.size, args.batch_size * replicas, args.seed)
+    found, keeping = first_step(model)
+    model.fit(whole.take(1), verbose=0, callbacks=[keeping])
+    return found[1]
+
+
+def one_run(args, without, strategy, cifar, right):
+    replicas = strategy.num_replicas_in_sync
+    batch, lr = train.for_all(args.batch_size, args.lr, replicas)
+    if without == "batch":
+        batch = args.batch_size
+    if without == "rate":
+        lr = args.lr
+    keras.utils.set_random_seed(args.seed)
+    model = build(without, strategy, args, lr)
+    copies = [train.copies(strategy, v) for v in model.variables + model.optimizer.variables]
+    record = Record(
+        "05",
+        args,
+        source="break-it",
+        without=without,
+        params=model.count_params(),
+        optimizer="sgd",
+        dataset=cifar.facts,
+        replicas=min(len(each) for each in copies),
+        replicas_asked=args.n_gpus,
+        scaling="epoch",
+        global_batch=batch,
+        lr=lr,
+    )
+
+    found, keeping = first_step(model)
+    model.fit(
+        batches(cifar, args.size, batch, args.seed),
+        epochs=args.epochs,
+        verbose=0,
+        callbacks=[keeping, record.keras_callback()],
+    )
+    first_loss, weights = found
+    away = max(abs(a - b).max() for a, b in zip(weights, right, strict=True))
+    record.measure("first_loss", first_loss, "")
+    record.measure("away_after_one_step", float(away), "")
+    spread = max(np.ptp(train.copies(strategy, v), axis=0).max() for v in model.trainable_variables)
+    loss, accuracy = data.score(model.predict(cifar.x_test / 255, verbose=0), cifar.y_test)
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        params=model.get_weights(),
+        param_spread=float(spread),
+    )
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument(
+        "--without", nargs="+", default=FAULTS, choices=FAULTS, help="what to break"
+    )
+    parser.add_argument(
+        "--n-gpus", "--n_gpus", type=int, default=2, help="devices, each with a replica"
+    )
+    parser.add_argument("--model", default="cnn", choices=["cnn"], help="the network")
+    parser.add_argument("--size", type=int, default=32, choices=[32], help="pixels of a side")
+    parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=64, help="images a step, of a replica"
+    )
+    parser.add_argument("--lr", type=float, default=0.02, help="learning rate of one replica")
+    parser.add_argument("--train-samples", type=int, default=512, help="training images in use")
+    parser.add_argument("--test-samples", type=int, default=256, help="test images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    strategy = tf.distribute.MirroredStrategy(train.devices(args.n_gpus))
+    cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    right = on_one_device(args, cifar, strategy.num_replicas_in_sync)
+    for without in args.without:
+        one_run(args, without, strategy, cifar, right)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""Lesson 03's network on all nodes of a job, by the five steps of train.py.
+
+mpirun -np 2 python nodes.py --model cnn --size 32 --train-samples 512 --epochs 2
+"""
+
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
+
+import horovod.tensorflow.keras as hvd
+import tensorflow as tf
+
+from lessons.toolkit import data, photographs
+from lessons.toolkit.ranks import enough_gpus, ranks_heard
+from lessons.toolkit.record import Record, param_hash
+
+import checkpoint
+import train
+
+keras = tf.keras
+
+
+def command_line():
+    parser = photographs.command_line(__doc__, epochs=5, lr=0.001)
+    # 50,000 less 80: up to 256 ranks read equally many, so all sizes do the same work.
+    parser.add_argument("--train-samples", type=int, default=49920, help="training images in use")
+    return parser
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
+    train.start_horovod()
+    rank, size = hvd.rank(), hvd.size()
+    if args.size < 32 or args.train_samples < size:
+        asked = f"--size {args.size} --train-samples {args.train_samples}"
+        sys.exit(f"{asked}: at least 32 pixels, and an image for each rank" if rank == 0 else 1)
+    keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
+    cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
+    x_train, y_train, share = photographs.every_nth(cifar.x_train, cifar.y_train, rank, size)
+    images = tf.data.Dataset.from_tensor_slices((x_train, y_train)).shuffle(len(y_train))
+    test = tf.data.Dataset.from_tensor_slices((cifar.x_test, cifar.y_test))
+
+    model = photographs.network(keras, args.model, args.size, size)
+    model.compile(
+        optimizer=train.make_optimizer(args.lr),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+    )
+    built = param_hash(model.trainable_variables)
+    train.start_alike(model)
+
+    record = Record(
+        "07",
+        args,
+        source="keras-nodes",
+        params=model.count_params(),
+        optimizer="adam",
+        dataset=cifar.facts,
+        image_size=args.size,
+        rank=rank,
+        size=size,
+        local_rank=hvd.local_rank(),
+        built=built,
+        samples=share[1],
+        shard=share,
+        lr=float(model.optimizer.learning_rate),
+    )
+    optimizer = train.make_optimizer(args.lr)
+    record.measure("ranks_heard", ranks_heard(keras, optimizer, rank, size), "ranks")
+    model.fit(
+        photographs.prepare(tf, images.batch(args.batch_size), args.size),
+        epochs=args.epochs,
+        verbose=2 if rank == 0 else 0,
+        callbacks=[hvd.callbacks.MetricAverageCallback(), record.keras_callback(hvd.allgather)],
+    )
+    os.makedirs("checkpoints", exist_ok=True)
+    path = f"checkpoints/{args.model}_{size}.weights.h5"
+    new = f"checkpoints/new_{size}_{rank}.weights.h5"  # where this rank may write
+    with record.saving("checkpoints", hvd.allgather):
+        files = train.save_checkpoint(model, new)
+    if files:
+        checkpoint.finish(new, path)
+    scores = model.predict(
+        photographs.prepare(tf, test.batch(args.batch_size), args.size), verbose=0
+    )
+    loss, accuracy = data.score(scores, cifar.y_test)
+    if rank == 0:
+        print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(
+        test_loss=loss,
+        test_accuracy=accuracy,
+        files_written=files,
+        checkpoint_hash=checkpoint.params_in(path, model, hvd),
+    )
+
+
+if __name__ == "__main__":
+    main()

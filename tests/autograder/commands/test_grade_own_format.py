@@ -1,0 +1,52 @@
+"""A rubric that brings a format of its own, from outputs to grades."""
+
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.make_record import (
+    write_lines,
+)
+
+OURS = r"""
+lesson: "03"
+title: A program that prints in its own way
+points: 4
+formats:
+  - name: ours
+    lines:
+      - 'epoch (?P<epoch>\d+) of (?P<of>\d+) took (?P<seconds>[\d.]+) s'
+      - 'in the end (?P<test_accuracy>[\d.]+) %'
+runs:
+  ours: {where: {source: ours}, or_format: [ours]}
+checks:
+  - id: epochs
+    title: Two epochs
+    points: 1
+    require: [{metric: epochs, of: ours, at_least: 2}]
+  - id: accuracy
+    title: It learned
+    points: 3
+    require:
+      - {metric: test_accuracy, of: ours, at_least: 0.9}
+      - {metric: epoch_s, of: ours, at_most: {of_reference: 1.2}}
+"""
+
+
+def test_a_rubric_brings_its_own_format(tmp_path, grade):
+    def printed(seconds):
+        lines = [f"epoch {n} of 2 took {seconds} s" for n in (1, 2)]
+        return [*lines, "in the end 93.5 %"]
+
+    rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [OURS]).parent
+    write_lines(tmp_path / "solution" / "03" / "job_1.out", printed("2.00"))
+    words = ["calibrate", str(tmp_path / "solution"), "--rubrics", str(rubrics)]
+    site = tmp_path / "site.yaml"
+    calibrated = CliRunner().invoke(main, [*words, "--out", str(site)])
+    assert "epoch s of ours: 2 s" in calibrated.output
+    write_lines(tmp_path / "class" / "ada" / "03" / "job_1.out", printed("2.20"))
+    write_lines(tmp_path / "class" / "ben" / "03" / "job_1.out", printed("4.40"))
+    result = grade(tmp_path / "class", "--rubrics", rubrics, "--calibration", site)
+    assert [row[2:5] for row in result.table] == [
+        ["4/4", "graded", "unverified"],
+        ["1/4", "graded", "unverified"],
+    ]

@@ -1,0 +1,151 @@
+"""`autograder grade --self`: decided, missing, and what only the instructor can say."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from autograder.settings.rubric import FOLDER
+from tests.autograder.judging.test_scaling_rubric import study_lines
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+
+OWN = {key: RIGHT_ANSWERS[key] for key in RIGHT_ANSWERS if key.startswith("keras_")}
+
+
+def yourself(*words):
+    result = CliRunner().invoke(main, ["grade", "--self", *map(str, words)])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+# What was handed in, what is said, what is not said, and the exit code.
+CASES = {
+    "all of it": (
+        {},
+        ["8.67 of 10 points are there, 1.33 only your instructor can give (profile full)"],
+        ["are not yet", "Missing", "found:"],
+        0,
+    ),
+    "a wrong answer": (
+        {"answers": RIGHT_ANSWERS | {"keras_epoch_s": "99"}},
+        ["0.5 are not yet", "found: keras_epoch_s: 99", "asked: keras_epoch_s: what your own"],
+        ["1.05"],
+        1,
+    ),
+    "an answer whose truth is kept": (
+        {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
+        ["s4_epoch_s is right. To look at it again yourself: microseconds per sample"],
+        ["7.2", "which is not it"],
+        0,
+    ),
+    "no attempt, no hint": (
+        {"answers": {k: v for k, v in RIGHT_ANSWERS.items() if k != "s4_epoch_s"}},
+        ["Missing: s4_epoch_s: no answer", "0.33 are not yet"],
+        ["microseconds per sample"],
+        1,
+    ),
+    "no torch": (
+        {"torch": []},
+        ["Missing: no run of `torch` was handed in", "try: submit the job and hand in its output"],
+        [],
+        1,
+    ),
+    "small runs": (
+        {"keras": make_record(samples=12800, train_samples=12800), "torch": make_record(
+            source="torch", run="b" * 8, samples=12800, train_samples=12800)},
+        ["(profile smoke)", "If your course asks for full: --profile full"],
+        [],
+        None,
+    ),
+    "nothing yet": (
+        {"keras": [], "torch": [], "answers": {}},
+        ["Nothing found that can be graded", "try: hand in the lesson's folder with its outputs"],
+        ["✓", "Only your instructor"],
+        1,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_says_what_is_decided(tmp_path, case):
+    files, said, unsaid, code = CASES[case]
+    folder = hand_in(tmp_path / "02_serial", **files)
+    if not files.get("answers", True):
+        shutil.rmtree(folder)
+        folder.mkdir()
+    result = yourself(folder)
+    for words in said:
+        assert words in result.output, result.output
+    for words in unsaid:
+        assert words not in result.output
+    assert code in (None, result.exit_code)
+    assert not list(tmp_path.glob("grades*"))
+
+
+def test_it_says_the_same_without_an_instructors_files(tmp_path):
+    """As in the students' edition, which has no expected answers."""
+    folder = hand_in(tmp_path / "02_serial", answers=RIGHT_ANSWERS | {"s4_epoch_s": "99"})
+    rubrics = tmp_path / "rubrics"
+    shutil.copytree(FOLDER, rubrics, ignore=shutil.ignore_patterns("expected"))
+    here = yourself(folder, "--rubrics", rubrics)
+    assert (rubrics / "02.yaml").exists()
+    assert here.output == yourself(folder).output
+
+
+def test_where_it_looks(tmp_path, monkeypatch):
+    hand_in(tmp_path / "lessons" / "02_serial")
+    hand_in(tmp_path / "lessons" / "07_horovod", torch=[])
+    for name in ("toolkit", "03_baseline"):
+        (tmp_path / "lessons" / name).mkdir()
+    monkeypatch.chdir(tmp_path / "lessons" / "02_serial")
+    alone = yourself().output
+    assert alone.startswith("02 A serial program")
+    monkeypatch.chdir(tmp_path / "lessons")
+    both = yourself().output
+    assert "02 A serial program" in both
+    assert "07 Horovod" in both
+    assert "Nothing to grade yet in 03\n" in both
+    monkeypatch.chdir(tmp_path)  # the course's own folder
+    assert yourself().output == both
+    archive = shutil.make_archive(tmp_path / "02_serial", "zip", tmp_path / "lessons" / "02_serial")
+    assert yourself(archive).output == alone
+    assert yourself(tmp_path / "nowhere").exit_code == 2
+    assert "--self writes nothing" in yourself("--out", tmp_path / "out").output
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("locked", "Permission denied"), ("x" * 300, "File name too long")]
+)
+def test_where_it_may_not_look(tmp_path, monkeypatch, name, why):
+    look = Path.iterdir
+
+    def guarded(path):  # root may look everywhere
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path)
+
+    (tmp_path / "locked").mkdir()
+    monkeypatch.setattr(Path, "iterdir", guarded)
+    result = yourself(tmp_path / name)
+    assert result.exit_code == 2
+    assert f"cannot be looked into: {why}\n" in result.output
+
+
+def test_what_is_compared_with_the_site_is_named(tmp_path):
+    folder = hand_in(tmp_path / "02_serial")
+    said = "compared with what the solution reaches on your site"
+    assert said in yourself(folder, "--profile", "full").output
+    result = CliRunner().invoke(main, ["grade"])
+    assert result.exit_code == 2
+    assert "add --self for your own folder" in result.output
+
+
+def test_in_the_middle_of_a_lesson_without_a_size_the_conditions_decide(tmp_path):
+    folder = tmp_path / "12_scaling"
+    folder.mkdir()
+    lines = study_lines("strong", (1, 2))  # no point yet in either profile
+    (folder / "12_study_1.out").write_text("\n".join(map(str, lines)) + "\n")
+    assert "(profile smoke)" in yourself(folder).output

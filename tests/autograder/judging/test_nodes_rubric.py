@@ -1,0 +1,179 @@
+"""Lessons 07 to 09 in `full`: training on several nodes earns its points, and each thing that is
+not so loses them, with a reason."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from autograder.judging.hand_in import HandIn
+from autograder.judging.judge import judge
+from autograder.judging.runs_that_count import size_shortfall
+from autograder.records import Epoch, Number, Rank, Run
+from autograder.settings import rubric
+
+SAMPLES = {"07": 49920, "08": 50000, "09": 49920}
+SIZES = (1, 2, 4, 8)
+# Test accuracies after each epoch; with a larger batch they come later.
+ACCURACIES = (0.3, 0.45, 0.52, 0.55, 0.58, 0.6)
+
+
+def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
+    """A right run on so many ranks: 40 s for an epoch on one, nine tenths of the ideal on more."""
+    share = SAMPLES[lesson] // size
+    steps = math.ceil(share / 256)
+    seconds = 40 / size / (1 if size == 1 else 0.9)
+    late = {1: 0, 2: 0, 4: 1, 8: 1}[size]
+    epochs = tuple(
+        Epoch(
+            number,
+            Number(seconds),
+            steps,
+            SAMPLES[lesson],
+            train_loss=Number(2.1 - 0.15 * number),
+            val_accuracy=Number(ACCURACIES[max(0, number - 1 - late)]),
+            lr=0.001 * size,
+        )
+        for number in range(1, 7)
+    )
+    ranks = tuple(
+        Rank(
+            rank,
+            host=f"n{rank // per_node}",
+            local_rank=rank % per_node,
+            device=f"a GPU #{rank % per_node}",
+            samples=share,
+            shard=(rank, SAMPLES[lesson], size),
+            labels=(share // 10,) * 10,
+            built_hash=f"b{rank}",
+            start_hash="b0",
+            param_hash="p",
+            steps=steps,
+            ended=True,
+        )
+        for rank in range(size)
+    )
+    header = {
+        "lesson": lesson, "source": "keras-nodes", "model": "ResNet50V2", "params": 23_585_290,
+        "world_size": size, "ranks_asked": size, "scaling": "serial" if size == 1 else "epoch",
+        "local_batch": 256, "global_batch": 256 * size, "image_size": 128, "device": "a GPU",
+        "lr": 0.001 * size, "lr_base": 0.001, "precision": "float32",
+        "dataset": {"name": "cifar10", "synthetic": False, "train_samples": SAMPLES[lesson]},
+    }  # fmt: skip
+    told = {"ranks_heard": size, "ranks_that_looked": 1, "images_twice": 0, "images_missing": 0,
+            "images_foreign": 0}  # fmt: skip
+    measures = tuple({"name": name, "value": value, "unit": ""} for name, value in told.items())
+    end = {"param_spread": 0.0, "param_moved": 1.0, "files_found": 1, "checkpoint_hash": "p"}
+    return Run(
+        (f"{lesson}_nodes_{size}.out",), "record", "completed", workers=size, epochs=epochs,
+        ranks=ranks, test_accuracy=Number(0.6), total_seconds=Number(9 * seconds),
+        launch=f"{size}a", header=header, end=end, measures=measures,
+    )  # fmt: skip
+
+
+def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
+    """The run with other epochs, ranks, measures, or members of its header and end."""
+    for name in ("header", "end"):
+        more[name] = getattr(run, name) | more.get(name, {})
+    said = tuple(m | {"value": (measure or {}).get(m["name"], m["value"])} for m in run.measures)
+    return replace(
+        run,
+        measures=said,
+        epochs=tuple(replace(one, **(epoch(one) if epoch else {})) for one in run.epochs),
+        ranks=tuple(replace(one, **(rank(one) if rank else {})) for one in run.ranks),
+        **more,
+    )
+
+
+def check_of(lesson: str, runs: list[Run], profile: str = "full"):
+    asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
+    checks = judge(HandIn(asked, runs, {}, None, profile)).checks
+    return next((check for check in checks if check.id == "nodes"), None)
+
+
+@pytest.mark.parametrize("lesson", SAMPLES)
+def test_right_runs_on_two_nodes_earn_all(lesson):
+    check = check_of(lesson, [of_size(lesson, size) for size in SIZES])
+    assert check.score == check.points, check.found
+
+
+@pytest.mark.parametrize("lesson", SAMPLES)
+def test_each_kind_of_run_has_a_size_of_its_own(lesson):
+    """50,000 photographs are all there are; of MNIST's 60,000 digits they would be too few."""
+    asked = rubric.load_rubric(rubric.FOLDER / f"{lesson}.yaml")
+    hand_in = HandIn(asked, [], {}, None, "full")
+    run = of_size(lesson, 1)
+    others = [name for name in asked.runs if not name.startswith("nodes")]
+    assert size_shortfall(hand_in, "nodes", run) is None
+    assert size_shortfall(hand_in, "nodes-one", run) is None
+    assert {size_shortfall(hand_in, name, run) for name in others} == {(SAMPLES[lesson], 60000)}
+
+
+@pytest.mark.parametrize("lesson", SAMPLES)
+def test_smoke_asks_for_nothing_of_it(lesson):
+    assert check_of(lesson, [], "smoke") is None
+
+
+@pytest.mark.parametrize("lesson", SAMPLES)
+def test_without_such_a_run_it_is_not_done(lesson):
+    check = check_of(lesson, [])
+    assert (check.score, check.status) == (0, "failed")
+    assert "no run of `nodes` was handed in" in check.found
+
+
+def slow(one):
+    return {"seconds": Number(30.0)}
+
+
+def slowly(one):
+    return {"val_accuracy": Number(one.val_accuracy.value - 0.12)}
+
+
+# lessons, what the run on eight ranks was instead, words of the reason
+WRONG = {
+    "one node": ("07 08 09", {"rank": lambda r: {"host": "n0", "local_rank": r.rank}}, "hosts"),
+    "a GPU for two": (
+        "07 08",
+        {"rank": lambda r: {"device": f"a GPU #{r.rank // 2:08x}"}},
+        "distinct places",
+    ),
+    "fewer than asked": ("07 08 09", {"header": {"ranks_asked": 16}}, "ranks of nodes"),
+    "another network": ("07 08 09", {"header": {"params": 1_626_442}}, "parameters"),
+    "small pictures": ("07 08 09", {"header": {"image_size": 32}}, "image size"),
+    "the ranks ended unlike": ("07 08 09", {"end": {"param_spread": 0.2}}, "param spread"),
+    "all read all": ("07 09", {"rank": lambda r: {"shard": (0, 49920, 1)}}, "samples read twice"),
+    "files of another": ("08", {"measure": {"images_twice": 800}}, "images twice"),
+    "files of nobody": ("08", {"measure": {"images_missing": 800}}, "images missing"),
+    "each rank looked": ("08", {"measure": {"ranks_that_looked": 8}}, "ranks that looked"),
+    "not averaged": ("07 08", {"measure": {"ranks_heard": 1}}, "ranks heard"),
+    "started unlike": (
+        "07 08",
+        {"rank": lambda r: {"start_hash": r.built_hash}},
+        "start of rank 0",
+    ),
+    "the rate of one rank": ("07 09", {"header": {"lr": 0.001}}, "lr per worker"),
+    "no slower than it is": ("07 08", {"epoch": slow}, "efficiency"),
+    "never there": ("09", {"epoch": slowly}, "did not reach 0.5"),
+    "nothing learnt": ("07 08", {"epoch": lambda e: {"train_loss": Number(2.3)}}, "loss last"),
+    "a file of each": ("07", {"end": {"files_found": 8}}, "files found"),
+    "another's file": ("07", {"end": {"checkpoint_hash": "q"}}, "checkpoint"),
+}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name"),
+    [(lesson, name) for name, (lessons, *_) in WRONG.items() for lesson in lessons.split()],
+)
+def test_what_is_not_so_loses_points_with_a_reason(lesson, name):
+    _, change, reason = WRONG[name]
+    runs = [of_size(lesson, size) for size in SIZES]
+    check = check_of(lesson, [*runs[:-1], changed(runs[-1], **change)])
+    assert check.score < check.points
+    assert reason in check.found, check.found
+
+
+@pytest.mark.parametrize("lesson", SAMPLES)
+def test_two_sizes_are_no_study(lesson):
+    check = check_of(lesson, [of_size(lesson, size) for size in (1, 8)])
+    assert check.score < check.points
+    assert "2 sizes" in check.found

@@ -1,0 +1,173 @@
+"""Formats of a rubric written as template lines: what they take, leave and do not allow."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.errors import SettingsError
+from autograder.reading.files import read_bytes
+from autograder.reading.formats import template
+from autograder.reading.formats.custom import BadFormatError, load
+from autograder.reading.plain_summary import summary
+from autograder.records import Number
+from autograder.settings.rubric import FOLDER, load_rubric
+from tests.autograder.fuzz.invariants import check_facts
+
+OURS = (
+    "pass {epoch} of {of} begins{begins}",
+    "pass {epoch} took {seconds} s, loss {train_loss}",
+    "checked: {val_accuracy}%",
+    "finished on {workers} tasks after {total_seconds}{done}",
+)
+TEXT = """pass 1 of 2 begins
+pass 1 took 12.25 s, loss 0.5
+checked: 0.9%
+pass 2 of 2 begins
+pass 2   took 11.75 s, loss 0.25
+checked: 80.5%
+finished on 4 tasks after 0:00:25.5
+"""
+
+
+def read(text: str, *templates: str) -> dict:
+    (run,) = read_bytes({"job.out": text.encode()}, [load("ours", [], templates)])
+    return summary(run)
+
+
+def test_a_course_writes_its_format_as_its_program_prints_it():
+    said = read(TEXT, *OURS)
+    assert (said["format"], said["outcome"], said["workers"]) == ("ours", "completed", 4)
+    assert said["epoch_seconds"] == [12.25, 11.75]
+    assert said["final_train_loss"] == 0.25
+    assert said["final_val_accuracy"] == pytest.approx(0.805)
+    (run,) = read_bytes({"job.out": TEXT.encode()}, [load("ours", [], OURS)])
+    assert run.epochs[0].val_accuracy.value == pytest.approx(0.009)
+    assert run.total_seconds.value == 25.5
+    assert run.epochs[0].seconds.where.line == 2
+
+
+def test_a_run_that_was_cut_in_an_epoch_is_incomplete():
+    said = read("".join(TEXT.splitlines(keepends=True)[:4]), *OURS)
+    assert (said["outcome"], said["epochs"]) == ("incomplete", 1)
+
+
+def test_templates_and_patterns_go_together():
+    ours = load("ours", [r"checked: (?P<val_accuracy>[\d.]+)%"], OURS[1:2])
+    (run,) = read_bytes({"job.out": TEXT.encode()}, [ours])
+    assert [epoch.val_accuracy is not None for epoch in run.epochs] == [True, True]
+
+
+# A template, a line, and the fields' values; None: the line says nothing.
+LINES = [
+    ("loss {train_loss}", "step loss 0.25", {"train_loss": 0.25}),
+    ("loss {train_loss}", "val_loss 0.25", None),
+    ("loss {train_loss}", "loss 1.2.3", None),
+    ("loss {train_loss}", "loss 0.5, acc 0.7", {"train_loss": 0.5}),
+    ("loss {train_loss}.", "the loss 1.25.", {"train_loss": 1.25}),
+    ("loss {train_loss}", "loss nan", {"train_loss": None}),
+    ("loss {train_loss}", "loss twelve", None),
+    ("loss={train_loss},acc={train_accuracy}", "loss=1,acc=0.5", {"train_loss": 1.0}),
+    ("run,{epoch},{seconds},{train_loss}", "run,3,4.5,0.5", {"epoch": 3, "seconds": 4.5}),
+    ("time {seconds}", "time 3.5", {"seconds": 3.5}),
+    ("time {seconds}", "time 3.5s", {"seconds": 3.5}),
+    ("time {seconds}", "time 3 ms", None),
+    ("time {seconds}", "time 3 min", None),
+    ("time {seconds}", "time 3 s/epoch", None),
+    ("time {seconds} ms", "time 250 ms", {"seconds": 0.25}),
+    ("time {seconds} min", "time 2.5 min", {"seconds": 150.0}),
+    ("time {seconds} min", "time 2.5 minutes", None),
+    ("time {seconds}", "time 1:02:03", {"seconds": 3723.0}),
+    ("time {seconds}", "time 02:03.5", {"seconds": 123.5}),
+    ("epoch {epoch}/{of}", "epoch 3/9", {"epoch": 3, "of": 9}),
+    ("epoch {epoch}", "epoch 1.5", None),
+    ("epoch {epoch}", "epoch 3", {"epoch": 3}),
+    ("epoch {epoch}", "subepoch 3", None),
+    ("loss {any} mean {train_loss}", "loss 1 of 5 mean 2", {"train_loss": 2.0}),
+    ("loss {any} mean {train_loss}", "loss 1 of " + "5" * 200 + " mean 2", None),
+    ("{{loss}} {train_loss}", "{loss} 2", {"train_loss": 2.0}),
+    ("acc {train_accuracy} %", "acc 12.5 %", {"train_accuracy": 0.125}),
+    ("{throughput} samples/s", "at 123.5 samples/s", {"throughput": 123.5}),
+    ("{throughput} samples/s", "at 1.123.5 samples/s", None),
+]
+
+
+@pytest.mark.parametrize(("source", "line", "values"), LINES)
+def test_what_a_template_takes(source, line, values):
+    facts = template.load(source).read(line)
+    if values is None:
+        assert facts is None
+        return
+    found = {"epoch": facts.number, "of": facts.of, **facts.numbers}
+    for name, value in values.items():
+        number = found[name]
+        assert (number.value if isinstance(number, Number) else number) == value, name
+
+
+BAD = {
+    "epoch {epoc}": "did you mean {epoch}?",
+    "loss {0}": "there are: epoch, of,",
+    "loss {train_loss} {epoch}{of}": "{epoch}{of}: between two fields something has to be printed",
+    "loss {train_loss": "a brace is not closed",
+    "loss }train_loss": "a brace is not closed",
+    "a {epoch}": "it needs a word of 3 or more characters",
+    "epoch {any} nothing": "it has no field",
+    "a line without fields": "it has no field",
+    "": "it has no field",
+    "{any} loss {train_loss}": "at an end leave it away",
+    "epoch {epoch}, last {epoch}": "{epoch} stands twice",
+    "epoch {epoch}{begins} loss {train_loss}": "tells its number and no results",
+    "epoch {epoch}" + "x" * 300: "longer than 300",
+    "epoch {epoch}\nloss {train_loss}": "one template for each line",
+    "epoch {epoch}" + " x{any}" * 5 + " y": "more than",
+}
+
+
+@pytest.mark.parametrize(("source", "reason"), BAD.items())
+def test_bad_templates_are_refused_in_one_sentence(source, reason):
+    with pytest.raises(BadFormatError) as error:
+        load("ours", [], [source])
+    said = str(error.value)
+    assert said.startswith("format ours, template '")
+    assert reason in said
+    assert "\n" not in said.split("':", 1)[1]
+
+
+PIECES = st.sampled_from(
+    ["loss ", "x", " {any} a", ", ", " {train_loss}", " {epoch}/", "{seconds} s", "{val_accuracy}%"]
+)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(PIECES, max_size=9), st.sampled_from(["1 ", "1", "1.", "a", " a", "1:", "1e", "x,"])
+)
+def test_no_line_keeps_a_template_busy(pieces, filling):
+    """Not timed: a pattern that tries again and again would keep this test from ending."""
+    source = "loss " + "".join(pieces)
+    try:
+        reader = load("ours", [], [source])
+    except BadFormatError:
+        return
+    line = "loss " + filling * 500
+    check_facts(reader.read(line))
+    check_facts(reader.read("loss 1" * 200))
+
+
+def rubric_with(tmp_path, formats: str):
+    source = (FOLDER / "02.yaml").read_text()
+    (tmp_path / "02.yaml").write_text(f"{source}\nformats:\n{formats}\n")
+    return load_rubric(tmp_path / "02.yaml")
+
+
+def test_a_rubric_brings_a_template(tmp_path):
+    line = "'epoch {epoch} took {seconds} s, loss {train_loss}'"
+    rubric = rubric_with(tmp_path, f"  - name: ours\n    templates: [{line}]")
+    (own,) = rubric.formats
+    assert own.reader().read("epoch 3 took 2.5 s, loss 0.25").number == 3
+
+
+def test_a_rubric_with_a_bad_template_is_refused_with_its_line(tmp_path):
+    with pytest.raises(SettingsError, match=r"02\.yaml:\d+: .*did you mean \{epoch\}"):
+        rubric_with(tmp_path, "  - name: ours\n    templates: ['epoch {epoche} took']")
+    with pytest.raises(SettingsError, match=r"02\.yaml:\d+: .*1 to 20 templates or patterns"):
+        rubric_with(tmp_path, "  - name: ours")

@@ -1,0 +1,191 @@
+"""Other people's outputs, which lie outside of the repository, and what is true in each of them.
+
+They are looked for where COURSE_LOGS says, or in `logs` beside COURSE_DATA's folder, or in
+`../shared/logs`. `expected.json` beside them says what is true; where it says null, the output does
+not tell, and a reader that tells something is wrong.
+"""
+
+import json
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.reading.files import read_files
+from autograder.reading.plain_summary import summary
+from autograder.records import Run
+
+
+def logs_folder() -> Path | None:
+    if "COURSE_LOGS" in os.environ:
+        return Path(os.environ["COURSE_LOGS"])
+    beside = [Path(__file__).parents[4] / "shared" / "logs"]
+    if "COURSE_DATA" in os.environ:
+        beside.append(Path(os.environ["COURSE_DATA"]).parent / "logs")
+    return next((folder for folder in beside if (folder / "expected.json").exists()), None)
+
+
+LOGS = logs_folder()
+needs_logs = pytest.mark.skipif(LOGS is None, reason="no folder of other people's outputs here")
+
+Summary = dict[str, Any]
+
+
+def member(name: str) -> Callable[[Summary], Any]:
+    return lambda read: read.get(name)
+
+
+def element(name: str, place: int) -> Callable[[Summary], Any]:
+    return lambda read: read[name][place] if read.get(name) else None
+
+
+# What expected.json calls a fact, and where `autograder read --json` says it.
+FACTS: dict[str, Callable[[Summary], Any]] = {
+    "epochs": member("epochs"),
+    "epoch_seconds": member("epoch_seconds"),
+    "epoch_seconds_first": element("epoch_seconds", 0),
+    "epoch_seconds_last": element("epoch_seconds", -1),
+    "epoch_seconds_median_excl_first": member("epoch_seconds_median_after_first"),
+    "final_train_accuracy": member("final_train_accuracy"),
+    "final_val_accuracy": member("final_val_accuracy"),
+    "final_train_loss": member("final_train_loss"),
+    "final_val_loss": member("final_val_loss"),
+    "best_val_accuracy": member("best_val_accuracy"),
+    "test_accuracy": member("test_accuracy"),
+    "test_loss": member("test_loss"),
+    "total_seconds": member("total_seconds"),
+    "train_total_seconds": member("total_seconds"),
+    "run_seconds": member("total_seconds"),
+    "throughput_median_excl_first": member("throughput"),
+    "workers": member("workers"),
+    "job_id": member("job_id"),
+}
+# An epoch's time is derived here, as docs/formats-read.md says it is: a mean step times the steps.
+DERIVED = {("033", "epoch_seconds")}
+# What the output alone says of its end, where expected.json knows more from the job's other file.
+ALONE = {"044": ("incomplete",), "051": ("completed",), "060": ("incomplete",)}
+FOUR_IN_ONE = (
+    "060"  # four trainings of a job: its epochs are theirs together, and its end the last's
+)
+CLOSE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """How one file was read."""
+
+    file: str
+    right: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    outcome: str = ""  # right, unrecognised or wrong
+    said: str = ""  # the outcome
+
+
+def rows(logs: Path) -> list[Row]:
+    entries = json.loads((logs / "expected.json").read_text())
+    return [judge(logs, entry) for entry in sorted(entries, key=lambda entry: entry["id"])]
+
+
+def judge(logs: Path, entry: dict[str, Any]) -> Row:
+    read = [full_summary(run) for run in read_files([logs / entry["file"]])]
+    outcome, said = judge_outcome(entry, read)
+    row = Row(entry["file"], outcome=outcome, said=said)
+    for name, true, found in asked(entry, read):
+        if true is None and found in (None, []):
+            continue
+        if found in (None, []) or (isinstance(found, list) and None in found and found != true):
+            row.silent.append(name)
+        elif (entry["id"], name) in DERIVED:
+            continue
+        else:
+            (row.right if same(true, found) else row.wrong).append(name)
+    return row
+
+
+def full_summary(run: Run) -> Summary:
+    """What `autograder read --json` says, and a few numbers that a run has besides."""
+    extra: Summary = {}
+    last = run.epochs[-1] if run.epochs else run.unfinished
+    for name, number in (
+        ("final_val_loss", last and last.val_loss),
+        ("test_loss", run.test_loss),
+        ("total_seconds", run.total_seconds),
+    ):
+        extra[name] = None if number is None else number.value
+    return {**extra, **summary(run)}
+
+
+def asked(entry: dict[str, Any], read: list[Summary]) -> list[tuple[str, Any, Any]]:
+    """(fact, what is true, what was read). Of several runs a fact is a list, one for each."""
+    says = entry["expected"]
+    if entry["id"] == "030":
+        return many(thirteen(says), [r for r in read if r["outcome"] == "completed"])
+    if entry["id"] == "032":
+        first = dict(says["first_run"])
+        first["final_train_accuracy"] = first.pop("final_train_accuracy_percent") / 100
+        facts = [(name, first[name], FACTS[name](read[0])) for name in first]
+        same_in_all = [("runs", says["runs"], len(read)), ("workers", 1, read[0]["workers"])]
+        return [*facts, *same_in_all, ("epochs", [5] * 16, [run["epochs"] for run in read])]
+    if isinstance(says.get("runs"), list):
+        runs = [{**run, "workers": run["gpus"], "epochs": 3} for run in says["runs"]]
+        return many(runs, read)
+    whole = {**read[-1], "epochs": sum(run["epochs"] or 0 for run in read)}
+    last = whole if entry["id"] == FOUR_IN_ONE else read[0]
+    return [(name, says[name], FACTS[name](last)) for name in FACTS if name in says]
+
+
+def many(runs: Sequence[dict[str, Any]], read: Sequence[Summary]) -> list[tuple[str, Any, Any]]:
+    names = [name for name in FACTS if name in runs[0]]
+    facts = [(n, [run[n] for run in runs], [FACTS[n](r) for r in read]) for n in names]
+    return [("runs", len(runs), len(read)), *facts]
+
+
+def thirteen(says: dict[str, Any]) -> list[dict[str, Any]]:
+    """030's finished runs; the last one stands in words there."""
+    last = {"gpus": 4, "epochs": 5, "final_train_accuracy_percent": 21.424}
+    return [
+        {
+            "workers": run["gpus"],
+            "epochs": run["epochs"],
+            "final_train_accuracy": run["final_train_accuracy_percent"] / 100,
+        }
+        for run in (*says["completed_2epoch_runs"], last)
+    ]
+
+
+def judge_outcome(entry: dict[str, Any], read: list[Summary]) -> tuple[str, str]:
+    true = entry["expected"]["outcome"]
+    found = [run["outcome"] for run in read]
+    said = " ".join(f"{found.count(word)} {word}" for word in dict.fromkeys(found))
+    if entry["id"] == "030":
+        right = found.count("completed") == 13 and found.count("oom") == 3
+        return "right" if right else "wrong", said
+    found = found[-1:] if entry["id"] == FOUR_IN_ONE else found
+    said = said.removeprefix("1 ") if len(read) == 1 else said
+    accepted = {true, *ALONE.get(entry["id"], ())}
+    if "cancelled" in entry["expected"].get("outcome_detail", ""):
+        accepted = {"cancelled"}
+    if set(found) <= accepted:
+        return "right", said
+    if "unknown" in found:
+        return "unrecognised", said
+    # Until there was a word for it, what was not recognised was called incomplete.
+    unseen = set(found) == {"incomplete"} and read[0]["format"] == "unknown"
+    return "unrecognised" if unseen else "wrong", said
+
+
+def same(true: Any, found: Any) -> bool:
+    if isinstance(true, list):
+        return (
+            isinstance(found, list)
+            and len(found) == len(true)
+            and all(same(t, f) for t, f in zip(true, found, strict=True))
+        )
+    if isinstance(true, str) or true is None or found is None:
+        return bool(true == found)
+    return math.isclose(true, found, rel_tol=CLOSE, abs_tol=1e-9)

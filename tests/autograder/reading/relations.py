@@ -1,0 +1,151 @@
+"""What may be done to an output without changing what it says, and what its facts are then.
+
+A relation is a function from an output's bytes to other bytes, and what may differ between the
+facts of both. Nobody has to know what is true in an output to test by it, so it can be any output.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograder.reading.files import read_bytes
+from autograder.records import Epoch, Number, Run
+from tests.autograder.reading.known_outputs import LOGS
+
+HERE = Path(__file__).parent
+PLANTED = HERE.parents[1] / "lessons" / "planted" / "outputs"
+BIGGEST = 600_000  # bytes: of a longer output its beginning, up to a line's end, is taken
+
+Facts = dict[str, Any]
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+def facts(run: Run) -> Facts:
+    """All that is read of a run but where it stands."""
+    return {
+        "format": run.format,
+        "outcome": run.outcome,
+        "workers": run.workers,
+        "job_id": run.job_id,
+        "epochs": [epoch_facts(epoch) for epoch in run.epochs],
+        "unfinished": run.unfinished and epoch_facts(run.unfinished),
+        "epochs_done": run.epochs_done,
+        "ranks": len(run.ranks),
+        "launch": run.launch,
+        "chain_intact": run.chain_intact,
+        **{name: value(getattr(run, name)) for name in ("test_accuracy", "test_loss")},
+        **{name: value(getattr(run, name)) for name in ("throughput", "total_seconds")},
+    }
+
+
+def epoch_facts(epoch: Epoch) -> tuple[Any, ...]:
+    members = (field.name for field in dataclasses.fields(epoch) if field.name != "where")
+    return tuple(value(getattr(epoch, name)) for name in members)
+
+
+def value(thing: Any) -> Any:
+    return (thing.value, thing.half_width) if isinstance(thing, Number) else thing
+
+
+def read(data: bytes, name: str = "job.out") -> list[Facts]:
+    return [facts(run) for run in read_bytes({name: data})]
+
+
+def trained(run: Facts) -> bool:
+    """Whether more is known of it than how it ended."""
+    return bool(run["epochs"] or run["unfinished"] or run["epochs_done"] or run["ranks"])
+
+
+def differences(before: Facts, after: Facts, *, without: tuple[str, ...] = ()) -> list[str]:
+    """In words, to be read where a test fails. An end that was told by the last lines alone, of a
+    program of which nothing else is known, may become unknown where others speak behind it."""
+    if not trained(before) and (before["outcome"], after["outcome"]) == ("completed", "unknown"):
+        without = (*without, "outcome")
+    return [
+        f"{name}: {shown(before[name])} became {shown(after[name])}"
+        for name in before
+        if name not in without and before[name] != after[name]
+    ]
+
+
+def shown(thing: Any) -> str:
+    return f"{len(thing)} of {str(thing)[:80]}" if isinstance(thing, list) else str(thing)[:80]
+
+
+# --- outputs --------------------------------------------------------------------------------------
+
+
+def outputs() -> dict[str, bytes]:
+    """All outputs there are: samples of formats, what planted mistakes printed, other people's."""
+    found = {f"sample {path.stem}": path for path in (HERE / "formats" / "samples").iterdir()}
+    for path in PLANTED.rglob("*.txt"):
+        found[f"planted {path.parent.name} {path.stem}"] = path
+    if LOGS is not None:
+        found |= {f"log {path.name}": path for path in LOGS.glob("[0-9]*")}
+    return {name: beginning(found[name].read_bytes()) for name in sorted(found)}
+
+
+def beginning(data: bytes) -> bytes:
+    """With an end of its last line, so that what is put behind it is a line of its own."""
+    if len(data) > BIGGEST:
+        data = data[: data.rfind(b"\n", 0, BIGGEST) + 1]
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+# --- relations ------------------------------------------------------------------------------------
+
+
+def each_line(change: Callable[[bytes], bytes]) -> Callable[[bytes], bytes]:
+    def changed(data: bytes) -> bytes:
+        return b"".join(change(line) + b"\n" for line in data.split(b"\n")[:-1])
+
+    return changed
+
+
+def crlf(line: bytes) -> bytes:
+    return line if line.endswith(b"\r") else line + b"\r"
+
+
+def coloured(line: bytes) -> bytes:
+    """As a logger colours its lines; what is drawn anew is coloured within, not around."""
+    if not line.strip() or b"\r" in line or b"\b" in line or b":::ML" in line:
+        return line
+    return b"\x1b[32m" + line + b"\x1b[0m"
+
+
+def labelled(rank: int) -> Callable[[bytes], bytes]:
+    """As `srun --label` does: ahead of a line, also of one that is drawn anew."""
+    return lambda line: b"%d: " % rank + line
+
+
+def with_a_second_rank(data: bytes) -> bytes:
+    """Both labelled, both printing all lines."""
+    one, other = labelled(0), labelled(1)
+    return each_line(lambda line: one(line) + b"\n" + other(line))(data)
+
+
+NOISE = b"INFO:root: the queue holds nothing that is of interest here\n"
+MODULES = b"Loading python/3.11\n  Loading requirement: gcc/12 openmpi/4\n" + NOISE * 3
+
+
+@dataclasses.dataclass(frozen=True)
+class Relation:
+    """What is done to an output, and which facts may change by it."""
+
+    change: Callable[[bytes], bytes]
+    without: tuple[str, ...] = ()  # these may
+    records: bool = True  # it is asked of the course's own record, too
+
+
+RELATIONS: dict[str, Relation] = {
+    "line ends of another system": Relation(each_line(crlf)),
+    "colours": Relation(each_line(coloured)),
+    "a blank line after each": Relation(each_line(lambda line: line + b"\n")),
+    "srun --label on one rank": Relation(each_line(labelled(0))),
+    "a second rank, labelled": Relation(with_a_second_rank, without=("workers",), records=False),
+    "modules loaded ahead": Relation(lambda data: MODULES + data),
+    "words of the job file behind": Relation(lambda data: data + NOISE * 20),
+}

@@ -1,0 +1,143 @@
+"""What is done to an output on its way to the grader changes nothing that it says.
+
+Every output there is goes through every relation (relations.py): no table says what is true in
+each, only that it has to stay so, or has to become unknown.
+"""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.autograder.reading import relations
+from tests.autograder.reading.relations import RELATIONS, Facts, differences, read
+
+OUTPUTS = relations.outputs()
+FACTS = {name: read(data) for name, data in OUTPUTS.items()}
+# Whose runs say more than how they ended, and those of no record: a launch that stands twice in a
+# file is one launch, said twice.
+WITH_RUNS = sorted(name for name, runs in FACTS.items() if any(map(relations.trained, runs)))
+# Steps alone are another run than what stands beside them where a program began in between.
+ALONE = {name for name, runs in FACTS.items() if any(r["format"] == "steps" for r in runs)}
+BEGINS = b"Started training\n"
+RECORDED = {
+    name for name, data in OUTPUTS.items() if b'"namespace":"course"' in data.replace(b" ", b"")
+}
+PRINTED = sorted(name for name in WITH_RUNS if name not in RECORDED)
+# Of tagged lines each is one process's, whatever launcher wrote a rank ahead of it.
+UNTAGGED = sorted(name for name in PRINTED if b":::ML" not in OUTPUTS[name])
+SAMPLES = sorted(name for name in OUTPUTS if name.startswith("sample"))
+# The same cuts and interleavings each time: what a change of the reader breaks, it breaks at once.
+SETTINGS = settings(
+    derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+
+
+def compare(before: list[Facts], after: list[Facts], without: tuple[str, ...] = ()) -> list[str]:
+    if len(before) != len(after):
+        return [f"{len(before)} runs became {len(after)}"]
+    pairs = zip(before, after, strict=True)
+    return [line for one, other in pairs for line in differences(one, other, without=without)]
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_what_is_done_to_a_whole_output_changes_none_of_its_facts(relation):
+    asked = RELATIONS[relation]
+    broken = {}
+    for name, data in OUTPUTS.items():
+        if not asked.records and b":::ML" in data:
+            continue
+        found = compare(FACTS[name], read(asked.change(data)), asked.without)
+        if found:
+            broken[name] = found[:3]
+    assert not broken
+
+
+@settings(SETTINGS, max_examples=60)
+@given(name=st.sampled_from(sorted(OUTPUTS)), data=st.data())
+def test_cut_at_any_line_it_says_a_part_of_the_same(name, data):
+    lines = OUTPUTS[name].split(b"\n")[:-1]
+    cut = data.draw(st.integers(0, len(lines)))
+    kept = read(b"".join(line + b"\n" for line in lines[:cut]))
+    whole = FACTS[name]
+    assert len(kept) <= len(whole)
+    by_launch = {run["launch"]: run for run in whole if run["launch"]}
+    for place, run in enumerate(kept):
+        same = by_launch[run["launch"]] if run["launch"] else whole[place]
+        last = place == len(kept) - 1
+        # The last epoch's lines may be cut in their midst, a result's part of them not printed yet.
+        sure = run["epochs"][:-1] if last else run["epochs"]
+        assert sure == same["epochs"][: len(sure)]
+        assert len(run["epochs"]) <= len(same["epochs"])
+        if len(run["epochs"]) < len(same["epochs"]):
+            assert run["outcome"] != "completed"
+        if run["test_accuracy"] and not last and not run["launch"]:
+            assert run["test_accuracy"] == same["test_accuracy"]
+
+
+@settings(SETTINGS, max_examples=60)
+@given(name=st.sampled_from(PRINTED), data=st.data())
+def test_doubled_by_a_restart_the_last_run_is_the_whole_one(name, data):
+    """A job that was cut off and began anew into the same file. MLPerf's processes each say that
+    they begin: more of them, or again, tells only the run's start, which then stands between."""
+    lines = OUTPUTS[name].split(b"\n")[:-1]
+    cut = data.draw(st.integers(0, len(lines)))
+    begun = b"".join(line + b"\n" for line in lines[:cut])
+    if b"init_start" in begun and b"run_start" not in begun:
+        return
+    runs = read(begun + OUTPUTS[name])
+    assert len(runs) >= len(FACTS[name])
+    assert differences(FACTS[name][-1], runs[-1]) == []
+
+
+def goes_on(first: Facts, second: Facts) -> bool:
+    """Whether the second may be what the first, which was cut off, had still to say."""
+    cut = first["outcome"] not in ("completed", "failed", "oom") and second["epochs"]
+    same = first["format"] == second["format"] or first["launch"]
+    done = len(first["epochs"]) if first["launch"] else 0
+    return bool(
+        cut
+        and same
+        and (first["unfinished"] or first["launch"])
+        and (second["epochs"][-1][0] <= done + 1 or second["format"] == "hf-trainer")
+    )
+
+
+@settings(SETTINGS, max_examples=100)
+@given(first=st.sampled_from(WITH_RUNS), second=st.sampled_from(WITH_RUNS))
+def test_two_outputs_in_one_file_keep_their_runs(first, second):
+    """Job ids and workers said outside of a run are the file's, and two may contradict."""
+    if first == second or goes_on(FACTS[first][-1], FACTS[second][0]):
+        return
+    between = BEGINS if {first, second} & ALONE else b""
+    runs = read(OUTPUTS[first] + between + OUTPUTS[second])
+    kept = [run for run in runs if relations.trained(run)]
+    there = [run for name in (first, second) for run in FACTS[name] if relations.trained(run)]
+    assert compare(there, kept, ("job_id", "workers")) == []
+
+
+@settings(SETTINGS, max_examples=60)
+@given(name=st.sampled_from(UNTAGGED), seed=st.integers(0, 10**6))
+def test_labelled_ranks_in_any_order_are_the_first_rank(name, seed):
+    """Ranks are at most some lines apart; each rank's own lines stay in their order. Of a run that
+    ended before its first epoch only lines of the job tell, which all ranks print."""
+    dice, lines = random.Random(seed), OUTPUTS[name].split(b"\n")[:-1]
+    mixed, at = [], [0, 0]
+    while min(at) < len(lines):
+        rank = dice.randrange(2)
+        if at[rank] - at[1 - rank] > 3 or at[rank] == len(lines):
+            rank = 1 - rank
+        mixed.append(relations.labelled(rank)(lines[at[rank]]))
+        at[rank] += 1
+    there, found = (
+        [run for run in runs if relations.trained(run)]
+        for runs in (FACTS[name], read(b"\n".join(mixed) + b"\n"))
+    )
+    assert compare(there, found, ("workers",)) == []
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_second_rank_without_labels_line_by_line(name):
+    doubled = relations.each_line(lambda line: line + b"\n" + line)(OUTPUTS[name])
+    assert compare(FACTS[name], read(doubled), ("workers",)) == []

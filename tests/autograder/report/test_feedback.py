@@ -1,0 +1,177 @@
+"""What goes back to students: what to do next, once what repeats, and the forms of platforms."""
+
+import io
+import json
+import re
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.cli import main
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
+
+ROSTER = (
+    "student,name,email,canvas_id,moodle_id\n"
+    "ada,Ada Lovelace,ada@example.org,101,Participant 7\n"
+    "ben,Ben M.,ben@example.org,102,\n"
+    "dan,Dan O.,dan@example.org,104,\n"
+)
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback\n"
+    "Participant 7,Ada Lovelace,ada@example.org,Submitted,-,10.00,-,\n"
+    "Participant 4701,Ben_M. / Bo,ben@example.org,Submitted,-,10.00,-,\n"
+    "Participant 9,Dan O.,dan@example.org,No submission,-,10.00,-,\n"
+)
+WRONG = RIGHT_ANSWERS | {"s4_epoch_s": "9", "cpu_gpu_is_speedup": "yes"}
+
+
+@pytest.fixture
+def graded(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02")
+    hand_in(tmp_path / "class" / "ben" / "02", keras=make_record(job_id="5"), answers=WRONG)
+    (tmp_path / "class" / "dan").mkdir()
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    return grade(tmp_path / "class", "--roster", tmp_path / "roster.csv").folder
+
+
+def feedback(graded, *words):
+    roster = graded.parent / "roster.csv"
+    command = ["feedback", str(graded), "--roster", str(roster), *map(str, words)]
+    result = CliRunner().invoke(main, command)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def moodle_reads(name: str) -> tuple[str, str, str]:
+    """Participant, plugin and file as Moodle's own importer takes a path apart."""
+    parts = name.split("/")
+    _, participant, kind, plugin, rest = parts[0].split("_", 4)
+    assert participant.isdigit()
+    assert rest == ""
+    return participant, f"{kind}_{plugin}", "/".join(parts[1:])
+
+
+def test_moodle_finds_each_participant(graded):
+    sheet = graded.parent / "02-grades.csv"
+    sheet.write_text(WORKSHEET)
+    result = feedback(graded, "--moodle", sheet)
+    assert result.exit_code == 0, result.output
+    assert result.output.startswith("moodle-02-grades.zip: for 2 of 2 students\n")
+    packed = (graded / "feedback" / "moodle-02-grades.zip").read_bytes()
+    files = {moodle_reads(name): data for name, data in unpacked(packed).items()}
+    assert {key[:2] for key in files} == {(n, "assignfeedback_file") for n in ("7", "4701")}
+    page = files["4701", "assignfeedback_file", "feedback-02.html"].decode()
+    assert "Ben M." in page
+    assert "What to do next" in page
+    assert "Ada" not in page
+    feedback(graded, "--moodle", sheet)
+    assert (graded / "feedback" / "moodle-02-grades.zip").read_bytes() == packed
+
+
+# Names in Canvas's download, and which of them ben's feedback goes out under.
+CANVAS = [
+    (["mben_102_2002_02_serial.zip"], "mben_102_2002_02_serial.zip"),
+    (["mben_LATE_102_2002_train.py", "mben_LATE_102_2003_02.zip"], "mben_LATE_102_2003_02.zip"),
+    (["mben_102_2002_job_12.out", "mben_102_2003_lesson.ipynb"], "mben_102_2002_job_12.out"),
+    (["mben_102_2003_lesson.ipynb"], None),
+    (["eveeve_109_2003_02.zip", "mben_102_link.html"], None),
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), CANVAS)
+@pytest.mark.parametrize("packed", [True, False], ids=["zip", "folder"])
+def test_canvas_gets_the_names_that_it_gave(graded, names, expected, packed):
+    given = graded.parent / ("02-submissions.zip" if packed else "02-submissions")
+    if packed:
+        with zipfile.ZipFile(given, "w") as archive:
+            for name in names:
+                archive.writestr(name, "x")
+    else:
+        given.mkdir()
+        for name in names:
+            (given / name).write_text("x")
+    result = feedback(graded, "--canvas", given)
+    assert result.exit_code == 0, result.output
+    files = unpacked((graded / "feedback" / "canvas-02.zip").read_bytes())
+    assert list(files) == ([expected] if expected else [])
+    told = "for 1 of 2 students; not found there: ada" if expected else "for 0 of 2 students"
+    assert told in result.output
+    if expected and expected.endswith(".zip"):
+        assert set(unpacked(files[expected])) == {"feedback-02.html", "feedback-02.txt"}
+    elif expected:
+        assert "What to do next:\n1. " in files[expected].decode()
+
+
+def test_comments_for_canvas(graded):
+    result = feedback(graded, "--canvas-comments", "2")
+    assert result.exit_code == 0, result.output
+    data = json.loads((graded / "feedback" / "canvas-02-comments.json").read_text())["grade_data"]
+    assert set(data) == {"101", "102"}
+    assert data["101"]["text_comment"].endswith(": 10 of 10 points\n")
+    assert "1. " in data["102"]["text_comment"]
+
+
+MISTAKES = [
+    ([], "give --moodle, --canvas or --canvas-comments"),
+    (["--canvas-comments", "05"], "has no grades of lesson '05'"),
+    (["--canvas", "roster.csv"], "cannot be read as Canvas's zip"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES)
+def test_what_cannot_be_given_back_is_said(graded, monkeypatch, words, said):
+    monkeypatch.chdir(graded.parent)
+    result = feedback(graded, *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+# --- the page ---------------------------------------------------------------------------------
+
+
+def text_of(page: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.partition("<body>")[2]))
+
+
+def test_a_page_begins_with_what_to_do(graded):
+    page = text_of((graded / "students" / "ben.html").read_text())
+    head, _, rest = page.partition("What to do next")
+    assert "points in 1 lesson" in head
+    first, _, second = rest.partition(")")
+    assert first.strip() == "Microseconds per sample × 60,000 samples (0.33 points: 02, s4_epoch_s"
+    assert second.split(")")[0].endswith("(0.33 points: 02, cpu_gpu_is_speedup")
+    assert "Nothing is left to do" in text_of((graded / "students" / "ada.html").read_text())
+    assert "What to do next" not in text_of((graded / "students" / "ada.html").read_text())
+
+
+def test_what_is_typed_stands_as_code_and_never_as_backticks(tmp_path, grade):
+    answers = {"predict_accuracy": "0.97", "extra": "`</code><b onclick=x>`"}
+    hand_in(tmp_path / "class" / "ada" / "02", torch=[], answers=answers)
+    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
+    body = page.partition("<body>")[2]
+    assert "<code>id = value</code>" in body.partition("What to do next")[2].partition("</ol>")[0]
+    assert "no run of <code>torch</code>" in body
+    assert "`" not in body
+    assert "<b onclick" not in body
+
+
+def test_many_lessons_have_contents_and_say_once_what_repeats(tmp_path, grade):
+    for number in range(2, 9):
+        answers = {f"odd_{number}": "1"}
+        hand_in(tmp_path / "class" / "ada" / f"{number:02d}", torch=[], answers=answers)
+    out = grade(tmp_path / "class").folder
+    page = (out / "students" / "ada.html").read_text()
+    assert len(re.findall(r'href="#lesson-\d+"', page)) == 7
+    text = text_of(page)
+    assert text.count("write a line `id = value` for each into answers.txt") <= 7
+    assert text.count("check the spelling of these ids") == 1
+    shared = text.partition("Noticed in several lessons")[2].partition("Your runs")[0]
+    assert "Answers that this lesson does not ask (02, 03, 04, 05, 06, 07, 08)" in shared
+    assert '<details class="own"><summary>' in page

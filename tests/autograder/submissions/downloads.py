@@ -1,0 +1,199 @@
+"""A small class's hand-ins, as each platform hands them out; their outputs are kept ones.
+
+python -m tests.autograder.submissions.downloads FOLDER      # writes all of them
+"""
+
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+KEPT = Path(__file__).parents[2] / "lessons/planted/outputs"
+OUTPUTS = {"ada": "right", "ben": "right-in-uneven-batches", "zoe": "no-biases"}
+NAMES = {"ada": "Ada Lovelace", "ben": "Ben Meyer", "zoe": "Zoë Lee-Wei"}
+SORTED = {"ada": "lovelaceada", "ben": "meyerben", "zoe": "leeweizo"}  # as Canvas writes them
+MOODLE = {"ada": "4701", "ben": "4702", "zoe": "4703"}
+CANVAS = {"ada": "101", "ben": "102", "zoe": "103"}
+GITHUB = {"ada": "ada-l", "ben": "Benmey", "zoe": "zlw"}
+ROSTER = (
+    "student,name,email,login,canvas_id,sis_login,moodle_id,github\n"
+    "ada,Ada Lovelace,ada@example.org,al1,101,alove,Participant 4701,ada-l\n"
+    'ben,"Meyer, Ben",Ben.Meyer@example.org,bm2,102,bmeyer,Participant 4702,Benmey\n'
+    "zoe,Zoë Lee-Wei,zoe@example.org,zl3,103,zleewei,Participant 4703,zlw\n"
+    "kim,Kim Nobody-Else,kim@example.org,kn4,104,knobody,Participant 4704,kne\n"
+)
+ANSWERS = "predict_shuffled = yes\n"
+TIME = "2026-03-01 20:00:00.123456 UTC"
+
+Files = dict[str, bytes]
+
+
+def output(student: str) -> bytes:
+    return (KEPT / "01" / f"{OUTPUTS[student]}.out.txt").read_bytes()
+
+
+def work(student: str) -> Files:
+    """What a student hands in: an output, answers, a program, a notebook."""
+    return {
+        "01_numpy_1234.out": output(student),
+        "answers.txt": ANSWERS.encode(),
+        "lesson.ipynb": b"{}",
+    }
+
+
+def below(folder: str, files: Files) -> Files:
+    return {f"{folder}/{name}": data for name, data in files.items()}
+
+
+def packed(files: Files) -> bytes:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 3, 1, 20, 0, 0)), data)
+    return whole.getvalue()
+
+
+def zipped(student: str) -> bytes:
+    """As `lessons submit` packs it."""
+    return packed(below("01_learning", work(student)))
+
+
+# --- the platforms ----------------------------------------------------------------------------
+
+
+def moodle(end: str = "_") -> Files:
+    """Folders for files and for what was typed; ada has a zip, ben loose files, zoe both kinds."""
+    found: Files = {}
+    for student, name in NAMES.items():
+        home = f"{name}_{MOODLE[student]}_assignsubmission_"
+        files = {"work.zip": zipped(student)} if student == "ada" else work(student)
+        if student == "zoe":
+            del files["answers.txt"]
+            typed = b"<p>Dear teacher,<br>predict_shuffled: yes</p><p>zoe</p>"
+            found[f"{home}onlinetext{end}/onlinetext.html"] = typed
+        found |= below(f"{home}file{end}", files)
+    return found
+
+
+def moodle_flat() -> Files:
+    """Without folders."""
+    found: Files = {}
+    for student, name in NAMES.items():
+        start = f"{name}_{MOODLE[student]}_assignsubmission_"
+        found |= {f"{start}file_{one}": data for one, data in work(student).items()}
+        if student == "zoe":
+            typed = found.pop(f"{start}file_answers.txt")
+            found[f"{start}onlinetext_onlinetext.html"] = typed
+    return found
+
+
+def moodle_groups() -> Files:
+    """Each member's name behind that of the group."""
+    return {f"Team 1-{name}": data for name, data in moodle().items()}
+
+
+def canvas() -> Files:
+    """All files of all in one folder; ada was late with a zip, ben handed in loose files twice."""
+    found: Files = {"lovelaceada_LATE_101_2002_work.zip": zipped("ada")}
+    for number, (name, data) in enumerate(work("ben").items(), start=3001):
+        stem, dot, ending = name.rpartition(".")
+        again = f"{stem}-1{dot}{ending}" if name == "answers.txt" else name
+        found[f"meyerben_102_{number}_{again}"] = data
+    for number, (name, data) in enumerate(work("zoe").items(), start=4001):
+        found[f"leeweizo_103_{number}_{name}"] = data
+    found["leeweizo_103_text.html"] = b"<p>I was ill.</p>"
+    return found
+
+
+def gradescope() -> Files:
+    found: Files = {}
+    told = ""
+    for number, (student, name) in enumerate(NAMES.items(), start=9001):
+        found |= below(f"submission_{number}", work(student))
+        told += (
+            f"submission_{number}:\n  :submitters:\n  - :name: {name}\n    :sid: ''\n"
+            f"    :email: {student}@example.org\n  :created_at: 2026-03-01 20:00:00.123456789 Z\n"
+            "  :score: 0.0\n  :status: processed\n"
+        )
+    told = told.replace("ben@", "ben.meyer@")
+    return {"submission_metadata.yml": told.encode(), **found}
+
+
+def repositories(start: str) -> Files:
+    found: Files = {}
+    for student, login in GITHUB.items():
+        files = {**work(student), ".git/HEAD": b"ref: refs/heads/main\n", "README.md": b"x"}
+        found |= below(f"{start}-{login.lower()}", files)
+    return found
+
+
+def exchange() -> Files:
+    found: Files = {}
+    for student in NAMES:
+        files = {**work(student), "timestamp.txt": TIME.encode()}
+        found |= below(f"{student}+01_learning+{TIME}+8fK3_aZ-q0Lm", files)
+    return found
+
+
+def in_list() -> Files:
+    return {
+        name: data
+        for number, student in enumerate(NAMES, start=1)
+        for name, data in below(f"{number:02} {NAMES[student].split()[0]}", work(student)).items()
+    }
+
+
+# What is given to `autograder grade`: a folder or a zip of this name with these files.
+FORMS: dict[str, tuple[str, Callable[[], Files]]] = {
+    "Moodle's folders": ("HPC-Lab 1-88", moodle),
+    "Moodle's folders of later versions": ("HPC-Lab 1-88", lambda: moodle("")),
+    "Moodle's zip of the class": ("HPC-Lab 1-88.zip", moodle),
+    "Moodle without folders": ("HPC-Lab 1-88", moodle_flat),
+    "Moodle's groups": ("HPC-Lab 1-88", moodle_groups),
+    "Canvas's files": ("submissions", canvas),
+    "Canvas's zip of the class": ("submissions.zip", canvas),
+    "Gradescope's export": ("assignment_77_export", gradescope),
+    "Gradescope's export as a zip": (
+        "assignment_77_export.zip", lambda: below("assignment_77_export", gradescope())),
+    "GitHub Classroom": ("01-learning-submissions", lambda: repositories("01-learning")),
+    "GitHub Classroom, folder renamed": ("clones", lambda: repositories("01-learning")),
+    "Classroom 50": ("hpc-learning_submissions_2026_03_01_T_20_00_00", lambda: {
+        **repositories("hpc-learning"), "scores.csv": b"username\n"}),
+    "JupyterHub's exchange": ("inbound", exchange),
+    "JupyterHub's exchange, its course": ("hpc", lambda: below("inbound", exchange())),
+    "a list of students": ("class", in_list),
+    "a zip of students' folders": ("class.zip", lambda: below("class", {
+        name: data for student in NAMES
+        for name, data in below(f"{student}/01_learning", work(student)).items()})),
+    "a folder a lesson, of Moodle": ("term", lambda: below("01", moodle())),
+    "names for folders": ("class", lambda: {
+        name: data for student, whole in NAMES.items()
+        for name, data in below(whole.replace(" ", "_"), work(student)).items()}),
+    "addresses for folders": ("class", lambda: {
+        name: data for student in NAMES
+        for name, data in below(
+            f"{'ben.meyer' if student == 'ben' else student}@example.org", work(student)).items()}),
+}  # fmt: skip
+
+
+def write(folder: Path, name: str, files: Files) -> Path:
+    """A folder, or one zip, with these files."""
+    target = folder / name
+    if name.endswith(".zip"):
+        folder.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(packed(files))
+        return target
+    for inner, data in files.items():
+        path = target / inner
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return target
+
+
+if __name__ == "__main__":
+    home = Path(sys.argv[1])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "roster.csv").write_text(ROSTER)
+    for title, (name, make) in FORMS.items():
+        print(write(home / title, name, make()))

@@ -1,0 +1,169 @@
+"""Answers as students write them: read where it is sure what is meant, else shown, never lost."""
+
+import pytest
+
+from autograder.submissions.answers import as_answer, parse_answers, read_answers
+from autograder.submissions.loose_answers import call_in, from_page
+from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
+from tests.autograder.submissions.downloads import write
+
+IDS = {"keras_epoch_s", "predict_two_ranks", "a1"}
+BOTH = {"keras_epoch_s": "0.91", "predict_two_ranks": "no"}
+ONE = {"keras_epoch_s": "0.91"}
+
+# What stands in the file, and what is read.
+READ = {
+    "keras_epoch_s: 0.91": ONE,
+    "keras_epoch_s : '0.91'": ONE,
+    "- keras_epoch_s: 0.91": ONE,
+    "1. keras_epoch_s = 0.91": ONE,
+    "* **keras_epoch_s**: 0.91": ONE,
+    "**keras_epoch_s:** 0.91": ONE,
+    "`keras_epoch_s` = 0.91": ONE,
+    "keras_epoch_s := 0.91": ONE,
+    "keras_epoch_s -> 0.91": ONE,
+    "keras_epoch_s == 0.91": ONE,
+    "keras_epoch_s 0.91": ONE,
+    "keras_epoch_s is 0.91": ONE,
+    "keras_epoch_s,0.91": ONE,
+    "keras_epoch_s\t0.91": ONE,
+    "| keras_epoch_s | 0.91 |": ONE,
+    '{"keras_epoch_s": 0.91,\n "predict_two_ranks": "no"}': BOTH,
+    "keras_epoch_s: 0.91   # of my second run\npredict_two_ranks: no": BOTH,
+    'answers.note(keras_epoch_s=0.91, predict_two_ranks="no")': BOTH,
+    "answers.note(\n    keras_epoch_s=0.91,\n    predict_two_ranks='no',\n)": {
+        "keras_epoch_s": "0.91,", "predict_two_ranks": "'no',"},
+    'note("answers.txt", keras_epoch_s=0.91)': ONE,
+    "answers.note(keras_epoch_s=seconds[2])": {},
+    "keras epoch s is 0.91": {},
+    "Note: I was ill": {},
+    "the epoch took 0.91 s": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "read"), READ.items())
+def test_what_is_read(text, read):
+    unread = []
+    answers, findings = parse_answers(text.encode(), "answers.txt", IDS, unread)
+    assert {key: answer.text for key, answer in answers.items()} == read
+    assert bool(unread) == bool(findings) == (not read)
+
+
+def test_a_line_as_asked_counts_before_another_form_of_it():
+    text = (
+        b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_two_ranks: no\npredict_two_ranks = no\n"
+    )
+    unread = []
+    answers, findings = parse_answers(text, "answers.txt", IDS, unread)
+    assert {key: answer.text for key, answer in answers.items()} == BOTH
+    assert [line.text for line in unread] == ["keras_epoch_s: 0.7"]
+    assert [finding.title for finding in findings] == ["A line of the answers could not be read"]
+    twice, findings = parse_answers(b"a1: 3\n- a1: 4\n", "answers.txt", IDS)
+    assert twice == {}
+    assert findings[0].title == "`a1` is answered twice"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value"),
+    [
+        ("0.91s", "s", 0.91), ("0.91 sec", "s", 0.91), ("0.91 seconds.", "s", 0.91),
+        ("910 ms", "s", 0.91), ("1.5 min", "s", 90), ('"0.91"', "s", 0.91), ("“0,91”", "s", 0.91),
+        ("~0.91", "s", 0.91), ("about 0.91 s", "s", 0.91), ("0.91,", "s", 0.91),
+        ("43,902 images/s", "samples/s", 43902), ("43 902 img/sec", "samples/s", 43902),
+        ("12 GB per second", "GB/s", 12), ("12 TFLOP/s", "GFLOP/s", 12000), ("2 GB", "MB", 2000),
+        ("1.9x", "", 1.9), ("1.9 times", "", 1.9), ("60 000", "", 60000), ("60’000", "", 60000),
+        ("5 %", "", 0.05), ("−3", "", -3),
+        ("0.9-1.0", "s", None), ("0.9 or 1.0", "s", None), ("nan", "s", None), ("1/3", "", None),
+        ("3 apples", "s", None), ("5 GB", "s", None), ("1.2.3", "s", None),
+        ("0.9 s/epoch", "", None), ("", "s", None), ("seconds[2]", "s", None),
+    ],
+)  # fmt: skip
+def test_numbers_with_quotes_and_units(text, unit, value):
+    assert as_answer(text, unit) == (value if value is None else pytest.approx(value))
+
+
+@pytest.fixture
+def ada(tmp_path, grade):
+    """Grade lesson 02 of ada, with her answers in some file; her points and her page."""
+
+    def command(name: str, data: bytes, **more: bytes):
+        folder = hand_in(tmp_path / "class" / "ada" / "02")
+        (folder / "answers.txt").unlink()
+        write(tmp_path / "class/ada", "02", {name: data, **more})
+        result = grade(tmp_path / "class")
+        (line,) = result.table
+        return line[2], (result.folder / "students" / "ada.html").read_text(), line[-1]
+
+    return command
+
+
+LINES = "\n".join(f"{key} = {value}" for key, value in RIGHT_ANSWERS.items()).encode()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["answers.txt.txt", "Answers.TXT", "answers (1).txt", "answers-2.txt", "answers", "answer.txt",
+     "answers.md", "answers_ada.txt", "my_answers.txt", "answers.text"],
+)  # fmt: skip
+def test_a_file_that_is_nearly_called_so(ada, name):
+    assert ada(name, LINES)[0] == "10/10"
+
+
+def test_answers_in_other_words_count_as_those_of_the_notebook(ada):
+    lines = [f'- {key}: "{value}"' for key, value in RIGHT_ANSWERS.items()]
+    text = "\n".join(lines).replace('"1.05"', "1.05 seconds").replace('"57142.9"', "57142.9 img/s")
+    assert ada("answers.txt", text.encode())[0] == "10/10"
+    pasted = ", ".join(f"{key}={value!r}" for key, value in RIGHT_ANSWERS.items())
+    assert ada("answers.txt", f"answers.note({pasted})".encode())[0] == "10/10"
+
+
+def test_an_exact_name_counts_before_a_draft(ada):
+    points, page, _ = ada("answers.txt", LINES, **{"answers_old.txt": b"keras_epoch_s = 7\n"})
+    assert points == "10/10"
+    assert "Only answers.txt counts, and not what lies beside it" in page
+    assert "answers_old.txt" in page
+
+
+@pytest.mark.parametrize("name", ["answers.docx", "Answers Ada.pdf", "answers.rtf"])
+def test_a_file_that_cannot_be_read_is_named(ada, name):
+    _, page, look = ada(name, b"PK")
+    assert look.startswith("Answers lie in a file that is not read")
+    assert name in page
+
+
+def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
+    text = LINES.replace(b"keras_epoch_s = 1.05", b"keras epoch s was 1.05 in my run")
+    points, page, _ = ada("answers.txt", text)
+    assert points != "10/10"
+    found = "no answer that could be read, but this line: keras epoch s was 1.05 in my run"
+    assert found in page
+    assert "A line of the answers could not be read" in page
+
+
+def test_what_was_typed_into_a_page_is_read_as_text(tmp_path):
+    page = tmp_path / "onlinetext.html"
+    page.write_text(
+        "<p>Dear teacher, 1 &lt; 2</p><p>keras_epoch_s: 0.91<br>predict_two_ranks = &quot;no&quot;"
+    )
+    answers, findings = read_answers(page, page.name, IDS)
+    assert {key: answer.text for key, answer in answers.items()} == {
+        "keras_epoch_s": "0.91", "predict_two_ranks": '"no"'}  # fmt: skip
+    assert findings == []
+
+
+def test_long_answers_take_no_longer_than_their_length():
+    """Not timed: work that grows with the square of a line would keep this test from ending."""
+    many = 500_000
+    assert len(call_in(f"note({'a=1,' * many})")) == many
+    assert call_in(f"note({'a=1,' * many}b=c[0])") == []
+    assert call_in("note(a=1" + ")" * many) == [("a", "1")]
+    assert from_page("<" * many) == "<" * many
+    assert from_page("<br" * many + ">") == "<br" * (many - 1) + "\n"
+    assert from_page("1 < 2<br>a: <b>3</b>") == "1 < 2\na: 3"
+
+
+def test_other_lessons_answers_in_one_file_are_no_misreading(tmp_path, grade):
+    write_lines(tmp_path / "class/ada/02/job_1.out", make_record())
+    write_lines(tmp_path / "class/ada/02/answers.txt", ["predict_shuffled: yes"])
+    page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
+    assert "could not be read" not in page

@@ -1,0 +1,144 @@
+"""What platforms hand out of what the ten students handed in, and the instructor's own files."""
+
+from pathlib import Path
+
+from tests.autograder.submissions.downloads import packed, write
+from tests.autograder.term.hand_ins import (
+    PEOPLE,
+    Files,
+    answers,
+    as_text,
+    below,
+    from_a_terminal,
+    outputs,
+    renamed,
+    work,
+)
+
+# As a spreadsheet in German writes it: semicolons, and a mark that says UTF-8.
+ROSTER = "\ufeffstudent;name;email;login;canvas_id;sis_login;moodle_id;github\r\n" + "".join(
+    f"{one};{name};{one}@example.org;u{canvas};{canvas};l{canvas};Participant {moodle};{github}\r\n"
+    for one, (name, canvas, moodle, github) in PEOPLE.items()
+)
+POLICY = """\
+due:
+  "01": 2026-03-08T23:59+01:00
+  "02": 2026-03-15T23:59+01:00
+  "07": 2026-03-22T23:59+01:00
+penalty_a_day: 10%
+latest_days: 7
+"""
+TIMES = (  # neither Moodle's nor Canvas's downloads tell them
+    "student,lesson,time\nben,01,2026-03-10T20:00+01:00\nfinn,02,2026-03-17T09:00+01:00\n"
+)
+EXTENSIONS = "student,lesson,days,reason\nFinn Müller-Groß,2,2,ill\n"
+GROUPS = "group,student,lesson\nteam 1,dan,07\nteam 1,Eva Lindqvist,07\n"
+PSEUDONYMS = "student,pseudonym\nada,quick fox\nben,snail\nzoe,3 < 4\n"
+
+
+def moodle_of_01() -> Files:
+    """Its folders. ivo has no biases in his net; kim copied the output out of a terminal; zoe's
+    work lies in a folder of her naming; finn's editor hides endings."""
+    found: Files = {}
+    for student, (name, _, moodle, _) in PEOPLE.items():
+        files = work("01", student, {"right": "no-biases"} if student == "ivo" else {})
+        if student == "kim":
+            files = from_a_terminal(files)
+        if student == "zoe":
+            files = below("Lesson 1", files)
+        if student == "finn":
+            files = renamed(files, "answers.txt", "answers.txt.txt")
+        if student == "ada":
+            files = {"01_learning.zip": packed(below("01_learning", files))}
+        found |= below(f"{name}_{moodle}_assignsubmission_file_", files)
+    return found
+
+
+def canvas_of_02() -> Files:
+    """All files in one folder; gil handed in nothing, ben late, dan into the wrong folder. hana
+    counted the test images too, when she stated her speed."""
+    found: Files = {}
+    for student, (name, canvas, _, _) in PEOPLE.items():
+        if student == "gil":
+            continue
+        files = work("02", student)
+        if student == "hana":
+            own = answers("02", outputs("02", student))
+            too_fast = f"{float(own['keras_throughput']) * 22800 / 12800:.0f}"
+            files["answers.txt"] = as_text(own | {"keras_throughput": too_fast})
+        sortable = "".join(filter(str.isalpha, "".join(reversed(name.split(maxsplit=1)))))
+        late = "_LATE" if student in ("ben", "finn") else ""
+        start = f"{sortable.casefold()}{late}_{canvas}"
+        if student in ("ada", "dan", "zoe"):
+            folder = {"dan": "hw02", "zoe": "Lektion 2"}.get(student, "02_serial")
+            files = {"work.zip": packed(below(folder, files))}
+        for at, (called, data) in enumerate(files.items()):
+            found[f"{start}_{int(canvas) * 100 + at}_{called}"] = data
+    return found
+
+
+def clones_of_07() -> Files:
+    """GitHub Classroom's, each a repository; eva works with dan and handed in nothing."""
+    found: Files = {}
+    for student, (_, _, _, github) in PEOPLE.items():
+        if student in ("eva", "gil", "hana", "zoe"):
+            continue
+        files = {**work("07", student), ".git/HEAD": b"ref: refs/heads/main\n"}
+        found |= below(f"07-horovod-{github.lower()}", files)
+    return found
+
+
+def gradescope_of_07() -> Files:
+    """hana and zoe joined late, and handed in on Gradescope."""
+    found: Files = {}
+    told = ""
+    for number, student in enumerate(("hana", "zoe"), start=9001):
+        found |= below(f"submission_{number}", work("07", student))
+        told += (
+            f"submission_{number}:\n  :submitters:\n  - :name: {PEOPLE[student][0]}\n"
+            f"    :sid: ''\n    :email: {student}@example.org\n"
+            "  :created_at: 2026-03-21 20:00:00.123456789 Z\n  :status: processed\n"
+        )
+    return {"submission_metadata.yml": told.encode(), **found}
+
+
+def moodle_again() -> Files:
+    """ivo mended his net and handed in once more, in time for what was left of it."""
+    name, _, moodle, _ = PEOPLE["ivo"]
+    files = outputs("01", "ivo", again=1)
+    files["answers.txt"] = as_text(answers("01", files))
+    return below(f"{name}_{int(moodle) + 100}_assignsubmission_file_", files)
+
+
+DOWNLOADS = {  # as they are called when they come down
+    "01": ("HPC-Lab 1-88", moodle_of_01),
+    "02": ("submissions.zip", canvas_of_02),
+    "07": ("07-horovod-submissions", clones_of_07),
+    "07 on Gradescope": ("assignment_77_export", gradescope_of_07),
+    "01 again": ("HPC-Lab 1 (second try)-93", moodle_again),
+}
+
+
+def download(home: Path, which: str) -> Path:
+    name, files = DOWNLOADS[which]
+    return write(home / "downloads", name, files())
+
+
+# --- what platforms want back -------------------------------------------------------------------
+
+
+def worksheet(assignment: int = 4700) -> str:
+    """Moodle's, of one assignment."""
+    return "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback\n" + "".join(
+        f"Participant {moodle},{name},{one}@example.org,Submitted,-,100.00,\n"
+        for one, (name, _, moodle, _) in PEOPLE.items()
+    )
+
+
+def gradebook() -> str:
+    """Canvas's, with an assignment of ours at twice the points and one that is none of ours."""
+    return (
+        "Student,ID,SIS User ID,SIS Login ID,Section,02 Serial (5502),Essay (5509)\n"
+        "    Points Possible,,,,,20,5\n"
+        + "".join(f"{name},{canvas},,l{canvas},A,,4\n" for name, canvas, _, _ in PEOPLE.values())
+    )

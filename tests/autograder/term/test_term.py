@@ -1,0 +1,284 @@
+"""After each stage of the term: what its instructor and its students would rely on."""
+
+import csv
+import html
+import io
+import json
+import re
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.autograder.term.hand_ins import PEOPLE
+from tests.autograder.term.play import Stage, play
+
+Points = dict[tuple[str, str], float | None]
+STAGES = ("week 1", "week 2", "week 3", "asked", "answered", "again", "end", "once more")
+
+
+def all_of(lesson: str, **other: float | None) -> Points:
+    return {(one, lesson): other.get(one, 10.0) for one in PEOPLE}
+
+
+# What each stage adds or changes; everything else has to stay as it was.
+NEW: dict[str, Points] = {
+    "week 1": all_of("01", ben=8.0, ivo=7.0, kim=2.0),
+    "week 2": all_of("02", gil=None, hana=9.5),
+    "week 3": all_of("07", gil=None, ben=8.89),
+    "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.5},  # granted, and not
+    "again": {("ivo", "01"): 10.0},
+}
+TERMINAL = "This is a copy from a terminal, and not the file that the job wrote"
+LATE = "The platform marked this as late, and does not say how late"
+# What is found besides lost points, in the third week: all of it, and of nobody else.
+NOTICED = {
+    ("kim", "01"): [TERMINAL],
+    ("ben", "02"): [LATE],
+    ("eva", "07"): ["Handed in by dan, for the group"],
+}
+ADJUSTED = {
+    ("ben", "01"): ["handed in 2 days late", "2 points less for 2 late days"],
+    ("finn", "02"): ["extension of 2 days: ill"],
+}
+UNTIMED = "time of handing in unknown, taken as on time"
+
+
+@pytest.fixture(scope="module")
+def term(tmp_path_factory) -> dict[str, Stage]:
+    return dict(play(tmp_path_factory.mktemp("term")))
+
+
+def text_of(page: str) -> str:
+    """What is read on a page."""
+    body = page.partition("<body")[2].partition("<script")[0]
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body)))
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def unpacked(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def names_of_others(student: str) -> list[str]:
+    return [name for one, (name, *_) in PEOPLE.items() if one != student]
+
+
+# --- before it is graded ------------------------------------------------------------------------
+
+
+def test_what_is_released_has_gaps_and_no_later_weeks(term):
+    given = term["release"]
+    assert given.code == 0
+    lessons = sorted(path.name for path in (given.folder / "lessons").glob("[0-9]*"))
+    assert [name[:2] for name in lessons] == ["00", "01", "02"]
+    assert "NotImplementedError" in given.text("lessons/01_learning/train.py")
+    names = [path.as_posix() for path in given.folder.rglob("*")]
+    assert not [one for one in names if "/solutions" in one or "/rubrics/expected" in one]
+    assert "Gaps whose solution can be read elsewhere in it:" in given.said
+
+
+def test_a_student_hears_before_handing_in_what_is_wrong_and_no_answer(term):
+    said = term["self"].said
+    assert term["self"].code == 1
+    assert "found: keras_throughput: 99999" in said
+    assert "s4_epoch_s: a number" in said
+    assert "try: leave the first epoch out" in said
+    assert "7.2" not in said  # the answer
+
+
+# --- grading ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("called", STAGES)
+def test_the_right_students_have_the_right_points(term, called):
+    """None invented, merged or missing, and only what should change."""
+    expected: Points = {}
+    for stage in STAGES[: STAGES.index(called) + 1]:
+        expected |= NEW.get(stage, {})
+    found = {key: row["score"] for key, row in term[called].rows.items()}
+    assert found == expected
+    assert term[called].code == 1  # kim's output is for a person to look at
+
+
+@pytest.mark.parametrize(("before", "after"), list(pairwise(STAGES)))
+def test_nothing_else_changes(term, before, after):
+    first, then = term[before], term[after]
+    same = [key for key in first.rows if key not in NEW.get(after, {})]
+    assert len(same) >= len(first.rows) - 2
+    for student, lesson in same:
+        if first.rows[student, lesson]["status"] != "missing":
+            assert first.record(student, lesson) == then.record(student, lesson), (student, lesson)
+    if not after.startswith("week"):
+        asked = {"kim", "hana"} if after == "asked" else {one for one, _ in NEW.get(after, {})}
+        for student in PEOPLE.keys() - asked:
+            assert first.page(student) == then.page(student), student
+
+
+def test_what_is_noticed_is_that_and_nothing_else(term):
+    week = term["week 3"]
+    for (student, lesson), row in week.rows.items():
+        if row["status"] == "missing":
+            assert (student, row["look"]) == ("gil", [])
+            continue
+        grade = week.record(student, lesson)
+        found = [one["title"] for one in grade["findings"]]
+        assert found == NOTICED.get((student, lesson), []), (student, lesson)
+        adjusted = [line for line in grade["adjustments"] if line != UNTIMED]
+        assert adjusted == ADJUSTED.get((student, lesson), []), (student, lesson)
+        assert grade["tier"] == ("unverified" if found == [TERMINAL] else "self-consistent")
+        assert not any("same run" in reason for reason in row["look"])
+    assert "28 graded, 2 missing, 2 for a person to look at" in week.said
+
+
+# student, lesson, check; words of its reason, and a place that it names
+REASONS = [
+    ("ivo", "01", "params", "50,818", "01_numpy_10701.out"),
+    ("ivo", "01", "gradients", "gradient error of numpy: 1", ""),
+    *(
+        ("kim", "01", check, "10801.out is a copy from a terminal", "")
+        for check in ("params", "steps", "order", "gradients", "accuracy")
+    ),
+    ("hana", "02", "own-numbers", "keras_throughput: ", "answers.txt"),
+    ("ben", "07", "speed", "share of the ceiling of speed: 0.6", "07_speed_70101.out"),
+]
+
+
+@pytest.mark.parametrize(("student", "lesson", "name", "words", "file"), REASONS)
+def test_lost_points_have_their_reason_and_place(term, student, lesson, name, words, file):
+    checks = {one["id"]: one for one in term["week 3"].record(student, lesson)["checks"]}
+    lost = [one for one in checks if checks[one]["score"] < checks[one]["points"]]
+    assert lost == [n for s, le, n, *_ in REASONS if (s, le) == (student, lesson)]
+    assert words in checks[name]["found"] + checks[name]["told"]
+    assert not file or file in [where["file"] for where in checks[name]["where"]]
+    page = text_of(term["week 3"].page(student))
+    assert checks[name]["try_"].replace("`", "").split(";")[0].lower() in page.lower()
+
+
+def test_the_class_page_has_everybody_once_and_those_to_look_at_first(term):
+    page = term["week 3"].text("index.html")
+    first = re.findall(r'<th scope="row"><a href="[^"]*">([^<]*)</a>', page)
+    assert sorted(first) == sorted(name.replace("'", "&#39;") for name, *_ in PEOPLE.values())
+    assert first[:2] == ["Ben Meyer", "Kim Nobody-Else"]
+    assert "`" not in text_of(page)
+
+
+# --- back to the students -----------------------------------------------------------------------
+
+
+def test_moodle_gets_each_students_own_reasons(term):
+    files = unpacked(term["feedback"].folder / "moodle-01-worksheet.zip")
+    for student, (name, _, moodle, _) in PEOPLE.items():
+        folder = f"{name}_{moodle}_assignfeedback_file_"
+        page = text_of(files.pop(f"{folder}/feedback-01.html").decode())
+        text = files.pop(f"{folder}/feedback-01.txt").decode()
+        assert name in page
+        assert not any(other in page + text for other in names_of_others(student))
+        assert ("copy from a terminal" in page) == (student == "kim")
+        assert ("50,890 parameters" in text) == (student in ("ivo", "kim"))
+    assert files == {}
+
+
+def test_canvas_gets_them_by_its_own_numbers(term):
+    feedback = term["feedback"].folder
+    numbers = {canvas: one for one, (_, canvas, _, _) in PEOPLE.items() if one != "gil"}
+    files = unpacked(feedback / "canvas-02.zip")
+    assert sorted(re.findall(r"_(1\d\d)_", " ".join(files))) == sorted(numbers)
+    told = json.loads((feedback / "canvas-02-comments.json").read_text())["grade_data"]
+    assert told.keys() == numbers.keys()
+    for number, given in told.items():
+        assert ("keras_throughput" in given["text_comment"]) == (numbers[number] == "hana")
+
+
+# student, what they asked; what stands on their page before and after the answer
+REQUESTS = [
+    ("kim", "I copied my window", "3 points: seen in cluster accounting 10802"),
+    ("hana", "they are read too", "1.5 points: an epoch's images are those that it learns from"),
+]
+
+
+@pytest.mark.parametrize(("student", "says", "answer"), REQUESTS)
+def test_a_request_is_seen_and_answered(term, student, says, answer):
+    asked, answered = term["asked"], term["answered"]
+    for stage, open_ones, told in ((asked, 2, "answer not yet"), (answered, 0, answer)):
+        classes = text_of(stage.text("index.html"))
+        assert f"{open_ones} of 2 without an answer" in classes
+        page = text_of(stage.page(student))
+        for words in (says, told):
+            assert words in page
+        assert says in classes
+
+
+def test_who_handed_in_again_has_the_points_of_the_better_net(term):
+    before, after = (text_of(term[one].page("ivo")) for one in ("answered", "again"))
+    assert "50,818" in before
+    assert "50,818" not in after
+    assert "01_numpy_10711.out" in after
+    assert term["again"].record("ivo", "01")["look"] == []
+
+
+# --- what platforms take back -------------------------------------------------------------------
+
+
+def test_the_leaderboard_knows_nobody_but_by_the_names_they_chose(term):
+    end = term["end"]
+    places = {row["name"]: row["place"] for row in table(end.text("leaderboard.csv"))}
+    assert places == {"quick fox": "1", "3 < 4": "1", "snail": "3"}
+    page = end.text("leaderboard.html").partition("<body")[2]
+    assert not re.search(r"\b(" + "|".join(PEOPLE) + r")\b", page, re.IGNORECASE)
+    assert not any(name in page for name, *_ in PEOPLE.values())
+
+
+def test_all_tables_say_the_same_points(term):
+    end = term["end"]
+    points = {key: row["score"] for key, row in end.rows.items()}
+    plain = {(row["student"], row["lesson"]): row["score"] for row in table(end.text("grades.csv"))}
+    assert {key: float(text) if text else None for key, text in plain.items()} == points
+    nbgrader = {(row["student_id"], row["assignment"][:2]): row["score"]
+                for row in table(end.text("nbgrader.csv"))}  # fmt: skip
+    assert {key: float(text) for key, text in nbgrader.items() if text} == {
+        key: score for key, score in points.items() if score is not None
+    }
+    assert len(list((end.folder / "junit").iterdir())) == len(PEOPLE)
+
+
+def test_canvas_and_moodle_get_theirs_at_their_own_maximum(term):
+    end = term["end"]
+    header, maxima, *lines = csv.reader(io.StringIO(end.text("canvas.csv")))
+    at = {title[:2]: (n, float(maxima[n])) for n, title in enumerate(header) if title[:1] == "0"}
+    assert {lesson: most for lesson, (_, most) in at.items()} == {"01": 10, "02": 20, "07": 10}
+    assert not any("Essay" in title for title in header)  # not ours to touch
+    by_number = {canvas: one for one, (_, canvas, _, _) in PEOPLE.items()}
+    for line in lines:
+        for lesson, (column, most) in at.items():
+            score = end.rows[by_number[line[1]], lesson]["score"]
+            assert line[column] == ("" if score is None else str(round(score * most / 10, 2)))
+    sheet = {row["Full name"]: row for row in table(end.text("moodle-01-worksheet.csv"))}
+    for student, (name, *_) in PEOPLE.items():
+        assert float(sheet[name]["Grade"]) == pytest.approx(10 * end.rows[student, "01"]["score"])
+        assert UNTIMED not in sheet[name]["Feedback"]  # for the instructor, who can tell it
+
+
+def test_gradescope_gets_one_students_points_and_speed(term):
+    made = json.loads(term["gradescope"].text("results.json"))
+    assert made["score"] == 10
+    assert [one["value"] for one in made["leaderboard"]][1] == "self-consistent"
+    assert not any(name in json.dumps(made) for name in names_of_others("hana"))
+
+
+def test_grading_the_same_again_writes_the_same_bytes(term):
+    first, then = (
+        {
+            path.relative_to(stage.folder): path.read_bytes()
+            for path in sorted(stage.folder.rglob("*"))
+            if path.is_file() and not any(part.startswith(".") for part in path.parts[-2:])
+        }
+        for stage in (term["end"], term["once more"])
+    )
+    assert len(first) > 3 * len(PEOPLE)
+    assert first == then

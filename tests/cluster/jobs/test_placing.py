@@ -1,0 +1,103 @@
+"""One job file on several numbers of ranks, each on the nodes that it needs."""
+
+import pytest
+
+from cluster.jobs import notebook, placing
+from cluster.jobs.notebook import submit_sizes
+from cluster.sites.site_files import Site
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"),
+    [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])],
+)
+def test_sizes_double_up_to_the_largest(most, sizes):
+    assert placing.up_to(most) == sizes
+
+
+@pytest.mark.parametrize(
+    ("room", "ranks", "asked"),
+    [
+        ("", 4, {"ntasks": "4"}),
+        ("4", 2, {"ntasks": "2", "nodes": "1"}),
+        ("4", 8, {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4"}),
+        ("4", 6, {"ntasks": "6", "nodes": "2", "ntasks-per-node": "3"}),
+        ("4", 5, {"ntasks": "5", "nodes": "2"}),
+        ("1", 4, {"ntasks": "4", "nodes": "4", "ntasks-per-node": "1"}),
+    ],
+)
+def test_nodes_follow_from_the_gpus_of_a_node(room, ranks, asked):
+    site = Site("x", None, {"SITE_GPUS_PER_NODE": room}, {})  # type: ignore[arg-type]
+    assert placing.placed(ranks, site) == asked
+    each = -(-ranks // int(asked.get("nodes", 1)))
+    assert placing.placed(ranks, site, "gres=gpu:{n}") == asked | {"gres": f"gpu:{each}"}
+
+
+@pytest.fixture
+def lesson(shell, monkeypatch):
+    monkeypatch.setenv("HOME", str(shell.home))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.chdir(shell.folder)
+    shell.write("job.sbatch", 'echo "ran $* on $SLURM_NTASKS"', "--output=out_%j.out")
+    return shell
+
+
+def test_one_job_file_runs_on_every_size_and_once(lesson, capsys):
+    for _ in range(2):
+        found = submit_sizes("job.sbatch", "--epochs", 4, ranks=4)
+        printed = [path.read_text().splitlines()[-1] for path in found]
+        assert printed == [f"ran --epochs 4 on {ranks}" for ranks in (1, 2, 4)]
+    assert capsys.readouterr().out.count("Submitted batch job") == 3
+
+
+@pytest.mark.parametrize(
+    ("site", "waited_for"), [("juwels", [4, 4, 4]), ("marenostrum5", [0, 1, 2])]
+)
+def test_all_sizes_wait_in_the_queue_together_where_several_may(
+    lesson, monkeypatch, site, waited_for
+):
+    """Jobs that were there when each size was first waited for; one at a time at some centres."""
+    asked, there = [], []
+    monkeypatch.setattr(notebook, "submitted", lambda *words: asked.append(words[2]))
+
+    def wait(*words, options, site_name):
+        there.append(len(asked))
+        if site == "marenostrum5":
+            asked.append(options)
+        return []
+
+    monkeypatch.setattr(notebook, "submit_once", wait)
+    submit_sizes("job.sbatch", ranks=8, gpus="gres=gpu:{n}", cores=8, site_name=site)
+    assert there[:3] == waited_for
+    assert asked[-1] == {
+        "ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4", "cpus-per-task": "8",
+    }  # fmt: skip
+    assert [options["gres"] for options in asked] == ["gpu:1", "gpu:2", "gpu:4", "gpu:4"]
+
+
+def test_what_cannot_be_submitted_is_one_sentence(lesson):
+    with pytest.raises(notebook.SubmitError, match="there is no such job file"):
+        submit_sizes("nothing.sbatch", ranks=2)
+    with pytest.raises(notebook.SubmitError, match="there is no site moon"):
+        submit_sizes("job.sbatch", ranks=2, site_name="moon")
+
+
+@pytest.mark.parametrize(
+    ("site", "ranks", "asked"),
+    [
+        ("laptop", 4, {"ntasks": "4", "gres": "gpu:4"}),
+        ("biohpc", 4, {"ntasks": "4", "nodes": "4", "ntasks-per-node": "1", "gres": "gpu:1"}),
+        ("juwels", 8, {"ntasks": "8", "nodes": "2", "ntasks-per-node": "4", "gres": "gpu:4"}),
+    ],
+)
+def test_a_study_s_largest_size_leaves_the_node_and_has_a_gpu_for_each_rank(site, ranks, asked):
+    if site != "laptop":  # which does not say how many GPUs it has
+        assert notebook.two_nodes(site) == ranks
+    assert len(placing.up_to(notebook.two_nodes(site))) >= 3
+    assert notebook.on_nodes(ranks, "gres=gpu:{n}", site) == asked
+
+
+def test_a_site_that_is_not_there_is_one_sentence():
+    for ask in (lambda: notebook.two_nodes("moon"), lambda: notebook.on_nodes(2, "", "moon")):
+        with pytest.raises(notebook.SubmitError, match="there is no site moon"):
+            ask()

@@ -1,0 +1,131 @@
+"""The book of this very course, lesson 01 really executed, in a real browser."""
+
+import functools
+import html
+import re
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from lessons.edition.gaps import find_gaps
+from lessons.edition.release import TELLING
+from tests.lessons.programs.all_points import course
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+ROOT = Path(__file__).parents[3]
+LESSONS = sorted(path.name for path in (ROOT / "solutions").iterdir())
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("book")
+    ran = course(f"lessons run 01 --site laptop --out {folder}/runs", folder)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    made = course(f"lessons book --from {folder}/runs --out {folder}/book --partial", folder)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert "1 of 13 lessons have outputs" in made.stdout
+    assert made.stdout.count("without outputs: ") == len(LESSONS) - 1
+    return folder / "book"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=site))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def page(browser, address):
+    """A page on which nothing may go wrong: no error, no request to another host."""
+    page, wrong = browser.new_page(viewport={"width": 1300, "height": 900}), []
+    own = (address, "data:", "blob:")
+    page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
+    page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    yield page
+    page.close()
+    assert not wrong
+
+
+def reader_sees(text):
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split())
+
+
+def test_no_solution_is_on_any_page(site):
+    """Independent of the command's own search: whole blocks and expected answers, as plain text."""
+    texts = {path: reader_sees(path.read_text()) for path in site.rglob("*.html")}
+    assert len(texts) > 100
+    block = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)
+    programs = [path.read_text() for path in sorted((ROOT / "solutions").glob("*/*.py"))]
+    shown = " ".join(" ".join(block.sub("", text).split()) for text in programs)
+    looked_for = 0
+    for source in sorted((ROOT / "solutions").rglob("*.py")):
+        for gap in find_gaps(source.read_text(), source.name):
+            body = " ".join("\n".join(gap.body).split())
+            if len(body) >= TELLING and body not in shown:
+                looked_for += 1
+                assert not [path for path, text in texts.items() if body in text], body
+    assert looked_for > 100
+    assert not [path for path, text in texts.items() if "BEGIN SOLUTION Exercise 1." in text]
+
+
+def test_every_lesson_program_and_page_is_there(site):
+    contents = (site / "index.html").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f'href="docs/{page.stem}.html"' in contents
+    for lesson in LESSONS:
+        assert f'href="lessons/{lesson}/lesson.html"' in contents
+        text = (site / "lessons" / lesson / "lesson.html").read_text()
+        for file in (ROOT / "lessons" / lesson).iterdir():
+            if file.suffix in (".py", ".sbatch"):
+                assert f'href="{file.name}.html"' in text
+    first = (site / "lessons" / "01_learning" / "lesson.html").read_text()
+    assert first.count('src="../../_images/') == 6
+    assert "test accuracy 0.9" in reader_sees(first)
+    assert "NotImplementedError" in first
+
+
+def test_the_search_finds_a_word_of_the_glossary(page, address):
+    page.goto(f"{address}/lessons/01_learning/lesson.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("straggler")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#search-results a[href*='docs/glossary.html']")
+    page.click("#search-results a[href*='docs/glossary.html']")
+    assert page.locator("#term-straggler").is_visible()
+    assert "for which all others wait" in page.inner_text("#term-straggler + dd")
+
+
+def test_dark_is_a_switch_that_stays_and_pictures_can_be_seen_there(page, address):
+    page.goto(f"{address}/lessons/01_learning/lesson.html")
+    theme = "document.documentElement.dataset.theme"
+    assert page.evaluate(theme) == "light"
+    page.locator("button.theme-switch-button:visible").click()
+    page.locator("[data-mode=dark]:visible", has_text="Dark").click()
+    assert page.evaluate(theme) == "dark"
+    ground = "element => getComputedStyle(element).backgroundColor"
+    assert page.eval_on_selector("body", ground) != "rgb(255, 255, 255)"
+    assert page.eval_on_selector(".cell_output img", ground) == "rgb(255, 255, 255)"
+    page.goto(f"{address}/docs/glossary.html")
+    assert page.evaluate(theme) == "dark"
+
+
+def test_no_page_is_wider_than_a_phone(page, address, site):
+    page.set_viewport_size(PHONE)
+    pages = ["index", "docs/*", "lessons/*/lesson", "lessons/07_horovod/*"]
+    for path in sorted(path for name in pages for path in site.glob(f"{name}.html")):
+        page.goto(f"{address}/{path.relative_to(site)}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path
+    page.goto(f"{address}/search.html?q=allreduce")
+    page.wait_for_selector("#search-results a")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

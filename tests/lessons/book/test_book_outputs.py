@@ -1,0 +1,122 @@
+"""What becomes of a cell's outputs: of no machine, readable, and giving no exercise away."""
+
+from pathlib import Path
+
+import pytest
+from executed_lessons import printed, value
+
+from lessons.book import withheld
+from lessons.book.outputs import in_the_book, is_long, tidy
+
+QUEUE = """\
+       JOBID PARTITION             NAME     USER ST       TIME NODES NODELIST(REASON)
+          91    laptop            clock {:>8}  R       0:05     1 node7
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("$ cat /home/ada/runs/00_cluster/c_91.out", "$ cat lessons/00_cluster/c_91.out"),
+        ("python: /builds/course/.venv/bin/python", "python: .venv/bin/python"),
+        ("right. /home/ada/.venv, kernel python3.", "right. .venv, kernel python3."),
+        ('File "/opt/x/lib/site-packages/torch/a.py"', 'File ".venv/lib/site-packages/torch/a.py"'),
+        ("wrote /tmp/tmpx8/part.npy", "wrote …/part.npy"),
+        ("3 / 4 of 1/2, 10 images/s", "3 / 4 of 1/2, 10 images/s"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        (QUEUE.format("lovelace"), QUEUE.format("you")),
+        (QUEUE.format("root"), QUEUE.format("you")),
+        ("JobID|User|Account|X\n91|ada|a|b\n92.0|ada|a|b", "JobID|User|Account|X\n91|you|a|b\n"
+         "92.0|you|a|b"),
+    ],
+)  # fmt: skip
+def test_neither_folders_of_the_machine_nor_who_was_logged_in(said, shown):
+    assert tidy(said) == shown
+
+
+def shown(*outputs, rewrite=str):
+    return list(in_the_book(list(outputs), rewrite))
+
+
+def test_pieces_of_one_stream_are_one_text_and_noise_of_tensorflow_is_left_out():
+    noise = "WARNING: All log messages before absl::InitializeLog() is called …\n"
+    noise += "I0000 00:00:1795391396.804881    3975 port.cc:153] oneDNN custom operations are on.\n"
+    found = shown(
+        printed("job 9: RUNNING\n"), printed("job 9: COMPLETED\n\n"), printed(noise, "stderr")
+    )
+    assert [output["text"] for output in found] == ["job 9: RUNNING\njob 9: COMPLETED\n"]
+    [kept] = shown(printed(noise + "KeyError: 'lr'\n", "stderr"))
+    assert kept["text"] == "KeyError: 'lr'\n"
+
+
+def test_a_picture_stays_and_code_gets_the_colours_of_the_page():
+    [picture] = shown(value(plain="<Picture>", png="iVBORw0="))
+    assert picture["data"] == {"image/png": "iVBORw0="}
+    html = '<style>span.x</style><div class="highlight"><pre>…</pre></div>'
+    [code] = shown(value(plain="def f(): pass", html=html))
+    assert code["data"] == {"text/markdown": "````python\ndef f(): pass\n````"}
+    assert is_long(shown(printed("line\n" * 60)))
+    assert not is_long(shown(value(plain="", png="a\n" * 60)))
+
+
+SOLVED = """def f(x):
+    ### BEGIN SOLUTION Exercise 2.1: twice x
+    return 2 * x
+    ### END SOLUTION
+"""
+GAP = 'def f(x):\n    raise NotImplementedError("Exercise 2.1: twice x")\n'
+
+
+def test_a_printed_program_has_its_gaps():
+    assert withheld.program_text(SOLVED, "02_b", {}) == GAP
+    assert withheld.program_text("no program", "02_b", {}) == "no program"
+
+
+def test_a_printed_diff_is_that_of_the_students_programs():
+    students = {
+        Path("01_a/train.py"): b"import os\nold = 1\n",
+        Path("02_b/train.py"): f"import os\n{GAP}".encode(),
+    }
+    said = f"3 new lines:\n--- 01_a/train.py\n+++ train.py\n@@ -2 +2,4 @@\n-old = 1\n+{SOLVED}"
+    assert withheld.program_text(said, "02_b", students) == (
+        "3 new lines:\n--- 01_a/train.py\n+++ train.py\n@@ -2 +2,2 @@\n-old = 1\n+def f(x):\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "gives_away"),
+    [
+        ("### BEGIN SOLUTION Answer: run it\nrun('x')\n### END SOLUTION", True),
+        ("### BEGIN SOLUTION Answer: run it\nrun('x')\n### END SOLUTION\nplot()", False),
+        ("plot()", False),
+        ("%matplotlib inline", False),
+    ],
+)
+def test_the_value_of_a_gaps_last_line_is_the_gaps_own(cell, gives_away):
+    assert withheld.value_of_gap(cell) is gives_away
+
+
+@pytest.mark.parametrize(
+    ("line", "expected", "kept_back"),
+    [
+        ("you computed 153.8 MB", 153.75, True),
+        ("2,744 images/s on 64", 2744, True),
+        ("the laws say 59 to 715", 715, True),
+        ("the laws say 59 to 716", 715, False),
+        ("epoch 3: 0.5 s", 0.5, False),  # too short to tell
+        ("batch 64", 64, False),
+        ("a loss of 2.303", 2.3026, True),
+    ],
+)
+def test_a_line_that_answers_a_question_is_withheld(line, expected, kept_back):
+    found = withheld.without_answers(f"before\n{line}\nafter", [expected])
+    assert found == f"before\n{withheld.ANSWERED if kept_back else line}\nafter"
+
+
+def test_expected_numbers_are_those_that_the_lesson_does_not_state(course):
+    folder = course / "autograder" / "rubrics" / "expected"
+    folder.mkdir(parents=True)
+    (folder / "01.yaml").write_text("a: 3.25\nb: no\nc: dense\nd: 820\ne: 4\nf: yes\n")
+    assert withheld.expected_numbers(course, "01", "4 nodes\nof 32") == [3.25, 820]
+    assert withheld.expected_numbers(course, "01", "it is\n820 MB") == [3.25]
+    assert withheld.expected_numbers(course, "02", "") == []

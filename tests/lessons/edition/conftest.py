@@ -1,0 +1,29 @@
+"""What is released: this very course, and a small one."""
+
+from pathlib import Path
+
+import pytest
+
+from lessons.edition.release import gather
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def released():
+    """The release of this very course: name -> content."""
+    return gather(ROOT)
+
+
+@pytest.fixture
+def small(course, lessons_command):
+    """The small course with a rubric and an expected answer."""
+    expected = course / "autograder" / "rubrics" / "expected"
+    expected.mkdir(parents=True)
+    lessons_command("build")
+    (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
+    (expected.parent / "01.yaml").write_text("lesson: '01'\n")
+    (course / "pyproject.toml").write_text("")
+    (course / "tests").mkdir()
+    (course / "tests" / "test_x.py").write_text("")
+    return course

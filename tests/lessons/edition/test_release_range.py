@@ -1,0 +1,68 @@
+"""`lessons release --from --upto`: the weeks that are handed out; what later ones would tell."""
+
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lessons.edition.open_elsewhere import in_words, is_program, open_elsewhere
+from lessons.edition.release import gather, not_asked, readable
+
+ROOT = Path(__file__).parents[3]
+
+
+def open_in(files):
+    return open_elsewhere(ROOT, {n: readable(n, files[n]) for n in files if is_program(n)})
+
+
+def test_weeks_that_are_not_yet_handed_out_are_not_in_it(released):
+    later = not_asked(ROOT, None, "07")
+    assert later[0] == "08"
+    packed = set(gather(ROOT, later))
+    missing = set(released) - packed
+    assert packed < set(released)
+    assert {"autograder/rubrics/08.yaml", "autograder/rubrics/released/08.json"} <= missing
+    assert "lessons/08_data/train.py" in missing
+    assert not [
+        name for name in missing if re.search(r"(^lessons/|rubrics/(released/)?)0[0-7]", name)
+    ]
+    assert "lessons/toolkit/checks/lesson_08/parts.py" in packed, "the toolkit stays whole"
+    assert not_asked(ROOT, "3", "05_mirrored")[:4] == ["00", "01", "02", "06"]
+
+
+def test_it_says_which_gaps_are_open_elsewhere(released):
+    """08 goes on from 07's finished program; 02 looks ahead to its key lines."""
+    found = open_in(released)
+    for number in ("7.1", "7.2", "7.3", "7.4"):
+        assert "lessons/08_data/train.py" in found[number]
+    found = open_in(gather(ROOT, not_asked(ROOT, None, "07")))
+    assert found["7.3"] == ["lessons/02_serial/train_horovod.py"]
+    assert "7.2" not in found
+    assert "  7.3: 02_serial/train_horovod.py" in in_words(found)
+    assert found.keys() < open_in(released).keys()
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "code"),
+    [
+        (["--upto", "1"], "course.zip: ", 0),
+        (["--upto", "09"], "There is no lesson 09", 2),
+        (["--from", "02", "--upto", "01"], "--from 02 comes after --upto 01", 2),
+    ],
+)
+def test_a_range_by_the_command(small, lessons_command, words, said, code):
+    later = small / "solutions" / "02_later"
+    later.mkdir()
+    text = (small / "solutions/01_small/lesson.py").read_text()
+    (later / "lesson.py").write_text(re.sub(r"\b1\.(\d)", r"2.\1", text).replace("_1_", "_2_"))
+    assert lessons_command("build").exit_code == 0
+    done = lessons_command("release", "--out", small / "course.zip", *words)
+    assert done.exit_code == code, done.output
+    assert said in done.output
+    assert "Traceback" not in done.output
+    if code == 0:
+        with zipfile.ZipFile(small / "course.zip") as archive:
+            names = archive.namelist()
+        assert "dl-on-supercomputers/lessons/01_small/lesson.ipynb" in names
+        assert not [name for name in names if "02_later" in name]

@@ -1,0 +1,305 @@
+"""Each missing or wrong line leaves the traces that its lesson tells of: real runs, one a fault."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from real_runs import ONE_BY_ONE, ROOT, environment
+
+from autograder.reading.files import read_files
+from lessons.toolkit.ranks import run_on_ranks
+from tests.lessons.programs.faults import TRACES, faults_of, measured
+from tests.lessons.programs.test_lesson_08 import make_parts
+
+pytestmark = [pytest.mark.slow, pytest.mark.ranks]
+SOLUTIONS = ROOT / "solutions"
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np", "2"]
+
+
+def started(command, folder, seconds=300, **env):
+    """What the command printed; it has to end well."""
+    done = subprocess.run(
+        ["timeout", str(seconds), *map(str, command)],
+        cwd=folder, env=environment(OPENBLAS_NUM_THREADS="1", **env),
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done
+
+
+def records(command, folder, **env):
+    done = started(command, folder, **env)
+    (folder / "job.out").write_text(done.stdout)
+    return read_files([folder / "job.out"])
+
+
+def by_fault(lesson, runs):
+    found = {run.header["without"]: run for run in runs}
+    assert tuple(found) == faults_of(lesson)
+    return found
+
+
+def table(runs, *traces):
+    """Of each fault what these traces are."""
+    return {name: tuple(TRACES[trace](run) for trace in traces) for name, run in runs.items()}
+
+
+# One network in a process: the collectives of its devices know the sizes of one.
+BATCH_NORMALISATION = f"""
+import sys
+sys.path.insert(0, {str(SOLUTIONS / "05_mirrored")!r})
+import numpy as np
+import train
+tf, keras = train.tf, train.keras
+images = np.random.default_rng(1).random((32, 32, 32, 3), np.float32)
+images *= np.linspace(0.2, 1, 32, dtype=np.float32)[:, None, None, None]
+two = tf.distribute.MirroredStrategy(train.devices(2))
+for strategy in (tf.distribute.get_strategy(), two):
+    with strategy.scope():
+        keras.utils.set_random_seed(1)
+        model = keras.Sequential([
+            keras.layers.Conv2D(8, 3, strides=2, input_shape=(32, 32, 3)),
+            keras.layers.BatchNormalization(),
+            keras.layers.Flatten(),
+            keras.layers.Dense(10, activation="softmax")])
+        model.compile("sgd", "sparse_categorical_crossentropy")
+    data = tf.data.Dataset.from_tensor_slices((images, np.arange(32) % 10)).batch(32)
+    print("BN", model.fit(data, verbose=0).history["loss"][0])
+"""
+
+
+def test_faults_of_05_leave_these_traces(tmp_path):
+    command = [sys.executable, "-u", SOLUTIONS / "05_mirrored" / "break_it.py", "--epochs", "1"]
+    runs = by_fault("05", records(command, tmp_path))
+    assert table(runs, "steps", "replicas", "rate", "spread") == {
+        "nothing": (4, 2, 0.04, 0.0),
+        "scope": (4, 1, 0.04, 0.0),
+        "batch": (8, 2, 0.04, 0.0),
+        "rate": (4, 2, 0.02, 0.0),
+        "mean": (4, 2, 0.04, 0.0),
+    }
+    away = {name: measured(run, "away_after_one_step") for name, run in runs.items()}
+    assert max(away["nothing"], away["scope"]) < 1e-6, "one device does it, and does it right"
+    assert min(away["batch"], away["rate"], away["mean"]) > 1e-4
+    assert away["mean"] == pytest.approx(2 * away["rate"], rel=1e-3), "twice, and half, the step"
+    first = {name: measured(run, "first_loss") for name, run in runs.items()}
+    assert first["mean"] == pytest.approx(2 * first["nothing"], rel=1e-5)
+    assert {round(loss, 1) for name, loss in first.items() if name != "mean"} == {2.3}
+
+
+def test_batch_normalisation_by_replica_is_another_training(tmp_path):
+    printed = started([sys.executable, "-c", BATCH_NORMALISATION], tmp_path).stdout.splitlines()
+    alone, mirrored = [float(line.split()[1]) for line in printed if line.startswith("BN ")]
+    assert abs(alone - mirrored) > 0.01
+
+
+def test_faults_of_06_leave_these_traces(tmp_path):
+    command = [*MPIRUN, sys.executable, "-u", SOLUTIONS / "06_allreduce" / "break_it.py"]
+    runs = by_fault("06", records(command, tmp_path))
+    sends = {m["bytes"]: m["value"] for m in runs.pop("send").measures}
+    assert sends[80] == 1, "a buffer takes it"
+    assert sends[800_000] == 0, "everyone waits"
+    first = {name: measured(run, "first_step") for name, run in runs.items()}
+    assert (first["nothing"], first["divide"]) == pytest.approx((1, 2))
+    assert first["half"] < 0.95 < 1.05 < first["slice"] < 1.5
+    path = {name: [m["value"] for m in run.measures if m["name"] == "spread"]
+            for name, run in runs.items()}  # fmt: skip
+    assert all(max(path[name]) == 0.0 for name in ("nothing", "divide", "slice"))
+    assert path["half"][0] == 0.0 < 0.005 < path["half"][1] < path["half"][-1]
+    assert path["half"][-1] == pytest.approx(0.15, abs=0.03)
+    away = {name: measured(run, "away_from_one_rank") for name, run in runs.items()}
+    assert away.pop("nothing") < 1e-12 < 0.03 < min(away.values())
+    told = {"nothing": (0.422, 0.878), "divide": (0.354, 0.881), "half": (0.473, 0.856),
+            "slice": (0.463, 0.860)}  # fmt: skip
+    for name, numbers in table(runs, "loss", "accuracy").items():
+        assert numbers == pytest.approx(told[name], abs=0.01), name
+
+
+def test_faults_of_09_leave_these_traces(tmp_path):
+    [*found] = records([sys.executable, SOLUTIONS / "09_learning_rate" / "break_it.py"], tmp_path)
+    runs = {run.header["source"].removeprefix("without "): run for run in found}
+    assert tuple(runs) == faults_of("09")
+    told = table(runs, "steps", "rate", "accuracy")
+    assert {name: numbers[:2] for name, numbers in told.items()} == {
+        "nothing": (50, 0.8),
+        "summed": (50, 0.8),
+        "rate": (50, 0.1),
+        "batch": (400, 0.8),
+        "momentum": (50, 0.8),
+    }
+    accuracy = {name: numbers[2] for name, numbers in told.items()}
+    assert accuracy["summed"] < 0.2 < 0.87 < accuracy["rate"] < 0.91 < 0.92 < accuracy["nothing"]
+    assert accuracy["nothing"] < accuracy["momentum"] < accuracy["batch"]
+    losses = [epoch.train_loss.value for epoch in runs["summed"].epochs]
+    assert losses[0] > 3 > 2.35 > losses[-1] > 2.25, "it explodes, then it is the same for ever"
+
+
+def test_faults_of_08_leave_these_traces(tmp_path):
+    make_parts(tmp_path, 1600, 8)
+    command = [*MPIRUN, sys.executable, "-u", SOLUTIONS / "08_data" / "break_it.py"]
+    done = started(command, tmp_path)
+    (tmp_path / "job.out").write_text(done.stdout)
+    runs = by_fault("08", read_files([tmp_path / "job.out"]))
+    stalled = runs.pop("steps")
+    assert measured(stalled, "steps_asked") == [25, 19]
+    assert not stalled.epochs
+    assert "waiting for remainder of ranks" in done.stderr
+    assert "Missing ranks:\n0: [HorovodAllreduce]" in done.stderr, "for the mean of the metrics"
+    assert "is stalled for longer than 6 seconds" in done.stderr
+    seen = {name: run.epochs[-1].unique_samples for name, run in runs.items()}
+    assert seen == {"nothing": 1600, "same": 800, "own": 1000, "labels": 1600}
+    assert table(runs, "steps", "spread", "read twice", "never read") == {
+        "nothing": (25, 0.0, 0, 0),
+        "same": (25, 0.0, 800, 800),
+        "own": (25, 0.0, 600, 600),
+        "labels": (25, 0.0, 0, 0),
+    }
+    accuracy = {name: TRACES["accuracy"](run) for name, run in runs.items()}
+    assert accuracy.pop("labels") < 0.35 < 0.75 < min(accuracy.values())
+
+
+def test_a_sum_is_as_many_times_the_rate_as_there_are_ranks(tmp_path):
+    """test_lesson_06 shows that they are the same; here, what so large a rate does."""
+    told = {4: 0.922, 8: 0.909, 16: 0.20}
+    for ranks, accuracy in told.items():
+        words = ["--epochs", "2", "--train-samples", "12800", "--lr", 0.1 * ranks]
+        program = SOLUTIONS / "06_allreduce" / "train.py"
+        [found] = records([sys.executable, program, *words], tmp_path)
+        assert TRACES["accuracy"](found) == pytest.approx(accuracy, abs=0.1 if ranks > 8 else 0.01)
+
+
+def test_float64_moves_twice_the_bytes():
+    sys.path.insert(0, str(SOLUTIONS / "06_allreduce"))
+    try:
+        import collectives
+    finally:
+        sys.path.remove(str(SOLUTIONS / "06_allreduce"))
+    ring = collectives.ring_allreduce
+    single = run_on_ranks(ring, [np.zeros(960, np.float32) for _ in range(4)]).busiest
+    assert run_on_ranks(ring, [np.zeros(960) for _ in range(4)]).busiest == 2 * single
+
+
+LATE = """
+import time
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+comm.Barrier()
+begin = time.perf_counter()
+if comm.rank:
+    time.sleep(0.5)
+comm.Bcast(bytearray(8), root=0)
+own = time.perf_counter() - begin
+slowest = comm.allreduce(own, MPI.MAX)
+if not comm.rank:
+    print(own, slowest)
+"""
+EARLY = """
+import numpy as np
+from mpi4py import MPI
+for _ in range(3 - MPI.COMM_WORLD.rank):
+    MPI.COMM_WORLD.Allreduce(np.ones(9), np.empty(9))
+print("done", MPI.COMM_WORLD.rank, flush=True)
+"""
+
+
+def test_rank_0_s_clock_stops_before_the_others(tmp_path):
+    done = started([*MPIRUN, sys.executable, "-c", LATE], tmp_path)
+    own, slowest = map(float, done.stdout.split())
+    assert own < slowest
+    assert slowest >= 0.5
+
+
+def test_a_rank_that_ends_early_leaves_the_others_waiting(tmp_path):
+    command = ["timeout", "60", *MPIRUN, sys.executable, "-c", EARLY]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, text=True
+    ) as ranks:
+        try:
+            assert ranks.stdout.readline() == "done 1\n"
+            time.sleep(1)  # rank 0 is at its third call, or will be
+            assert ranks.poll() is None
+        finally:
+            ranks.terminate()
+        assert ranks.stdout.read() == "", "rank 0 never came to its end"
+
+
+def test_without_its_launcher_every_rank_is_rank_0_of_1(tmp_path):
+    words = ["--epochs", "1", "--train-samples", "320"]
+    program = SOLUTIONS / "06_allreduce" / "train.py"
+    [found] = records([sys.executable, program, *words], tmp_path, SLURM_NTASKS="4")
+    assert (found.workers, found.header["ranks_asked"]) == (1, 4)
+
+
+@pytest.fixture(scope="module")
+def until_a_loss(tmp_path_factory):
+    """workers -> (training loss, test accuracy) after each epoch until 0.15, of one seed."""
+    folder = tmp_path_factory.mktemp("09")
+    words = ["--workers", "1", "16", "--rules", "sqrt", "--until", "0.15", "--epochs", "20"]
+    words += ["--train-samples", "12800", "--seeds", "1"]
+    found = {}
+    for each in records(
+        [sys.executable, SOLUTIONS / "09_learning_rate" / "train.py", *words], folder
+    ):
+        losses = [m["value"] for m in each.measures if m["name"] == "train_loss"]
+        tests = [epoch.val_accuracy.value for epoch in each.epochs]
+        found[each.header["workers"]] = list(zip(losses, tests, strict=True))
+    return found
+
+
+def test_a_large_batch_needs_more_epochs(until_a_loss):
+    first = {n: next(i for i, (_, test) in enumerate(path, 1) if test >= 0.93)
+             for n, path in until_a_loss.items()}  # fmt: skip
+    assert 3 <= first[1] <= 5
+    assert 9 <= first[16] <= 11
+
+
+def test_a_gap_closes_when_one_trains_on(until_a_loss):
+    epochs = min(map(len, until_a_loss.values()))
+    small, large = (until_a_loss[n][epochs - 1][1] for n in (1, 16))
+    assert small - large > 0.015, "at equal epochs: a gap, it seems"
+    (loss_1, small), (loss_16, large) = (until_a_loss[n][-1] for n in (1, 16))
+    assert max(loss_1, loss_16) <= 0.15
+    assert small - large < 0.01, "at equal training loss: none"
+
+
+def test_one_seed_makes_no_rule(tmp_path):
+    words = ["--workers", "16", "--rules", "linear", "--seeds", *"12345"]
+    words += ["--train-samples", "12800"]
+    found = records([sys.executable, SOLUTIONS / "09_learning_rate" / "train.py", *words], tmp_path)
+    accuracies = [TRACES["accuracy"](run) for run in found]
+    assert max(accuracies) < 0.6
+    assert max(accuracies) - min(accuracies) > 0.1, "and one worker's seeds: 0.938 to 0.943"
+
+
+# Adam's moments and the number of its steps, which a checkpoint of parameters alone does not hold.
+FORGETS = """
+        for v in model.optimizer.variables:
+            if v.shape.rank or "iteration" in v.name:
+                v.assign(tf.zeros_like(v))
+"""
+READ_BACK = "        broadcast_variables(model.optimizer.variables, root_rank=0)\n"
+
+
+def test_going_on_without_the_optimizers_state_costs_loss(tmp_path):
+    for name in ("train.py", "checkpoint.py"):
+        shutil.copy(SOLUTIONS / "07_horovod" / name, tmp_path)
+    program = tmp_path / "train.py"
+    text = program.read_text()
+    assert text.count(READ_BACK) == 1
+    program.write_text(text.replace(READ_BACK, READ_BACK + FORGETS))
+    whole, half = tmp_path / "whole", tmp_path / "half"
+    few = [str(program), "--train-samples", "640", "--epochs"]
+    starts = [(whole, [*few, "8"]), (half, [*few, "4"]), (half, [*few, "8", "--resume"])]
+    for folder in (whole, half):
+        folder.mkdir()
+    jobs = json.dumps([(str(folder), words) for folder, words in starts])
+    started([*MPIRUN, sys.executable, "-u", ONE_BY_ONE], tmp_path, ONE_BY_ONE=jobs)
+    [right] = read_files([whole / "job.out"])
+    _, resumed = read_files([half / "job.out"])
+    assert [epoch.number for epoch in resumed.epochs] == [3, 4]
+    assert resumed.epochs[0].train_loss.value > 1.1 * right.epochs[2].train_loss.value
+    assert TRACES["accuracy"](resumed) == pytest.approx(TRACES["accuracy"](right), abs=0.02)

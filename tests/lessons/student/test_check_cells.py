@@ -1,0 +1,78 @@
+"""`lessons check` where one cell has several checks, and where an exercise defines nothing yet."""
+
+import ast
+import builtins
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lessons.edition.notebook_pages import read_pages
+from lessons.folders import lesson_folders
+from lessons.student.exercise_results import NEEDED
+from tests.lessons.student.test_check import RIGHT, fill, rows, student
+
+__all__ = ["student"]  # the fixture
+ROOT = Path(__file__).parents[3]
+
+
+def change_cells(folder, change):
+    notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+    for cell in list(notebook.cells):
+        change(notebook.cells, cell)
+    nbformat.write(notebook, folder / "lesson.ipynb")
+
+
+def test_of_several_checks_in_one_cell_each_is_told_by_itself(student, lessons_command):
+    def together(cells, cell):
+        if cell.source.startswith("check_1_1"):
+            cell.source += "\nimport importlib\n\nimportlib.reload(train)\ncheck_1_2(train.triple)"
+        elif cell.source.startswith("check_1_2"):
+            cells.remove(cell)
+
+    change_cells(student, together)
+    fill(student, RIGHT[0], ("Exercise 1.1", "    return x"), RIGHT[2])
+    found = rows(lessons_command("check", "01").output)
+    assert found["1.1"][0] == "not yet"
+    assert found["1.2"][0] == "passed"
+    fill(student, ("return x", "    return x + x"))
+    found = rows(lessons_command("check", "01").output)
+    assert found["1.1"][0] == "passed"
+    assert "Exercise" not in found["1.1"][1]
+
+
+def test_an_exercise_whose_gap_defines_nothing_is_still_a_gap(student, lessons_command):
+    def answers(cells, cell):
+        if "def double" in cell.source:
+            cell.source = 'raise NotImplementedError("Exercise 1.1: set double to a function")'
+
+    change_cells(student, answers)
+    done = lessons_command("check", "01")
+    assert rows(done.output)["1.1"][0] == "still a gap"
+    assert "set double to a function" in done.output
+
+
+def names(source):
+    """What the code defines, and what it takes from elsewhere."""
+    defined, taken = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id, ast.Load()):
+                taken.add(id)
+            case ast.Name(id) | ast.FunctionDef(id) | ast.ClassDef(id) | ast.arg(id):
+                defined.add(id)
+            case ast.alias():
+                defined.add((node.asname or node.name).partition(".")[0])
+    return defined, taken
+
+
+@pytest.mark.parametrize("lesson", sorted(lesson_folders(ROOT / "solutions")))
+def test_a_check_needs_no_cell_that_lessons_check_leaves_out(lesson):
+    [folder] = (ROOT / "solutions").glob(f"{lesson}_*/")
+    known = set(dir(builtins))
+    for cell in read_pages((folder / "lesson.py").read_text(), "lesson.py").cells:
+        tags = set(cell.metadata.get("tags", []))
+        if cell.cell_type == "code" and tags & NEEDED:
+            defined, taken = names(cell.source)
+            known |= defined
+            assert "check" not in tags or not taken - known, cell.source

@@ -1,0 +1,70 @@
+"""TensorFlow's greeting stays out of notebooks; what anybody else has to say does not."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SAYS = """
+import os
+os.write(2, b"WARNING: All log messages before absl::InitializeLog() is called are ...\\n")
+os.write(2, b"I0000 1.2 3 port.cc:153] oneDNN custom operations are on. You may see ...\\n")
+os.write(2, b"E0000 something is wrong with your GPU\\n")
+"""
+ASK = "from lessons.toolkit import quiet; quiet.tensorflow(); quiet.tensorflow()\n"
+
+
+def run(code, *places):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*places, ROOT]))}
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def pretended(tmp_path):
+    (tmp_path / "tensorflow").mkdir()
+    (tmp_path / "tensorflow" / "__init__.py").write_text(SAYS)
+    return tmp_path
+
+
+def test_the_greeting_is_kept_back_and_nothing_else(pretended):
+    rest = (
+        "import os, tensorflow\nos.write(2, b'mine\\n')\nprint(os.environ['TF_CPP_MIN_LOG_LEVEL'])"
+    )
+    done = run(ASK + rest, pretended)
+    assert done.stderr == "E0000 something is wrong with your GPU\nmine\n"
+    assert done.stdout == "3\n"
+    assert "oneDNN" in run("import tensorflow", pretended).stderr
+
+
+def test_an_import_that_fails_is_as_loud_as_ever(pretended):
+    (pretended / "tensorflow" / "__init__.py").write_text(SAYS + "\nimport not_there_at_all\n")
+    done = run(ASK + "import tensorflow", pretended)
+    assert done.returncode == 1
+    assert "No module named 'not_there_at_all'" in done.stderr
+    assert "something is wrong with your GPU" in done.stderr
+
+
+def test_nothing_is_imported_before_somebody_does(pretended):
+    assert run(ASK + "import sys; assert 'tensorflow' not in sys.modules", pretended).stderr == ""
+
+
+@pytest.mark.slow
+def test_the_real_one_is_quiet(tmp_path):
+    """Its greeting changes with its version."""
+    done = run(ASK + "import tensorflow as tf; print(float(tf.reduce_sum(tf.ones(2))))")
+    assert (done.stdout, done.stderr) == ("2.0\n", "")
+
+
+def test_every_notebook_that_may_import_tensorflow_asks_for_it():
+    """As far as an import can be seen in the page, or in the programs that the page imports."""
+    for page in sorted((ROOT / "solutions").glob("*/lesson.py")):
+        code = "\n".join(x for x in page.read_text().splitlines() if not x.startswith("#"))
+        beside = [p for p in page.parent.glob("*.py") if f"import {p.stem}\n" in code]
+        texts = [code, *(p.read_text() for p in beside)]
+        if any(re.search(r"(?m)^(import|from) (horovod\.)?tensorflow\b", t) for t in texts):
+            assert "\nquiet.tensorflow()" in code, page.parent.name
