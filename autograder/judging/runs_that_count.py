@@ -10,9 +10,9 @@ from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
-from autograder.reading.ends.outcome import ECHO, RAISED
 from autograder.reading.formats import mllog
 from autograder.reading.lesson_runs import HAND_IN_FILE
+from autograder.reading.outcome import ECHO, RAISED
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric

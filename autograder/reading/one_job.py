@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.reading.ends import outcome
-from autograder.reading.ends.outcome import EndLine
+from autograder.reading import outcome
 from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
 from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
 from autograder.reading.formats import mllog, record
@@ -14,6 +13,7 @@ from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import add_to_run, placed
 from autograder.reading.lanes_to_runs import checked
 from autograder.reading.line_facts import RunFacts, RunNumber
+from autograder.reading.outcome import EndLine
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.agreement import agreed
 from autograder.records import Problem, Run, Where

@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heapreplace
 
-from autograder.reading import lines, same_shape, stamps
-from autograder.reading.ends import outcome
+from autograder.reading import lines, outcome, same_shape, stamps
 from autograder.reading.formats import (
     bars,
     huggingface,

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from autograder.reading.beside_records import BesideRecords
-from autograder.reading.ends.outcome import EndLine
 from autograder.reading.formats import mllog
 from autograder.reading.formats.plain.tables import Table
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
+from autograder.reading.outcome import EndLine
 from autograder.records import Problem, Where
 
 T = TypeVar("T")

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
-from autograder.reading import beside_records, lanes_to_runs
-from autograder.reading.ends import outcome
-from autograder.reading.ends.outcome import EndLine
+from autograder.reading import beside_records, lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import Lane
 from autograder.reading.line_facts import EPOCH_NUMBERS, RunFacts, both
+from autograder.reading.outcome import EndLine
 from autograder.reading.printed_lines import READERS
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.settle import STEPS

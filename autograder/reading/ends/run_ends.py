@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autograder.reading.ends.outcome import EndLine
 from autograder.reading.ends.run_drafts import RunDraft
 from autograder.reading.formats import bars, mllog, record
 from autograder.reading.line_facts import RunFacts
+from autograder.reading.outcome import EndLine
 from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.last_words import last_telling
 from autograder.reading.settled.settle import STEPS

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.reading import lines
-from autograder.reading.ends.outcome import EndLine
+from autograder.reading.outcome import EndLine
 
 KEPT = 1 << 16  # bytes of a file's end that are looked at
 MOST_TELLING = 3  # lines of a rank that may belong to an exception's own message

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.reading.ends import outcome
+from autograder.reading import outcome
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import custom, run_facts
 from autograder.reading.line_facts import LineFacts
