@@ -1,7 +1,7 @@
 # Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
 PYTHON ?= python3
-# Several tests at a time, those of one file one after another (tests/conftest.py). The fast ones
-# wait more than they compute, so that four keep two cores busy; the slow ones need a core each.
+# Several tests at a time, those of one file one after another (tests/conftest.py). They wait for
+# ranks, servers and jobs more than they compute: four fast ones, or three slow ones, keep two cores busy.
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
@@ -42,7 +42,7 @@ test: .venv       ## the tests (minutes)
 	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"
 
 test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
-	@$(PYTEST) --numprocesses 2 --durations 25 -m "slow or slurm or browser"
+	@$(PYTEST) --numprocesses 3 --durations 40 -m "slow or slurm or browser"
 
 lint: .venv       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
