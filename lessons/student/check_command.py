@@ -9,7 +9,7 @@ import click
 from lessons.edition.notebook_pages import checked_exercises
 from lessons.folders import choose_lessons, course_root
 from lessons.student.exercise_results import ExerciseResult, check_folder
-from lessons.student.lesson_folder import find_folder
+from lessons.student.lesson_folder import find_folder, in_folder
 
 ONE_EXERCISE = re.compile(r"(\d+)\.\d+[a-z]?")  # 3.2, which somebody types for 03
 COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
@@ -17,7 +17,7 @@ COLOURS = {"passed": "green", "still a gap": "yellow", "not yet": "red"}
 
 @click.command("check")
 @click.argument("lesson", metavar="NN")
-@click.option("--in", "inside", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@in_folder
 def check_command(lesson: str, inside: Path | None) -> None:
     """Run a lesson's public checks on your folder, without its jobs. Nothing in it changes."""
     if one := ONE_EXERCISE.fullmatch(lesson):

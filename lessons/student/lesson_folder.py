@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from lessons.folders import choose_lessons, course_root
+from lessons.folders import LESSON_NAME, choose_lessons, course_root
+
+in_folder = click.option(
+    "--in",
+    "inside",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Your folder of the lesson. Default: the one here, else the course's.",
+)
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
@@ -12,12 +19,29 @@ def find_folder(number: str, inside: Path | None) -> Path:
     if inside is None:
         [folder] = choose_lessons(course_root() / "lessons", [number]).values()
         refuse_other_checkout(folder)
-        return folder
+        return own_copy(Path.cwd(), folder.name) or folder
     places = [inside, *choose_places(inside, number)]
     for place in places:
         if (place / "lesson.ipynb").is_file():
             return place.resolve()
     raise click.UsageError(f"There is no lesson.ipynb in {inside}; name the lesson's folder.")
+
+
+def own_copy(here: Path, name: str) -> Path | None:
+    """The student's own copy of a lesson: where they stand, or beside the lesson they stand in. A
+    central installation's is nobody's work."""
+    lessons = (place for place in (here, *here.parents) if LESSON_NAME.fullmatch(place.name))
+    inside = next(lessons, here)
+    for place in (inside, inside / name, inside.parent / name):
+        if place.name[:3] == name[:3] and (place / "lesson.ipynb").is_file():
+            return place.resolve()
+    return None
+
+
+def shown(folder: Path) -> Path:
+    """As one would type it from here."""
+    here = Path.cwd().resolve()
+    return folder.relative_to(here) if folder.is_relative_to(here) and folder != here else folder
 
 
 def refuse_other_checkout(folder: Path) -> None:

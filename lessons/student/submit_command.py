@@ -14,12 +14,12 @@ from lessons.folders import LESSON_NAME
 from lessons.student.bundle import Bundle, choose_files, dates_of, read_bundle
 from lessons.student.ended_badly import not_counted
 from lessons.student.grader_misses import what_is_missing
-from lessons.student.lesson_folder import find_folder
+from lessons.student.lesson_folder import find_folder, in_folder, shown
 
 
 @click.command("submit")
 @click.argument("lesson", metavar="NN")
-@click.option("--in", "inside", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@in_folder
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Default: NN_….zip.")
 def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     """Pack a lesson's folder for handing in, and say what the grader will miss in it."""
@@ -37,7 +37,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     extra = list(dict.fromkeys(not_counted(runs, folder)))
     write_zip(target, contents, frozenset(), dates_of(bundle, contents))
     size = target.stat().st_size / 1000
-    click.echo(f"{target}: {len(contents)} files of {folder.name}, {size:.0f} kB")
+    click.echo(f"{target}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
     tell_grade(target, number)
 

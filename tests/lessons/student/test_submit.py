@@ -178,6 +178,18 @@ def test_a_folder_with_another_name_still_says_its_lesson(folder, lessons_comman
     assert "02_mine/train.py" in packed("x.zip")
 
 
+@pytest.mark.parametrize("here", [".", "02_serial", "03_baseline", "02_serial/parts"])
+def test_the_copy_that_one_stands_in_goes_before_the_course_s_own(
+    folder, lessons_command, monkeypatch, here
+):
+    """Who copied the folders of a central installation hands in the copy."""
+    (folder / "mine.py").write_text("")
+    (folder.parent / here).mkdir(exist_ok=True)
+    monkeypatch.chdir(folder.parent / here)
+    done = lessons_command("submit", "02", "--out", folder.parent / "x.zip")
+    assert "02_serial/mine.py" in packed(folder.parent / "x.zip"), done.output
+
+
 def test_the_same_folder_gives_the_same_bytes(folder, lessons_command):
     lessons_command("submit", "02", "--in", folder, "--out", "a.zip")
     lessons_command("submit", "02", "--in", folder, "--out", "b.zip")

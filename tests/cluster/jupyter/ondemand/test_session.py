@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import time
@@ -202,6 +203,24 @@ def test_without_the_password_there_is_nothing(running):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(url, timeout=30)
     assert refused.value.code == 403
+
+
+def words_of(process: Path) -> list[bytes]:
+    try:
+        return (process / "cmdline").read_bytes().split(b"\0")
+    except OSError:  # ended meanwhile
+        return [b""]
+
+
+def test_ctrl_c_ends_what_runs_in_a_terminal(running):
+    """What a shell starts in the background ignores it, and hands that on to all below."""
+    config = f"--config={running[0].folder}/jupyter_config.py".encode()
+    processes = Path("/proc").glob("[0-9]*")
+    [jupyter] = [
+        one for one in processes if config in words_of(one) and b"python" in words_of(one)[0]
+    ]
+    ignored = re.search(r"SigIgn:\s*(\w+)", (jupyter / "status").read_text())[1]
+    assert not int(ignored, 16) & 1 << (signal.SIGINT - 1)
 
 
 def test_sbatch_in_a_notebook_is_a_job_of_its_own(running, page):
