@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from autograder.safe_text import shortened
+from autograder.submissions import archives
 from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.downloads import CLONES, handed_in, of_known
 from autograder.submissions.file_kinds import NO_OUTPUT, OUTPUT, is_answers, is_package
@@ -18,6 +19,7 @@ from autograder.submissions.one_or_many import claim_of, is_clone, is_dir, liste
 
 Entry = os.DirEntry[str]
 INNER = ("submitted", "inbound")  # nbgrader's, for who names the folder above
+ENOUGH_KNOWN = 2  # students in the roster; one a classmate's forged folder may be
 DEEPEST = 3  # folders below another student's in which work is looked for
 
 
@@ -55,16 +57,13 @@ def may_be_box(entry: Entry, who: WhoIs) -> bool:
     return bool(named) or (tool and is_class(place, who))
 
 
-def may_be_a_student(box: Entry, who: WhoIs) -> bool:
-    """A bare number, and nobody in it whom the roster knows. What lies in it a student may have
-    called as a platform would, so that its names are taken for other students'."""
-    if not box.name.isdecimal():
-        return False
+def known_in(box: Entry, who: WhoIs) -> list[str]:
+    """The students of the roster that folders and archives in it are called after."""
     place = Path(box.path)
     inside = listed(place)
     claims = [claim for one in handed_in(place, inside, who) for claim in one.claims]
     claims += [claim_of(one) for one in inside if is_dir(one) or is_package(one.name)]
-    return not any(who(claim).students for claim in claims)
+    return sorted({student for claim in claims for student in who(claim).students})
 
 
 def packs(entry: Entry, boxes: Sequence[Entry]) -> bool:
@@ -91,6 +90,20 @@ def is_work(name: str) -> bool:
     return bool(output) or is_answers(name) or is_package(name)
 
 
+def are_boxes(entries: Sequence[Entry], who: WhoIs) -> bool:
+    """Several assignments, or one in which the roster knows several students."""
+    boxes = boxes_in(entries, who, lambda text: None)
+    return len(boxes) > 1 or any(len(known_in(box, who)) >= ENOUGH_KNOWN for box in boxes)
+
+
+def are_packed_students(entries: Sequence[Entry]) -> bool:
+    """Archives beside each other that are not called after lessons, and no work besides."""
+    packed = [one for one in entries if is_package(one.name) and not is_dir(one)]
+    if len(packed) < 2 or all(lesson_of(archives.stem(one.name)) for one in packed):
+        return False
+    return not any(is_work(one.name) for one in entries if one not in packed and not is_dir(one))
+
+
 # --- a whole class, unpacked ------------------------------------------------------------------
 
 
@@ -111,7 +124,9 @@ def is_class(home: Path, who: WhoIs) -> bool:
     if any(os.path.isdir(home / name) for name in INNER) or handed_in(home, entries, who):
         return True
     apart = [one for one in entries if is_dir(one) or is_package(one.name)]
-    if any(who(claim_of(one)).students for one in apart):
+    if any(who(claim_of(one)).students for one in apart) or are_boxes(entries, who):
+        return True
+    if are_packed_students(entries):
         return True
     folders = [entry for entry in entries if is_dir(entry)]
     inside = [[one.name for one in listed(Path(entry.path))] for entry in folders]
