@@ -193,7 +193,9 @@ def name_in(info: zipfile.ZipInfo) -> str:
 
 def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
-        for count, info in enumerate(opened.infolist()):
+        # A whole data set, a file a sample, may lie in a folder beside the outputs.
+        in_order = sorted(opened.infolist(), key=lambda info: info.filename.rstrip("/").count("/"))
+        for count, info in enumerate(in_order):
             if count >= most.members:
                 odd(f"more than {most.members} files; the rest was left out")
                 return

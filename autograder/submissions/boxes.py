@@ -15,7 +15,7 @@ from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.downloads import CLONES, handed_in, of_known
 from autograder.submissions.file_kinds import NO_OUTPUT, OUTPUT, is_answers, is_package
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
-from autograder.submissions.one_or_many import claim_of, is_clone, is_dir, listed
+from autograder.submissions.one_or_many import are_lessons, claim_of, is_clone, is_dir, listed
 
 Entry = os.DirEntry[str]
 INNER = ("submitted", "inbound")  # nbgrader's, for who names the folder above
@@ -101,7 +101,19 @@ def are_packed_students(entries: Sequence[Entry]) -> bool:
     packed = [one for one in entries if is_package(one.name) and not is_dir(one)]
     if len(packed) < 2 or all(lesson_of(archives.stem(one.name)) for one in packed):
         return False
-    return not any(is_work(one.name) for one in entries if one not in packed and not is_dir(one))
+    return not any(is_loose_work(one) for one in entries if one not in packed)
+
+
+def is_loose_work(entry: Entry) -> bool:
+    return is_work(entry.name) and not is_dir(entry)
+
+
+def have_answers_each(entries: Sequence[Entry], folders: Sequence[Entry]) -> bool:
+    """Several folders that are no lessons, and no work beside them."""
+    if are_lessons([one.name for one in folders]) or any(map(is_loose_work, entries)):
+        return False
+    inside = (listed(Path(one.path)) for one in folders if not lesson_of(one.name))
+    return sum(any(is_answers(one.name) for one in found) for found in inside) > 1
 
 
 # --- a whole class, unpacked ------------------------------------------------------------------
@@ -111,9 +123,10 @@ def below_wrapper(home: Path) -> Path:
     """A zip may hold one folder in which all others lie."""
     for _ in range(3):
         entries = listed(home)
-        if len(entries) != 1 or not is_dir(entries[0]) or lesson_of(entries[0].name):
+        if len(entries) != 1 or not is_dir(entries[0]):
             break
-        if handed_in(home, entries, nobody):
+        lesson = lesson_of(entries[0].name) or handed_in(home, entries, nobody)
+        if lesson and not CLONES.match(entries[0].name):
             break
         home = Path(entries[0].path)
     return home
@@ -126,9 +139,9 @@ def is_class(home: Path, who: WhoIs) -> bool:
     apart = [one for one in entries if is_dir(one) or is_package(one.name)]
     if any(who(claim_of(one)).students for one in apart) or are_boxes(entries, who):
         return True
-    if are_packed_students(entries):
-        return True
     folders = [entry for entry in entries if is_dir(entry)]
+    if are_packed_students(entries) or have_answers_each(entries, folders):
+        return True
     inside = [[one.name for one in listed(Path(entry.path))] for entry in folders]
     named = any(lesson_of(entry.name) for entry in folders)
     having = sum(any(map(lesson_of, names)) for names in inside)

@@ -10,7 +10,7 @@ downloads of platforms          downloads.py, also one zip of a whole class, if 
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from autograder.submissions.boxes import (
     is_class,
     is_work,
     known_in,
+    may_be_box,
 )
 from autograder.submissions.claims import Claim, Handed, Said, WhoIs, nobody, one_spelling
 from autograder.submissions.downloads import EXPORT, handed_in, of_known
@@ -37,6 +38,7 @@ from autograder.submissions.regular_files import open_regular
 
 MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class in one archive
 MOST_SAID = 5
+FEW = 5  # folders, all of which are looked into
 METADATA = ("submission_metadata.json", EXPORT)  # of Gradescope
 
 Say = Callable[[str], None]
@@ -212,6 +214,7 @@ def students_in(place: Path, look: Look) -> Iterator[Handed]:
     if not named and not boxes and is_of_one_student(place, entries, folders, look.who):
         yield Handed(place, (Claim(look.name or place.resolve().name),))
         return
+    say_several([entry for entry in folders if entry not in boxes], look)
     for entry in folders:
         if entry not in boxes:
             yield Handed(Path(entry.path), (claim_of(entry),))
@@ -236,6 +239,24 @@ def check_lone(box: os.DirEntry[str], look: Look) -> None:
         f"{number}: taken as an assignment's folder, because hand-ins of {names} lie in it. If it "
         f"is one student's own, name it itself, with --student {number}."
     )
+
+
+def say_several(folders: Sequence[os.DirEntry[str]], look: Look) -> None:
+    """A folder in which a class seems to lie is one student's all the same, and may be made up."""
+    for entry in folders:
+        if look.who(claim_of(entry)).students:
+            continue
+        inside = ", ".join(known_in(entry, look.who)[:ENOUGH_KNOWN])
+        if "," not in inside:
+            inside = "several students"
+            if len(folders) > FEW or not is_class(Path(entry.path), look.who):
+                continue
+        if may_be_box(entry, look.who):  # boxes_in() said it
+            continue
+        look.say(
+            f"{printable(entry.name, 80)}: taken as one student's own, though hand-ins of {inside} "
+            f"seem to lie in it. If these are a class's, name it itself."
+        )
 
 
 def say_left_out(entries: Iterable[os.DirEntry[str]], say: Say) -> None:
@@ -267,7 +288,9 @@ def class_in(archive: Path, look: Look) -> Path | None:
     """The unpacked folder of a class that was downloaded as one zip; None: it is a student's."""
     if look.unpacked is None or look.name or not archive.name.lower().endswith(".zip"):
         return None
-    home = Path(look.unpacked.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    new = Path(look.unpacked.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    home = new / archives.stem(archive.name)  # which may say what lies in it
+    home.mkdir()
     odd = archives.unpack(
         archive,
         archive.name,

@@ -144,6 +144,15 @@ ZIPS: dict[str, tuple[Files, set[str]]] = {
     "Canvas's files and the instructor's": (
         canvas() | {"grades.txt": b"x", "roster.csv": b"x"},
         {"lovelaceada", "meyerben", "leeweizo"}),
+    "clones, their folder packed": (
+        below("01-learning-submissions", clones("01-learning")), {"ada-l", "benmey", "zlw"}),
+    "students without lessons' folders": (
+        below("ada", work("ada")) | below("ben/hw01", work("ben")) | below("z", work("zoe")),
+        {"ada", "ben", "z"}),
+    "one student's attempts": (
+        below("keras", {"job_1.out": b"x"}) | below("torch", {"job_2.out": b"x"})
+        | {"answers.txt": b"x"}, {"class"}),
+    "one student's lessons": (below("Lesson 1", work("ada")) | below("2", work("ben")), {"class"}),
     "one student's lessons, each packed": (
         {"01.zip": zipped("ada"), "02_serial.zip": zipped("ada")}, {"class"}),
     "one student's outputs, called as Canvas does": (
@@ -166,6 +175,30 @@ def test_who_is_found_in_one_zip(tmp_path, files, students):
     with ExitStack() as unpacked:
         found = find_students([write(tmp_path, "class.zip", files)], unpacked=unpacked)
     assert {student.name for student in found} == students
+
+
+def test_a_zip_called_as_clones_are_has_them_in_it(tmp_path):
+    files = clones("01-learning")
+    with ExitStack() as unpacked:
+        place = write(tmp_path, "01-learning-submissions.zip", files)
+        found = find_students([place], unpacked=unpacked)
+    assert {student.name for student in found} == {"ada-l", "benmey", "zlw"}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_folder_with_a_class_in_it_is_no_student_in_silence(tmp_path, known):
+    """As after unpacking into a folder of the same name. A student may have made it, too."""
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    who = who_is(read_roster(tmp_path / "roster.csv"), {}) if known else nobody
+    students = below("ada", lesson("ada")) | below("ben", lesson("ben"))
+    place = write(tmp_path, "class", below("group A", students))
+    said: list[str] = []
+    [one] = find_students([place], who=who, say=said.append)
+    [told] = said
+    assert one.name == "group A"
+    whose = "ada, ben" if known else "several students"
+    assert told.startswith(f"group A: taken as one student's own, though hand-ins of {whose} seem")
+    assert [two.name for two in find_students([place / "group A"], who=who)] == ["ada", "ben"]
 
 
 @pytest.mark.parametrize(
