@@ -2,6 +2,8 @@
 
 A student's state has the key of all that went in: the files (size and times), rubrics, policy and
 the grader's own code. The index has the states of a whole class: it only saves reading them all.
+A class that came as one archive is unpacked anew at every call, so its files are known by their
+contents.
 """
 
 import json
@@ -11,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 
 from pydantic_core import to_json
@@ -20,6 +22,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.owners import all_named
 from autograder.classroom.rows import Row, from_data
 from autograder.submissions.folders import MAX_DEPTH, MAX_ENTRIES
+from autograder.submissions.regular_files import open_regular
 from autograder.submissions.students import Student
 from autograder.writing import write_if_new
 
@@ -49,15 +52,22 @@ def state_of(student: Student, settings: ClassSettings) -> str:
         [one.key for one in settings.reruns.values() if one.student in all_named(student)],
     ]
     if student.said or student.partners:
-        mine += [sorted(map(repr, student.said.items())), *map(partner_key, student.partners)]
+        mine += [said_of(student), *map(partner_key, student.partners)]
     digest.update(json.dumps(mine, default=str).encode())
     newest, count = 0.0, 0
-    places = [*student.places, *(path for one, _ in student.partners for path in one.places)]
-    for path, info in _files(places):
-        count += 1
-        facts = (path, info.st_mode, info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
-        digest.update(repr(facts).encode("utf-8", "surrogateescape"))
-        newest = max(newest, info.st_ctime, info.st_mtime)
+    everybody = [student, *(partner for partner, _ in student.partners)]
+    homes = {path: home for one in everybody for path, home in one.unpacked.items()}
+    for place in (place for one in everybody for place in one.places):
+        home = homes.get(place)
+        for path, info in _files(place):
+            count += 1
+            facts: tuple = (path, info.st_mode, info.st_size, info.st_mtime_ns)
+            if home:
+                facts = (os.path.relpath(path, home), *content_of(path, info))
+            else:
+                facts = (*facts, info.st_ctime_ns, info.st_ino)
+                newest = max(newest, info.st_ctime, info.st_mtime)
+            digest.update(repr(facts).encode("utf-8", "surrogateescape"))
     if count > MAX_ENTRIES or newest > time.time() - RACY_SECONDS:
         return ""
     return digest.hexdigest()
@@ -65,12 +75,32 @@ def state_of(student: Student, settings: ClassSettings) -> str:
 
 def partner_key(partner: tuple[Student, str | None]) -> list:
     student, lesson = partner
-    return [student.name, student.lesson, lesson, sorted(map(repr, student.said.items()))]
+    return [student.name, student.lesson, lesson, said_of(student)]
 
 
-def _files(places: Sequence[Path]) -> Iterator[tuple[str, os.stat_result]]:
+def said_of(student: Student) -> list[str]:
+    """Of each place, called as it will be the next time too."""
+    homes = student.unpacked
+    return sorted(
+        repr((path.relative_to(homes[path]) if path in homes else path, said))
+        for path, said in student.said.items()
+    )
+
+
+def content_of(path: str, info: os.stat_result) -> tuple[int, bytes]:
+    """Of what we unpacked ourselves: only regular files, with the times that the archive tells."""
+    if not stat.S_ISREG(info.st_mode):
+        return 0, b""
+    try:
+        with open_regular(Path(path)) as file:
+            return info.st_mtime_ns, file_digest(file, "blake2b").digest()
+    except OSError:
+        return 0, os.fsencode(path)  # which is another one the next time
+
+
+def _files(place: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Everything below, links not followed, in a fixed order; bounded as collecting is."""
-    stack = [(str(place), 0) for place in reversed(places)]
+    stack = [(str(place), 0)]
     count = 0
     while stack and count <= MAX_ENTRIES:
         path, depth = stack.pop()

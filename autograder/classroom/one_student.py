@@ -22,7 +22,7 @@ from autograder.safe_text import printable, printable_record, shortened
 from autograder.settings.rubric_schema import own_readers
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.folders import Folder, opened
-from autograder.submissions.one_lesson import answers_of, join_places
+from autograder.submissions.one_lesson import answers_by_content, answers_of, join_places
 from autograder.submissions.programs import read_programs
 from autograder.submissions.report import report_of
 from autograder.submissions.students import Student
@@ -49,7 +49,10 @@ def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
 def mark_places(student: Student, settings: ClassSettings, handed_in_by: str) -> list[Grade]:
     grades = []
     ids = {lesson: known.answers.keys() for lesson, known in settings.rubrics.items()}
+    every_id = {id_ for known in ids.values() for id_ in known}
     with opened(student) as folders:
+        for folder in folders:
+            answers_by_content(folder, every_id)
         for folder in one_folder_a_lesson(folders, ids):
             try:
                 folder.handed_in_by = handed_in_by
@@ -105,7 +108,7 @@ def to_show(grade: Grade) -> Grade:
     return replace(printable_record(grade), student=printable(grade.student))
 
 
-def grader_error(student: str, lesson: str, settings: ClassSettings, error: Exception) -> Grade:
+def grader_error(student: str, lesson: str, settings: ClassSettings, error: BaseException) -> Grade:
     rubric = settings.rubrics.get(lesson)
     place = ""
     trace = error.__traceback__

@@ -30,6 +30,11 @@ MEMORY_A_WORKER = 2 << 30
 BATCH = 4
 PR_SET_PDEATHSIG = 1
 
+
+class TooLongError(BaseException):
+    """No Exception: whoever goes on after a file that cannot be read must not go on after this."""
+
+
 Publish = Callable[[Student, Sequence[Grade], str], None]  # writes a student's page of that name
 
 
@@ -110,7 +115,7 @@ def partners_of(student: Student, lesson: str) -> tuple[str, ...]:
     return tuple(sorted(map(printable, found - {student.name})))
 
 
-def failed(student: Student, work: Work, error: Exception) -> Done:
+def failed(student: Student, work: Work, error: BaseException) -> Done:
     lesson = student.lesson or "?"
     return publish(
         student, [one_student.grader_error(student.name, lesson, work.settings, error)], work
@@ -147,7 +152,7 @@ def guarded(student: Student, work: Work) -> Done:
         return grade_student(student, work)
     except SettingsError:
         raise
-    except Exception as error:
+    except (Exception, TooLongError) as error:
         return failed(student, work, error)
     finally:
         if timed:
@@ -155,7 +160,7 @@ def guarded(student: Student, work: Work) -> Done:
 
 
 def _too_long(signum: int, frame: object) -> None:
-    raise TimeoutError(f"grading took more than {SECONDS_A_STUDENT} s")
+    raise TooLongError(f"grading took more than {SECONDS_A_STUDENT} s")
 
 
 def _all(students: Sequence[Student], work: Work, processes: int) -> Iterator[Done]:

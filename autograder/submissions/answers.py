@@ -29,6 +29,7 @@ from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.verdict import Finding
 
 MAX_BYTES = 1_000_000
+MOST_ASIDE = 50_000  # of a file that is not called so
 ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?\Z")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?\Z")
@@ -110,14 +111,38 @@ def parse_answers(
 
 
 def text_of(data: bytes, name: str) -> str:
-    # PowerShell's > writes UTF-16, and says so in its first two bytes.
-    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    text = data.decode("utf-16" if wide else "utf-8-sig", "replace")
+    text = data.decode(encoding_of(data), "replace")
     return from_page(text) if is_page(name) else text
+
+
+def encoding_of(data: bytes) -> str:
+    """PowerShell's > writes UTF-16, and says so in its first two bytes; some editors do not. Every
+    second byte of plain letters is nothing then."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    first, second = data[::2], data[1::2]
+    if 2 * second.count(0) > len(second):
+        return "utf-16-le"
+    return "utf-16-be" if 2 * first.count(0) > len(first) else "utf-8-sig"
 
 
 def is_page(name: str) -> bool:
     return name.lower().endswith((".html", ".htm"))
+
+
+def holds_answers(path: Path, ids: Collection[str]) -> bool:
+    """Whether a file under any name is one of answers: most of its lines answer one of the ids, and
+    not all of them the same."""
+    try:
+        with open_regular(path) as file:
+            data = file.read(MOST_ASIDE + 1)
+    except OSError:  # whoever reads it will say so
+        return False
+    if len(data) > MOST_ASIDE:
+        return False
+    lines = [exact_in(line) for _, line, _ in lines_of(text_of(data, path.name), path.name, ())]
+    known = [pair[0] for pair, *_ in filter(None, lines) if pair[0] in ids]
+    return len({*known}) > 1 and 2 * len(known) > len(lines)
 
 
 Pairs = list[tuple[str, str]]

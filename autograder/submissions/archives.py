@@ -4,6 +4,7 @@ Only regular files are taken, under their own checked relative path; sizes are c
 come out, because what an archive says about itself may be a lie.
 """
 
+import io
 import os
 import stat
 import tarfile
@@ -73,9 +74,15 @@ def not_read(name: PurePath) -> Finding:
 
 
 def unpack(
-    archive: Path, shown_as: str, target: Path, wanted: Wanted, limits: Limits | None = None
+    archive: Path,
+    shown_as: str,
+    target: Path,
+    wanted: Wanted,
+    limits: Limits | None = None,
+    named_alone: Wanted = lambda path: False,
 ) -> list[Finding]:
-    """Write the wanted regular files of an archive below target; report all that was odd."""
+    """Write the wanted regular files of an archive below target, those of which the name is all
+    that anybody looks at without what is in them; report all that was odd."""
     findings: list[Finding] = []
     most = limits or usual()
 
@@ -92,10 +99,11 @@ def unpack(
     total = 0
     try:
         for member in _members(archive, odd, most):
-            written = _write(member, target, wanted, most.size - total, odd)
-            if written is None:
+            if (path := safe_path(member[0])) and named_alone(path):
+                member = (*member[:3], io.BytesIO())
+            total += _write(member, target, wanted, most.size - total, odd)
+            if total > most.size:
                 break
-            total += written
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
         title = "The archive cannot be opened" if not total else "The archive is damaged"
         found = f"{type(error).__name__}: {shortened(error, 120)}"
@@ -103,8 +111,9 @@ def unpack(
     return findings
 
 
-def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int | None:
-    """Write one file below target, if it is wanted; how many bytes, or None: take no more."""
+def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) -> int:
+    """Write one file below target, if it is wanted; how many bytes came out, also of what is left
+    out then: the others' work behind it is still taken, and the time that this takes is bounded."""
     name, packed, changed, content = member
     relative = safe_path(name)
     if relative is None:
@@ -118,15 +127,15 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
         return 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written = _copy(content, path, packed, room)
+        written, whole = _copy(content, path, packed, room)
     except OSError as error:
         odd(f"{shortened(name, 80)}: {error.strerror}")
         return 0
-    if written is None:
+    if not whole:
         path.unlink()
         odd(
             f"{shortened(name, 80)} unpacks to far more than it is worth",
-            f"at most {MAX_BYTES >> 30} GiB, and {MAX_RATIO} times the packed size",
+            f"at most {MAX_RATIO} times the packed size, and not too much in all",
         )
     elif changed > 0:
         os.utime(path, (changed, changed))  # of several hand-ins the last may count
@@ -145,15 +154,16 @@ def safe_path(name: str) -> PurePosixPath | None:
     return path
 
 
-def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> int | None:
+def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, bool]:
+    """How many bytes came out, and whether these are all."""
     written = 0
     with path.open("wb") as file:
         while block := content.read(BLOCK):
             written += len(block)
             if written > room or (packed and written > RATIO_FROM and written > packed * MAX_RATIO):
-                return None
+                return written, False
             file.write(block)
-    return written
+    return written, True
 
 
 def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
@@ -171,22 +181,35 @@ def _zip_time(info: zipfile.ZipInfo) -> float:
         return 0
 
 
+def name_in(info: zipfile.ZipInfo) -> str:
+    """macOS packs names as UTF-8 and does not say so; they are then taken for those of MS-DOS."""
+    if info.flag_bits & 0x800:
+        return info.filename
+    try:
+        return info.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return info.filename
+
+
 def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
     with open_regular(archive) as file, zipfile.ZipFile(file) as opened:
-        for count, info in enumerate(opened.infolist()):
+        # A whole data set, a file a sample, may lie in a folder beside the outputs.
+        in_order = sorted(opened.infolist(), key=lambda info: info.filename.rstrip("/").count("/"))
+        for count, info in enumerate(in_order):
             if count >= most.members:
                 odd(f"more than {most.members} files; the rest was left out")
                 return
             kind = stat.S_IFMT(info.external_attr >> 16)
+            name = name_in(info)
             if info.is_dir():
                 continue
             if kind not in (0, stat.S_IFREG):
-                odd(f"a link or device: {shortened(info.filename, 80)}")
+                odd(f"a link or device: {shortened(name, 80)}")
             elif info.flag_bits & 1:
-                odd(f"an encrypted file: {shortened(info.filename, 80)}")
+                odd(f"an encrypted file: {shortened(name, 80)}")
             else:
                 with opened.open(info) as content:
-                    yield info.filename, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
+                    yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
 
 
 def _tar_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:

@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from autograder.safe_text import shortened
+from autograder.submissions import archives
 from autograder.submissions.claims import Claim, WhoIs, nobody
 from autograder.submissions.downloads import CLONES, handed_in, of_known
 from autograder.submissions.file_kinds import NO_OUTPUT, OUTPUT, is_answers, is_package
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
-from autograder.submissions.one_or_many import claim_of, is_clone, is_dir, listed
+from autograder.submissions.one_or_many import are_lessons, claim_of, is_clone, is_dir, listed
 
 Entry = os.DirEntry[str]
 INNER = ("submitted", "inbound")  # nbgrader's, for who names the folder above
+ENOUGH_KNOWN = 2  # students in the roster; one a classmate's forged folder may be
 DEEPEST = 3  # folders below another student's in which work is looked for
 
 
@@ -55,16 +57,13 @@ def may_be_box(entry: Entry, who: WhoIs) -> bool:
     return bool(named) or (tool and is_class(place, who))
 
 
-def may_be_a_student(box: Entry, who: WhoIs) -> bool:
-    """A bare number, and nobody in it whom the roster knows. What lies in it a student may have
-    called as a platform would, so that its names are taken for other students'."""
-    if not box.name.isdecimal():
-        return False
+def known_in(box: Entry, who: WhoIs) -> list[str]:
+    """The students of the roster that folders and archives in it are called after."""
     place = Path(box.path)
     inside = listed(place)
     claims = [claim for one in handed_in(place, inside, who) for claim in one.claims]
     claims += [claim_of(one) for one in inside if is_dir(one) or is_package(one.name)]
-    return not any(who(claim).students for claim in claims)
+    return sorted({student for claim in claims for student in who(claim).students})
 
 
 def packs(entry: Entry, boxes: Sequence[Entry]) -> bool:
@@ -91,6 +90,32 @@ def is_work(name: str) -> bool:
     return bool(output) or is_answers(name) or is_package(name)
 
 
+def are_boxes(entries: Sequence[Entry], who: WhoIs) -> bool:
+    """Several assignments, or one in which the roster knows several students."""
+    boxes = boxes_in(entries, who, lambda text: None)
+    return len(boxes) > 1 or any(len(known_in(box, who)) >= ENOUGH_KNOWN for box in boxes)
+
+
+def are_packed_students(entries: Sequence[Entry]) -> bool:
+    """Archives beside each other that are not called after lessons, and no work besides."""
+    packed = [one for one in entries if is_package(one.name) and not is_dir(one)]
+    if len(packed) < 2 or all(lesson_of(archives.stem(one.name)) for one in packed):
+        return False
+    return not any(is_loose_work(one) for one in entries if one not in packed)
+
+
+def is_loose_work(entry: Entry) -> bool:
+    return is_work(entry.name) and not is_dir(entry)
+
+
+def have_answers_each(entries: Sequence[Entry], folders: Sequence[Entry]) -> bool:
+    """Several folders that are no lessons, and no work beside them."""
+    if are_lessons([one.name for one in folders]) or any(map(is_loose_work, entries)):
+        return False
+    inside = (listed(Path(one.path)) for one in folders if not lesson_of(one.name))
+    return sum(any(is_answers(one.name) for one in found) for found in inside) > 1
+
+
 # --- a whole class, unpacked ------------------------------------------------------------------
 
 
@@ -98,9 +123,10 @@ def below_wrapper(home: Path) -> Path:
     """A zip may hold one folder in which all others lie."""
     for _ in range(3):
         entries = listed(home)
-        if len(entries) != 1 or not is_dir(entries[0]) or lesson_of(entries[0].name):
+        if len(entries) != 1 or not is_dir(entries[0]):
             break
-        if handed_in(home, entries, nobody):
+        lesson = lesson_of(entries[0].name) or handed_in(home, entries, nobody)
+        if lesson and not CLONES.match(entries[0].name):
             break
         home = Path(entries[0].path)
     return home
@@ -111,9 +137,11 @@ def is_class(home: Path, who: WhoIs) -> bool:
     if any(os.path.isdir(home / name) for name in INNER) or handed_in(home, entries, who):
         return True
     apart = [one for one in entries if is_dir(one) or is_package(one.name)]
-    if any(who(claim_of(one)).students for one in apart):
+    if any(who(claim_of(one)).students for one in apart) or are_boxes(entries, who):
         return True
     folders = [entry for entry in entries if is_dir(entry)]
+    if are_packed_students(entries) or have_answers_each(entries, folders):
+        return True
     inside = [[one.name for one in listed(Path(entry.path))] for entry in folders]
     named = any(lesson_of(entry.name) for entry in folders)
     having = sum(any(map(lesson_of, names)) for names in inside)

@@ -11,13 +11,14 @@ hpc-02-serial_submissions_2026_03_01_T_20_00_00/        Classroom 50
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import yaml
 
 from autograder.submissions.claims import Claim, Handed, WhoIs
-from autograder.submissions.file_kinds import TYPED
+from autograder.submissions.file_kinds import TYPED, is_answers, is_package
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.regular_files import open_regular
 
@@ -54,7 +55,7 @@ def handed_in(place: Path, entries: Sequence[Entry], who: WhoIs) -> list[Handed]
         return list(of_export(place, entries))
     clones = CLONES.match(place.resolve().name)
     if clones:
-        return list(of_clones(clones["slug"], entries))
+        return list(of_clones(clones["slug"], entries, who))
     named = [*of_moodle(entries), *of_exchange(entries)]
     return [*named, *of_canvas([one for one in entries if not of_known(one, named)], who)]
 
@@ -95,14 +96,14 @@ def numbers_of(pairs: Iterable[tuple[str, str]]) -> Mapping[str, set[str]]:
 
 
 def of_canvas(entries: Sequence[Entry], who: WhoIs) -> Iterator[Handed]:
-    """A job's output may be called alike, so somebody has to be known, or all be called so."""
+    """A job's output may be called alike, so somebody has to be known, or the names be sure."""
     found = [(entry, match) for entry in entries if (match := CANVAS.match(entry.name))]
     claims = {
         entry.name: Claim(match["name"], match["name"], (("canvas_id", match["id"]),))
         for entry, match in found
     }
     known = any(who(claim).students for claim in claims.values())
-    if not known and (len(found) < len(entries) or len({m["id"] for _, m in found}) < 2):
+    if not known and not are_canvas([match for _, match in found], entries):
         return
     numbers = numbers_of((m["name"], m["id"]) for _, m in found)
     for entry, match in found:
@@ -111,6 +112,18 @@ def of_canvas(entries: Sequence[Entry], who: WhoIs) -> Iterator[Handed]:
         claim = Claim(spelt, name, (("canvas_id", match["id"]),))
         called = match["called"] or (TYPED if match["typed"] == "text" else entry.name)
         yield Handed(Path(entry.path), (claim,), called, late=bool(match["late"]))
+
+
+def are_canvas(found: Sequence[re.Match[str]], entries: Sequence[Entry]) -> bool:
+    """Of two students or more, and all called so; or, where an instructor's files lie beside them,
+    some are answers or archives, which no job writes under such a name."""
+    if len({match["id"] for match in found}) < 2:
+        return False
+    if len(found) == len(entries):
+        return True
+    called = [match["called"] or match["typed"] for match in found]
+    work = any(one == "text" or is_answers(one) or is_package(one) for one in called)
+    return work and not any(is_answers(entry.name) for entry in entries)
 
 
 # --- Gradescope -------------------------------------------------------------------------------
@@ -220,10 +233,11 @@ def of_exchange(entries: Iterable[Entry]) -> Iterator[Handed]:
             )
 
 
-def of_clones(slug: str, entries: Iterable[Entry]) -> Iterator[Handed]:
+def of_clones(slug: str, entries: Iterable[Entry], who: WhoIs) -> Iterator[Handed]:
     """Clones of one assignment: called after it, or repositories. Other folders and archives in a
     folder that is called so are anybody's, and tables of the tool that cloned are nobody's."""
     lesson = lesson_of(slug) or hinted_lesson(slug.rpartition("-")[2])
+    found: list[tuple[Entry, Claim]] = []
     for entry in entries:
         if not entry.is_dir(follow_symlinks=False):
             continue
@@ -231,5 +245,10 @@ def of_clones(slug: str, entries: Iterable[Entry]) -> Iterator[Handed]:
         if not start and not os.path.exists(os.path.join(entry.path, ".git")):
             continue
         own = entry.name[start:]
-        claim = Claim(own, ids=(("github", own),), ends_with=own)
+        found.append((entry, Claim(own, ids=(("github", own),))))
+    # Where somebody is known by all that follows the slug, everybody is: foo-ada is not ada's.
+    whole = any(who(claim).students for _, claim in found)
+    for entry, claim in found:
+        if not whole:
+            claim = replace(claim, ends_with=claim.spelt)
         yield Handed(Path(entry.path), (claim,), lesson=lesson)

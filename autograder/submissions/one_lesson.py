@@ -12,9 +12,9 @@ from pathlib import Path, PurePath
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import output_names
-from autograder.submissions.answers import WrittenAnswer, read_answers
+from autograder.submissions.answers import WrittenAnswer, holds_answers, read_answers
 from autograder.submissions.file_kinds import ANSWERS, TYPED
-from autograder.submissions.folders import Folder
+from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.regular_files import open_regular
 from autograder.verdict import Finding
@@ -40,6 +40,25 @@ def join_places(folder: Folder) -> None:
             )
         )
     shorten_names(folder)
+
+
+def answers_by_content(folder: Folder, ids: Collection[str]) -> None:
+    """`respuestas.txt` and `lab2.txt` are no outputs, if they answer questions."""
+    for path, name in list(folder.outputs.items()):
+        if PurePath(name).suffix.lower() not in ("", ".txt") or not holds_answers(path, ids):
+            continue
+        folder.answers[path] = folder.outputs.pop(path)
+        if len(folder.findings) < MOST_FINDINGS:
+            folder.findings.append(
+                Finding(
+                    "answers",
+                    "Answers lie in a file of another name",
+                    expected="answers.txt",
+                    found=shortened(name, 80),
+                    where=(Where(name, 0),),
+                    try_="call it answers.txt, so that it is surely found",
+                )
+            )
 
 
 def the_answers_file(folder: Folder) -> None:

@@ -10,7 +10,7 @@ downloads of platforms          downloads.py, also one zip of a whole class, if 
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,22 +19,27 @@ from tempfile import TemporaryDirectory
 from autograder.safe_text import printable, shortened
 from autograder.submissions import archives
 from autograder.submissions.boxes import (
+    ENOUGH_KNOWN,
     INNER,
     below_wrapper,
     boxes_in,
     is_class,
     is_work,
-    may_be_a_student,
+    known_in,
+    may_be_box,
 )
 from autograder.submissions.claims import Claim, Handed, Said, WhoIs, nobody, one_spelling
-from autograder.submissions.downloads import handed_in, of_known
-from autograder.submissions.file_kinds import is_clutter, is_package
+from autograder.submissions.downloads import EXPORT, handed_in, of_known
+from autograder.submissions.file_kinds import is_clutter, is_package, is_wanted
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.submissions.one_or_many import claim_of, is_dir, is_of_one_student
+from autograder.submissions.programs import is_program
 from autograder.submissions.regular_files import open_regular
 
 MOST_IN_CLASS, LARGEST_CLASS = 200_000, 32 << 30  # files and bytes of a class in one archive
 MOST_SAID = 5
+FEW = 5  # folders, all of which are looked into
+METADATA = ("submission_metadata.json", EXPORT)  # of Gradescope
 
 Say = Callable[[str], None]
 
@@ -51,6 +56,8 @@ class Student:
     places: tuple[Path, ...]  # folders, archives, or the bare files themselves
     lesson: str | None = None  # when the files lie without a lesson's folder
     said: Mapping[Path, Said] = field(default_factory=dict)  # by the platform, of some places
+    # Places out of a class's archive, and the new folder that it was unpacked to this time.
+    unpacked: Mapping[Path, Path] = field(default_factory=dict)
     # Whose hand-ins count for this one too, and for which lesson alone, if not for all.
     partners: "tuple[tuple[Student, str | None], ...]" = ()
 
@@ -84,6 +91,7 @@ def find_students(
         bare = [Handed(place, (Claim(name or "submission"),))] if place in files else []
         for handed in bare or students_in(place, look):
             found.append(replace(handed, lies_in=lies_in(handed, place, called)))
+    homes = {handed.path: handed.unpacked for handed in found if handed.unpacked}
     by_name: dict[str, dict[Path, Said]] = {}
     plainly: dict[tuple[str, Path], dict[str, Path]] = {}  # folders that no platform named
     for handed in found:
@@ -102,7 +110,8 @@ def find_students(
     if lesson is None and only is not None and [only] in [list(one) for one in by_name.values()]:
         lesson = lesson_of(only.resolve().name)
     return [
-        Student(key, in_order(by_name[key]), lesson, told(by_name[key])) for key in sorted(by_name)
+        Student(name, in_order(paths), lesson, told(paths), among(paths, homes))
+        for name, paths in sorted(by_name.items())
     ]
 
 
@@ -163,6 +172,10 @@ def whose(handed: Handed, who: WhoIs) -> tuple[list[str], Said]:
     return sorted(students), said
 
 
+def among(places: Iterable[Path], homes: Mapping[Path, Path]) -> dict[Path, Path]:
+    return {path: homes[path] for path in sorted(places) if path in homes}
+
+
 def told(places: Mapping[Path, Said]) -> dict[Path, Said]:
     nothing = Said()
     return {path: said for path, said in sorted(places.items()) if said != nothing}
@@ -179,7 +192,7 @@ def students_in(place: Path, look: Look) -> Iterator[Handed]:
                 yield replace(handed, unpacked=home)
         return
     place = next((place / name for name in INNER if os.path.isdir(place / name)), place)
-    gradescope = place.parent / "submission_metadata.json"
+    gradescope = place.parent / METADATA[0]
     if place.name == "submission" and os.path.isfile(gradescope):
         yield Handed(place, (Claim(look.name or gradescope_student(gradescope)),))
         return
@@ -192,13 +205,8 @@ def students_in(place: Path, look: Look) -> Iterator[Handed]:
     rest = [entry for entry in entries if not of_known(entry, named)]
     folders = [entry for entry in rest if is_dir(entry)]
     boxes = [] if named else boxes_in(rest, look.who, look.say)
-    if len(boxes) == 1 and may_be_a_student(boxes[0], look.who):
-        number = boxes[0].name
-        raise NoSubmissionsError(
-            f"{number} may be an assignment with a class in it or one student's own folder, and "
-            f"nothing beside it says which. Name it itself, {place / number}, for an assignment, "
-            f"with --student {number} for a student; or give --roster."
-        )
+    if len(boxes) == 1 and boxes[0].name.isdecimal():
+        check_lone(boxes[0], look)
     for box in boxes:
         lesson = lesson_of(box.name) or hinted_lesson(box.name)
         for handed in students_in(Path(box.path), look):
@@ -206,6 +214,7 @@ def students_in(place: Path, look: Look) -> Iterator[Handed]:
     if not named and not boxes and is_of_one_student(place, entries, folders, look.who):
         yield Handed(place, (Claim(look.name or place.resolve().name),))
         return
+    say_several([entry for entry in folders if entry not in boxes], look)
     for entry in folders:
         if entry not in boxes:
             yield Handed(Path(entry.path), (claim_of(entry),))
@@ -213,6 +222,41 @@ def students_in(place: Path, look: Look) -> Iterator[Handed]:
         if is_package(entry.name) and not is_dir(entry):
             yield Handed(Path(entry.path), (claim_of(entry),))
     say_left_out(rest, look.say)
+
+
+def check_lone(box: os.DirEntry[str], look: Look) -> None:
+    """A bare number with a platform's names in it, and nothing beside it that says whose it is: a
+    student may have called folders as a platform would, after somebody else."""
+    number, known = box.name, known_in(box, look.who)
+    if len(known) < ENOUGH_KNOWN:
+        raise NoSubmissionsError(
+            f"{number} may be an assignment with a class in it or one student's own folder, and "
+            f"nothing beside it says which. Name it itself, {box.path}, for an assignment, with "
+            f"--student {number} for a student; or give a --roster that knows two students in it."
+        )
+    names = ", ".join(printable(name, 60) for name in known[:2])
+    look.say(
+        f"{number}: taken as an assignment's folder, because hand-ins of {names} lie in it. If it "
+        f"is one student's own, name it itself, with --student {number}."
+    )
+
+
+def say_several(folders: Sequence[os.DirEntry[str]], look: Look) -> None:
+    """A folder in which a class seems to lie is one student's all the same, and may be made up."""
+    for entry in folders:
+        if look.who(claim_of(entry)).students:
+            continue
+        inside = ", ".join(known_in(entry, look.who)[:ENOUGH_KNOWN])
+        if "," not in inside:
+            inside = "several students"
+            if len(folders) > FEW or not is_class(Path(entry.path), look.who):
+                continue
+        if may_be_box(entry, look.who):  # boxes_in() said it
+            continue
+        look.say(
+            f"{printable(entry.name, 80)}: taken as one student's own, though hand-ins of {inside} "
+            f"seem to lie in it. If these are a class's, name it itself."
+        )
 
 
 def say_left_out(entries: Iterable[os.DirEntry[str]], say: Say) -> None:
@@ -244,13 +288,16 @@ def class_in(archive: Path, look: Look) -> Path | None:
     """The unpacked folder of a class that was downloaded as one zip; None: it is a student's."""
     if look.unpacked is None or look.name or not archive.name.lower().endswith(".zip"):
         return None
-    home = Path(look.unpacked.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    new = Path(look.unpacked.enter_context(TemporaryDirectory(prefix="autograder-class-")))
+    home = new / archives.stem(archive.name)  # which may say what lies in it
+    home.mkdir()
     odd = archives.unpack(
         archive,
         archive.name,
         home,
         lambda path: not any(map(is_clutter, path.parts)),
         archives.Limits(MOST_IN_CLASS, LARGEST_CLASS),
+        named_alone=lambda path: not is_read(path.name),
     )
     home = below_wrapper(home)
     if not is_class(home, look.who):
@@ -258,6 +305,11 @@ def class_in(archive: Path, look: Look) -> Path | None:
     for finding in odd:
         look.say(f"{archive.name}: {finding.title}: {finding.found}")
     return home
+
+
+def is_read(name: str) -> bool:
+    """Not the checkpoints of a class, which would fill a disk."""
+    return is_wanted(name) or is_package(name) or is_program(name) or name in METADATA
 
 
 def gradescope_student(metadata: Path) -> str:

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from autograder.classroom import kept, one_student
+from autograder.classroom import kept, one_student, pool
+from autograder.submissions import archives
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 
@@ -20,6 +22,16 @@ def make_class(folder: Path, count: int) -> Path:
         keras = make_record(test_accuracy=round(0.96 + number / 1000, 4), job_id=str(number))
         hand_in(folder / f"s{number:02d}" / "02_serial", keras=keras, answers=answers)
     return folder
+
+
+def as_one_zip(students: Path, archive: Path, *others: str) -> Path:
+    """Files of the students, and empty ones besides, with the times that they have."""
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted(students.rglob("*")):
+            packed.write(path, path.relative_to(students.parent))
+        for name in others:
+            packed.writestr(zipfile.ZipInfo(name), b"")
+    return archive
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -72,6 +84,24 @@ def test_only_what_changed_is_graded_again(tmp_path, grade, marked):
     hand_in(handed_in / "s01" / "02_serial", answers={})
     grade(handed_in)
     assert marked == ["s01"]
+
+
+def test_of_a_class_in_one_zip_too_only_what_changed_is_graded_again(tmp_path, grade, marked):
+    """Which lies in another folder of ours at each call."""
+    students = make_class(tmp_path / "class", 3)
+    archive = as_one_zip(students, tmp_path / "class.zip")
+    result = grade(archive)
+    assert marked == ["s00", "s01", "s02"]
+    marked.clear()
+    assert grade(archive).stdout == result.stdout
+    assert marked == []
+    answers = students / "s01/02_serial/answers.txt"
+    times, text = answers.stat(), answers.read_text()
+    answers.write_text(text.replace("0.901", "0.109"))  # as long as before, and of the same second
+    os.utime(answers, ns=(times.st_atime_ns, times.st_mtime_ns))
+    again = grade(as_one_zip(students, archive, "class/s03/02_serial/answers.txt"))
+    assert marked == ["s01", "s03"]
+    assert [line[0] for line in again.table] == ["s00", "s01", "s02", "s03"]
 
 
 @pytest.mark.parametrize("lost", [".index", ".tables", "checks.csv", "students/s01.html"])
@@ -213,3 +243,15 @@ def test_the_same_run_from_two_students_is_for_the_instructor_only(tmp_path, gra
     assert not re.search(r"\bben\b", page)
     assert "10/10" in lines["ada"]
     assert "10/10" in lines["ben"]
+
+
+def test_a_submission_without_end_is_stopped_wherever_it_is(tmp_path, grade, monkeypatch):
+    """Also while its files are read, whose errors are told and passed over."""
+    monkeypatch.setattr(pool, "SECONDS_A_STUDENT", 1)
+    monkeypatch.setattr(archives, "_copy", lambda *of: time.sleep(60))
+    students = make_class(tmp_path / "made", 1)
+    (tmp_path / "class").mkdir()
+    as_one_zip(students / "s00", tmp_path / "class/eve.zip")
+    result = grade(tmp_path / "class", "--processes", 1)
+    assert [line[3] for line in result.table] == ["grader error"]
+    assert "took more than 1 s" in (result.folder / "students" / "eve.html").read_text()

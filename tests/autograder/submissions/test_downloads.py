@@ -51,6 +51,22 @@ def test_each_student_is_found_by_the_rosters_ids(tmp_path, grade, roster, name,
         assert [f["title"] for f in one["findings"] if LATE not in f["title"]] == []
 
 
+@pytest.mark.parametrize("roster_given", [True, False])
+def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
+    tmp_path, grade, roster, roster_given
+):
+    """In UTF-8, which the zip does not say."""
+    students = {"Ada Lovelace": "ada", "Zo~~ Lee-Wei": "zoe"}
+    files = {n: d for name, one in students.items() for n, d in below(name, work(one)).items()}
+    place = write(tmp_path, "class.zip", below("class", files))
+    place.write_bytes(place.read_bytes().replace(b"Zo~~", "Zoë".encode()))
+    given = ["--roster", roster] if roster_given else []
+    found = points(grade(place, "--profile", "smoke", *given))
+    assert set(found) == (
+        {"ada", "ben", "kim", "zoe"} if given else {"Ada Lovelace", "Zoë Lee-Wei"}
+    )
+
+
 @pytest.mark.parametrize(("name", "make"), FORMS.values(), ids=list(FORMS))
 def test_without_a_roster_nobody_is_merged_or_lost(tmp_path, grade, name, make):
     place = write(tmp_path / "down", name, make())

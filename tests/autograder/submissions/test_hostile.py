@@ -126,6 +126,22 @@ def test_bombs_stop_early(tmp_path, grade, monkeypatch):
         assert words in (result.folder / "students" / f"{student}.html").read_text()
 
 
+def test_outputs_behind_a_data_set_of_many_files_are_taken(tmp_path, grade, monkeypatch):
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 50)
+    samples = {f"02_serial/data/train/{number}": b"x" for number in range(60)}
+    zip_of(tmp_path / "class" / "ada.zip", samples | files_of_a_lesson())
+    assert line_of(grade(tmp_path / "class"), "ada")[2:4] == ["10/10", "graded"]
+
+
+def test_a_bomb_costs_nobody_else_in_the_zip_of_a_class(tmp_path, grade):
+    files = {f"class/{one}/{name}": data for one in ("ada", "zoe")
+             for name, data in files_of_a_lesson().items()}  # fmt: skip
+    zip_of(tmp_path / "class.zip", {"class/ada/0.out": b"0" * (33 << 20)} | files)
+    result = grade(tmp_path / "class.zip")
+    assert line_of(result, "ada")[2] == line_of(result, "zoe")[2] == "10/10"
+    assert "class/ada/0.out unpacks to far more" in result.stderr
+
+
 @pytest.mark.parametrize("name", ["eve.zip", "eve.tar.gz", "eve.tar.xz", "eve.tar"])
 @pytest.mark.parametrize(
     "data", [b"", b"PK\x03\x04broken", b"\x1f\x8b\x08broken", os.urandom(3000)]

@@ -168,6 +168,25 @@ def test_copies_with_their_error_files_stay_together(tmp_path, grade):
     assert page.count("<code>00/00_cluster_7.err</code>") == 1
 
 
+@pytest.mark.parametrize("name", ["respuestas.txt", "lab 2.txt", "02"])
+@pytest.mark.parametrize("folder", ["02_serial", ""])
+def test_answers_under_a_name_of_the_students_own(tmp_path, grade, name, folder):
+    place = hand_in(tmp_path / "class" / "ada" / folder)
+    (place / "answers.txt").rename(place / name)
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][:2] == ["10/10", "graded"]
+    assert "Answers lie in a file of another name" in page_of(result, "ada")
+
+
+def test_a_copy_of_the_answers_under_another_name_counts_for_nothing(tmp_path, grade):
+    place = hand_in(tmp_path / "class" / "ada" / "02_serial")
+    write_lines(place / "draft.txt", ["predict_accuracy = 0.2", "keras_epoch_s = 9"])
+    write_lines(place / "notes.txt", ["keras_epoch_s = 9 was my guess", "a", "b", "c"])
+    result = grade(tmp_path / "class")
+    assert rows(result)["ada", "02"][0] == "10/10"
+    assert "Only answers.txt counts" in page_of(result, "ada")
+
+
 # --- what stands in the files -----------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     Files,
     below,
+    canvas,
     exchange,
     gradescope,
     moodle,
@@ -116,6 +117,104 @@ def test_a_lone_number_with_a_platforms_names_in_it_is_asked_for(tmp_path):
     assert (one.name, one.places) == ("07", (place / "07",))
     [other] = find_students([place / "07"])  # the instructor says that it is an assignment
     assert other.name == "08"
+
+
+def test_a_lone_number_is_no_classmates_because_its_owner_called_a_folder_so(tmp_path):
+    """One name of the roster in it may be forged; of a class in it the instructor is told."""
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    who = who_is(read_roster(tmp_path / "roster.csv"), {})
+    forged = below("Ben Meyer_1_assignsubmission_file_", work("zoe"))
+    place = write(tmp_path, "class", below("07", forged))
+    with pytest.raises(NoSubmissionsError, match=r"07 may be .* that knows two students in it"):
+        find_students([place], who=who)
+    write(tmp_path, "class/07", moodle())
+    said: list[str] = []
+    found = find_students([place], who=who, say=said.append)
+    assert [one.name for one in found] == ["ada", "ben", "zoe"]
+    [told] = said
+    assert told.startswith("07: taken as an assignment's folder, because hand-ins of ada, ben lie")
+
+
+TWO = [{name: data for name, data in moodle().items() if "Ben" not in name}, moodle()]
+ZIPS: dict[str, tuple[Files, set[str]]] = {
+    "assignments of Moodle": (
+        below("01", TWO[0]) | below("02", TWO[1]), {"Ada Lovelace", "Ben Meyer", "Zoë Lee-Wei"}),
+    "students' zips": (PACKED | TABLES, {"ada", "ben"}),
+    "students' zips in a folder": (below("hpc", PACKED), {"ada", "ben"}),
+    "Canvas's files and the instructor's": (
+        canvas() | {"grades.txt": b"x", "roster.csv": b"x"},
+        {"lovelaceada", "meyerben", "leeweizo"}),
+    "clones, their folder packed": (
+        below("01-learning-submissions", clones("01-learning")), {"ada-l", "benmey", "zlw"}),
+    "students without lessons' folders": (
+        below("ada", work("ada")) | below("ben/hw01", work("ben")) | below("z", work("zoe")),
+        {"ada", "ben", "z"}),
+    "one student's attempts": (
+        below("keras", {"job_1.out": b"x"}) | below("torch", {"job_2.out": b"x"})
+        | {"answers.txt": b"x"}, {"class"}),
+    "one student's lessons": (below("Lesson 1", work("ada")) | below("2", work("ben")), {"class"}),
+    "one student's lessons, each packed": (
+        {"01.zip": zipped("ada"), "02_serial.zip": zipped("ada")}, {"class"}),
+    "one student's outputs, called as Canvas does": (
+        {"keras_1_2_job.out": b"x", "torch_2_3_job.out": b"x", "answers.txt": b"x"}, {"class"}),
+}  # fmt: skip
+
+
+def test_of_a_class_in_one_zip_checkpoints_are_not_unpacked(tmp_path):
+    files = below("ada", lesson("ada")) | CARL | {"ada/02_serial/model.pt": b"x" * 1000}
+    with ExitStack() as unpacked:
+        ada, _ = find_students([write(tmp_path, "class.zip", files)], unpacked=unpacked)
+        sizes = {path.name: path.stat().st_size for path in ada.places[0].rglob("*.*")}
+    assert sizes.pop("model.pt") == sizes.pop("lesson.ipynb") == 0  # there, to be named
+    assert sizes == {name: len(data) for name, data in work("ada").items() if name in sizes}
+    assert len(sizes) == 2
+
+
+@pytest.mark.parametrize(("files", "students"), ZIPS.values(), ids=list(ZIPS))
+def test_who_is_found_in_one_zip(tmp_path, files, students):
+    with ExitStack() as unpacked:
+        found = find_students([write(tmp_path, "class.zip", files)], unpacked=unpacked)
+    assert {student.name for student in found} == students
+
+
+def test_a_zip_called_as_clones_are_has_them_in_it(tmp_path):
+    files = clones("01-learning")
+    with ExitStack() as unpacked:
+        place = write(tmp_path, "01-learning-submissions.zip", files)
+        found = find_students([place], unpacked=unpacked)
+    assert {student.name for student in found} == {"ada-l", "benmey", "zlw"}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_folder_with_a_class_in_it_is_no_student_in_silence(tmp_path, known):
+    """As after unpacking into a folder of the same name. A student may have made it, too."""
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    who = who_is(read_roster(tmp_path / "roster.csv"), {}) if known else nobody
+    students = below("ada", lesson("ada")) | below("ben", lesson("ben"))
+    place = write(tmp_path, "class", below("group A", students))
+    said: list[str] = []
+    [one] = find_students([place], who=who, say=said.append)
+    [told] = said
+    assert one.name == "group A"
+    whose = "ada, ben" if known else "several students"
+    assert told.startswith(f"group A: taken as one student's own, though hand-ins of {whose} seem")
+    assert [two.name for two in find_students([place / "group A"], who=who)] == ["ada", "ben"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "clones_in_it", "students"),
+    [
+        ("01-learning", ["01-learning-foo-ada-l", "01-learning-benmey"], ["ben", "foo-ada-l"]),
+        ("hpc", ["hpc-01-learning-ada-l", "hpc-01-learning-benmey"], ["ada", "ben"]),
+    ],
+)
+def test_a_login_that_ends_as_another_one(tmp_path, folder, clones_in_it, students):
+    """foo-ada-l is not ada-l; but a folder may be called by the beginning of the slug alone."""
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    who = who_is(read_roster(tmp_path / "roster.csv"), {})
+    files = {name: data for one in clones_in_it for name, data in below(one, work("ada")).items()}
+    found = find_students([write(tmp_path, f"{folder}-submissions", files)], who=who)
+    assert [one.name for one in found] == students
 
 
 @pytest.mark.parametrize("wrapped", ["", "hpc/"])

@@ -49,6 +49,15 @@ def test_what_is_read(text, read):
     assert bool(unread) == bool(findings) == (not read)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_windows_ways_of_saving_a_file(encoding):
+    """Also without the two bytes that say which."""
+    data = "# meine Lösung\r\nkeras_epoch_s = 0.91\r\npredict_two_ranks = no\r\n".encode(encoding)
+    answers, findings = parse_answers(data, "answers.txt", IDS)
+    assert {key: answer.text for key, answer in answers.items()} == BOTH
+    assert findings == []
+
+
 def test_a_line_as_asked_counts_before_another_form_of_it():
     text = (
         b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_two_ranks: no\npredict_two_ranks = no\n"
