@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.book import outputs, withheld
+from lessons.book.alt_texts import alt_text
 from lessons.book.cross_links import below_the_title, linked
 from lessons.book.executed import Executed
 
@@ -43,6 +44,8 @@ def lesson_page(
         )
         tags = cell.metadata.get("tags", [])
         cell.metadata = {"tags": [*tags, *scroll(cell.outputs)]}
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            cell.metadata["mystnb"] = {"image": {"alt": alt_text(solution.source)}}
     page.cells[0].source += "\n\n" + run_note(executed, solutions=expected is None)
     page.cells.append(files_cell(programs, name, files))
     return page
