@@ -76,6 +76,7 @@ def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path)
         assert f'href="{file}.html"' in html
     assert "Exercise 1.2: three times the number" in words(folder / "train.py.html")
     assert "total += x" not in words(folder / "train.py.html")
+    assert "<title>train.py of lesson 01" in (folder / "train.py.html").read_text()
     assert "rank" in words(tmp_path / "book" / "docs" / "glossary.html")
     assert (tmp_path / "book" / "404.html").is_file()
     contents = (tmp_path / "book" / "index.html").read_text()
