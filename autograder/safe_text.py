@@ -6,6 +6,7 @@ escaping alone does not catch is handled here: terminal escapes, line breaks in 
 turn the reading direction, formulas in spreadsheets.
 """
 
+import re
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -34,6 +35,16 @@ def printable(text: object, limit: int = 200) -> str:
     if not (line.isascii() and line.isprintable()):
         line = "".join(_visible(character) for character in line)
     return shortened(line, limit)
+
+
+def readable_name(name: object, limit: int = 200) -> str:
+    """A person's name: printable, but with the joiners without which Persian, many scripts of India
+    and some emoji are spelt wrongly. Only between two characters that are not ASCII."""
+    line = printable(name, limit)
+    return JOINED.sub(lambda found: chr(int(found[1], 16)), line)
+
+
+JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
 def printable_record(value: Any) -> Any:

@@ -59,6 +59,7 @@ class Check:
     hidden: bool = False
     parts: tuple[Part, ...] = ()
     told: str = ""  # what was measured, in words that can stand in place of the title
+    by_hand: str = ""  # why the instructor set its points, which no new hand-in changes
 
 
 @dataclass(frozen=True, slots=True)

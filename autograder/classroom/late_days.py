@@ -52,8 +52,8 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     if change.check not in [c.id for c in grade.checks]:
         return replace(grade, adjustments=(*grade.adjustments, nothing_to_change(change)))
     checks = tuple(_changed(c, change) if c.id == change.check else c for c in grade.checks)
-    given = counted(change.points or 0, "point")
-    text = f"{change.check}: {given} by the instructor: {change.reason}"
+    hidden = any(c.hidden for c in checks if c.id == change.check)  # students read this line too
+    text = f"{'another check' if hidden else change.check}: {by_hand(change)}"
     score = round(sum(c.score for c in checks), 2)
     return replace(
         grade, checks=checks, score=score, adjustments=(*grade.adjustments, text), status="graded"
@@ -64,10 +64,14 @@ def nothing_to_change(change: Override) -> str:
     return f"{change.check}: not judged here, so nothing to change: {change.reason}"
 
 
+def by_hand(change: Override) -> str:
+    return f"{counted(change.points or 0, 'point')} by the instructor: {change.reason}"
+
+
 def _changed(check: Check, change: Override) -> Check:
     score = change.points or 0.0
     status = PASSED if score >= check.points else PARTIAL if score else FAILED
-    return replace(check, score=score, status=status)
+    return replace(check, score=score, status=status, by_hand=by_hand(change))
 
 
 def _override_total(grade: Grade, change: Override) -> Grade:

@@ -10,6 +10,8 @@ LONGEST = 120
 def reasons(check: Check) -> tuple[str, ...]:
     if check.status in (PASSED, BORDERLINE):
         return ()
+    if check.by_hand:
+        return (shortened(check.by_hand, LONGEST),)
     missed = [part for part in check.parts if part.status not in (PASSED, BORDERLINE)]
     found = dict.fromkeys(shortened(reason(part), LONGEST) for part in missed)
     return tuple(found)[:MOST] or (shortened(check.found, LONGEST),)

@@ -1,6 +1,7 @@
 """A run against the accounting of its job: where, with what, when, how it ended, whose it is."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
@@ -222,7 +223,9 @@ def whose_it_is(run: Run, job: AccountedJob, logins: Collection[str | None]) -> 
     if known and all(logins) and job.user and job.user not in known:
         title = "The job belongs to another account"
         expected = shortened(" or ".join(known), 80)
-        yield finding(run, title, expected, shortened(job.user, 40), False)
+        told = finding(run, title, expected, "somebody else's", False)
+        yield told
+        yield replace(told, found=shortened(job.user, 40), look=False, private=True)  # whose
     printed = run.beside.job.get("job", "").partition(" ")[2].strip()
     if printed and job.name and printed != job.name:
         title = "The job has another name than its output says"

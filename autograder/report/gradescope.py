@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.report import leaderboard
-from autograder.verdict import GRADER_ERROR, PASSED, Grade
+from autograder.report.student.next_steps import for_student
+from autograder.verdict import GRADER_ERROR, PASSED, Finding, Grade
 
 
 def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
@@ -16,7 +17,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
     for grade in grades:
         shown = [c for c in grade.checks if not c.hidden]
         for number, check in enumerate(shown, start=1):
-            lines = [check.found]
+            lines = [check.by_hand or check.found]
             if check.status != PASSED:
                 places = ", ".join(f"{w.file}:{w.line}" for w in check.where)
                 parts = {
@@ -25,6 +26,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
                     "found": check.found,
                     "where": places,
                     "try": check.try_,
+                    "answer": check.by_hand,
                 }
                 lines = [f"{name}: {text}" for name, text in parts.items() if text]
             tests.append(
@@ -40,9 +42,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
                 }
             )
     findings = [f for g in grades for f in g.findings if not f.private]
-    notes = [
-        f"{f.title}. Expected: {f.expected}. Found: {f.found}. Try: {f.try_}" for f in findings
-    ]
+    notes = [note(f) for f in findings]
     notes += [line for g in grades for line in g.adjustments]
     result: dict[str, Any] = {
         "output": "\n".join(notes),
@@ -57,3 +57,11 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
     if speeds and (entries := leaderboard.for_gradescope(grades, speeds)):
         result["leaderboard"] = entries
     return json.dumps(result, ensure_ascii=False, indent=1) + "\n"
+
+
+def note(finding: Finding) -> str:
+    """What there is to say; what an instructor has to try is no student's to read."""
+    advice = finding.try_ if for_student(finding.try_) else ""
+    parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
+    said = [f"{name}: {text}" for name, text in parts.items() if text]
+    return ". ".join([finding.title, *said])

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
-from autograder.report.student.next_steps import next_steps
+from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.requests import Request
 from autograder.verdict import Check, Grade, Point
 from autograder.wording import shown
@@ -39,6 +39,9 @@ def environment() -> Environment:
         met=met,
         reasons_in=said_once.reasons_in,
         problems=said_once.problems,
+        adjustments=said_once.adjustments,
+        lesson_number=lesson_number,
+        for_student=for_student,
         epoch_bars=pictures.epoch_bars,
         rounds_bars=pictures.rounds_bars,
         speedup_curve=pictures.speedup_curve,
@@ -81,9 +84,14 @@ Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 
 
 def student_page(
-    name: str, grades: Sequence[Grade], references: Curves, asked: Sequence[Request] = ()
+    name: str,
+    grades: Sequence[Grade],
+    references: Curves,
+    asked: Sequence[Request] = (),
+    absent: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """All lessons of a student. Hidden checks count in the sum and are not shown."""
+    """All lessons of a student. Hidden checks count in the sum and are not shown. `absent` are the
+    lessons that were not handed in, and when they are due."""
     shared = said_once.in_several_lessons(grades)
     return (
         environment()
@@ -97,7 +105,8 @@ def student_page(
             smoke=any(g.profile == "smoke" for g in grades),
             steps=next_steps(grades),
             done=any(g.status == "graded" for g in grades)
-            and not any(f.try_ for g in grades for f in said_once.public(g)),
+            and not any(for_student(f.try_) for g in grades for f in said_once.public(g)),
+            absent=absent,
             shared=shared,
             alike=said_once.adjusted_alike(grades),
             many=len(grades) > MANY,

@@ -9,8 +9,9 @@ from autograder.classroom.kept import PAGES
 from autograder.classroom.pool import Publish
 from autograder.report import gradescope, html, junit, programs
 from autograder.report.leaderboard import Graded
+from autograder.report.student.not_handed_in import not_handed_in
 from autograder.report.student.requests import of_student
-from autograder.safe_text import printable
+from autograder.safe_text import printable, readable_name
 from autograder.settings.policy import Policy
 from autograder.submissions.students import Student
 from autograder.verdict import Grade
@@ -37,9 +38,10 @@ def publisher(
             write_if_new(gradescope_results, gradescope.document(grades, speeds))
         if out is None:
             return
-        name = printable(names.get(student.name) or student.name)
+        name = readable_name(names.get(student.name) or student.name)
         asked = of_student(student.name, grades, policy)
-        write_if_new(out / PAGES / page, html.student_page(name, grades, curves, asked))
+        absent = not_handed_in(student.name, grades, policy)
+        write_if_new(out / PAGES / page, html.student_page(name, grades, curves, asked, absent))
         programs.write(out, page, name, grades)
         data = {"format": 1, "student": printable(student.name), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"

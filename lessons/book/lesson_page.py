@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.book import outputs, withheld
+from lessons.book.alt_texts import alt_text
 from lessons.book.cross_links import below_the_title, linked
 from lessons.book.executed import Executed
 
@@ -43,6 +44,8 @@ def lesson_page(
         )
         tags = cell.metadata.get("tags", [])
         cell.metadata = {"tags": [*tags, *scroll(cell.outputs)]}
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            cell.metadata["mystnb"] = {"image": {"alt": alt_text(solution.source)}}
     page.cells[0].source += "\n\n" + run_note(executed, solutions=expected is None)
     page.cells.append(files_cell(programs, name, files))
     return page
@@ -85,7 +88,8 @@ def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> A
     rows = [f"| [{one}]({one}.md) | {about(one, files[Path(name) / one])} |" for one in programs]
     notebook = f"| {{download}}`{NOTEBOOK} <notebook/{NOTEBOOK}>` | this page, to work in |"
     table = "\n".join(["| file | what it is |", "|---|---|", notebook, *rows])
-    tree = "\n".join(["```{toctree}", ":hidden:", "", *(f"{one}.md" for one in programs), "```"])
+    entries = [f"{one} <{one}.md>" for one in programs]
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *entries, "```"])
     return new_markdown_cell(f"## Files of this lesson\n\n{table}\n\n{tree}", id="files")
 
 
@@ -101,12 +105,13 @@ def about(file: str, content: bytes) -> str:
     return ""
 
 
-def program_page(file: str, content: bytes) -> str:
-    """A page that shows a file; none of its text is read as markup."""
+def program_page(file: str, content: bytes, number: str) -> str:
+    """A page that shows a file; none of its text is read as markup. Many lessons have a train.py:
+    in what a search finds, and in a browser's tabs, the lesson's number tells them apart."""
     language = LANGUAGES.get(Path(file).suffix, "text")
     return "\n".join(
         [
-            f"# {file}\n",
+            f"# {file} of lesson {number}\n",
             f"A file of []({NOTEBOOK}). [Download](path:{file})\n",
             f"```{{literalinclude}} {file}\n:language: {language}\n:linenos:\n```\n",
         ]

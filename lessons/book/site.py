@@ -8,6 +8,7 @@ from typing import Any
 
 NEEDED = ("sphinx", "myst_nb", "sphinx_book_theme")
 STATIC = Path(__file__).with_name("static")
+NOT_FOUND = Path(__file__).with_name("not_found.html")
 PROCESSES = 4  # more gain little: half of the time is one process's
 
 SETTINGS: dict[str, Any] = {
@@ -67,5 +68,6 @@ def make_site(source: Path, target: Path, doctrees: Path) -> list[str]:
     for name in (".buildinfo", "objects.inv"):
         (target / name).unlink(missing_ok=True)
     shutil.rmtree(target / "_sources", ignore_errors=True)
+    shutil.copyfile(NOT_FOUND, target / "404.html")  # GitHub's and GitLab's Pages show it
     (target / ".nojekyll").touch()  # GitHub would leave out folders that begin with _
     return [line for line in warnings.getvalue().splitlines() if line.strip()]

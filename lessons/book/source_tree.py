@@ -73,7 +73,7 @@ def write_lesson(
         file = target / "lessons" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-        about = program_page(path.name, content)
+        about = program_page(path.name, content, number)
         file.with_name(f"{path.name}.md").write_text(about, encoding="utf-8")
     return page
 

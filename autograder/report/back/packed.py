@@ -21,6 +21,7 @@ from autograder.report import html, moodle
 from autograder.report.back.records import read_record
 from autograder.report.back.zipped import zipped
 from autograder.report.student.next_steps import summary
+from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
 
@@ -37,7 +38,7 @@ class Back:
 
     def page(self, student: str) -> str:
         person = self.people.get(student)
-        name = (person.full_name if person else "") or student
+        name = readable_name((person.full_name if person else "") or student)
         return html.student_page(name, [self.grades[student]], {})
 
     def text(self, student: str) -> str:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.report.signs import marks, notice, points
+from autograder.safe_text import readable_name
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
@@ -32,6 +33,7 @@ class Cell:
     key: float = -3.0
     look: bool = False
     later: str = ""  # an own due time
+    most: float = 0.0  # the points of what is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +113,20 @@ def line(
     changed = any(row.programs for row in rows)
     made = Line(
         student=student,
-        name=(person.full_name if person else "") or student,
+        name=readable_name((person.full_name if person else "") or student),
         href="students/" + quote(page) if page else "",
         programs="programs/" + quote(page) if page and changed else "",
     )
     for head in heads:
         here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
         made.cells.append(cell(here, head, policy))
+    # Of the lowest results, which are dropped, what is missing is the first.
+    absent = [at for at, one in enumerate(made.cells) if one.most and heads[at].due]
+    for at in absent[: policy.late.drop_lowest]:
+        made.cells[at] = replace(made.cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
     made.score = sum(row.score or 0.0 for row in graded)
-    made.most = sum(row.max_score for row in graded)
+    made.most = sum(row.max_score for row in graded) + sum(one.most for one in made.cells)
     made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
     by_reason: dict[str, list[str]] = {}
     for row in rows:
@@ -145,7 +151,7 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)
         days, _ = policy.extensions.get((row.student, row.lesson), (0.0, ""))
-        return Cell("—", "missing", -2.0, look, own_due(head.due, days))
+        return Cell("—", "missing", -2.0, look, own_due(head.due, days), row.max_score)
     if row.status == "excused":
         return Cell("EX", "excused", -1.0, look)
     return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)

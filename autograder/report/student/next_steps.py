@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.report.signs import points
+from autograder.report.student.said_once import adjustments
 from autograder.safe_text import shortened
-from autograder.verdict import Check, Grade
+from autograder.verdict import GRADER_ERROR, NO_LESSON, Check, Grade
 from autograder.wording import counted
 
 MOST = 3  # lines: whoever reads more reads the page
-MOST_NAMED = 4  # of what one line is about
+MOST_NAMED = 2  # of what one line is about
 FOR_INSTRUCTORS = "instructor:"  # so begins what is no student's to do
 LEAST = 0.005  # points
 AGAIN = "answer again, after another look at the lesson"
@@ -20,30 +21,29 @@ class Step:
     """One thing to do, for which checks or answers it is, and the points that depend on it."""
 
     do: str
-    about: tuple[str, ...]
+    about: tuple[tuple[str, str], ...]  # lesson, and what of it
     points: float
 
     @property
     def why(self) -> str:
         more = f" and {len(self.about) - MOST_NAMED} more" if len(self.about) > MOST_NAMED else ""
+        named, before = [], ""
+        for lesson, what in self.about[:MOST_NAMED]:
+            named.append(what if lesson == before else ", ".join(filter(None, (lesson, what))))
+            before = lesson
         worth = round(self.points, 2)
-        number = "1 point" if worth == 1 else f"{points(worth)} points"
-        return f"{number}: {'; '.join(self.about[:MOST_NAMED])}{more}"
+        number = "1 point: " if worth == 1 else f"{points(worth)} points: " if worth else ""
+        return f"{number}{'; '.join(named)}{more}"
 
 
 def next_steps(grades: Sequence[Grade]) -> list[Step]:
     """Most points first; what is to be done for several checks is said once."""
-    found: dict[str, list[tuple[str, float]]] = {}
+    found: dict[str, list[tuple[tuple[str, str], float]]] = {}
     for grade in grades:
-        if grade.status != "graded":
-            continue
-        for check in grade.checks:
-            if check.hidden or check.points - check.score < LEAST:
-                continue
-            for do, about, lost in ways(check):
-                if do and not do.startswith(FOR_INSTRUCTORS):
-                    where = f"{grade.lesson}, {about}"
-                    found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+        for do, about, lost in steps_of(grade):
+            if for_student(do):
+                where = lesson_number(grade), about
+                found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
     steps = [
         Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
         for do, those in found.items()
@@ -51,15 +51,37 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
     return sorted(steps, key=lambda step: -step.points)[:MOST]
 
 
+def for_student(advice: str) -> bool:
+    return bool(advice) and not advice.startswith(FOR_INSTRUCTORS)
+
+
+def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
+    """Of a lesson that could not be graded, what its finding says: all points wait for that."""
+    if grade.status == "graded":
+        for check in grade.checks:
+            open_points = check.points - check.score >= LEAST
+            if open_points and not check.hidden and not check.by_hand:
+                yield from ways(check)
+    elif grade.status not in ("excused", GRADER_ERROR):
+        said = (one for one in grade.findings if one.try_ and not one.private)
+        for finding in list(said)[:1]:
+            yield finding.try_, grade.title or finding.title, grade.max_score
+
+
+def lesson_number(grade: Grade) -> str:
+    """Empty where it is not known which lesson this is."""
+    return "" if grade.lesson in (NO_LESSON, "?") else grade.lesson
+
+
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     """What to do, what for, and the points: of answers each for itself, else the whole check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
-        yield check.try_ or check.expected, check.title, check.points - check.score
+        yield check.try_ or below(check), check.title, check.points - check.score
         return
     if not any(shares > part.credit for part in missed):  # one reason for all of them
-        yield check.try_ or check.expected, check.title, check.points - check.score
+        yield check.try_ or below(check), check.title, check.points - check.score
         return
     for part in missed:
         lost = (1 - part.credit) * check.points / len(check.parts)
@@ -67,9 +89,15 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
         yield part.try_ or hint, part.name, lost
 
 
+def below(check: Check) -> str:
+    """Where nothing is said to try: what was expected and found tells most."""
+    return f"compare what was expected with what was found: {check.expected}"
+
+
 def sentence(text: str) -> str:
     """It begins a line: with a capital, unless it begins with a name like `answers.txt`."""
-    return text[:1].upper() + text[1:] if text[:2].islower() and "." not in first(text) else text
+    named = any(sign in first(text) for sign in "._=")
+    return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
 
 
 def first(text: str) -> str:
@@ -83,7 +111,8 @@ def summary(grade: Grade) -> str:
     else:
         worth = f"{points(grade.score)} of {counted(grade.max_score, 'point')}"
         head = f"{grade.lesson} {grade.title}: {worth}"
-    lines = [head, *grade.adjustments]
+    settled = [f"{c.title}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden]
+    lines = [head, *settled, *adjustments(grade)]
     steps = next_steps([grade])
     if steps:
         lines += ["", "What to do next:"]

@@ -64,9 +64,15 @@ def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
     """What was done to the points of several lessons, and of which."""
     by_line: dict[str, list[str]] = {}
     for grade in grades:
-        for line in grade.adjustments:
+        for line in adjustments(grade):
             by_line.setdefault(line, []).append(grade.lesson)
     return {line: tuple(lessons) for line, lessons in by_line.items() if len(lessons) > 1}
+
+
+def adjustments(grade: Grade) -> list[str]:
+    """But for what the instructor said of a check: that stands with the check."""
+    said = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
+    return [line for line in grade.adjustments if line not in said]
 
 
 def places(all_: Iterable[Where]) -> tuple[Where, ...]:

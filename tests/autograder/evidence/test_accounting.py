@@ -94,6 +94,13 @@ def test_a_run_beside_its_accounting(tmp_path, lines, rows, tier, words):
     assert any(words in title for title in titles) if words else titles == []
 
 
+def test_whose_job_it_is_instead_is_said_to_the_instructor_alone(tmp_path):
+    found = seen(make_record(), dump(tmp_path / "sacct.txt", row(User="eve"))).findings
+    named = [one.private for one in found if "eve" in str(one)]
+    assert named == [True]
+    assert ["another account" in one.title for one in found if not one.private] == [True]
+
+
 def test_several_runs_share_a_step(tmp_path):
     """A step of 100 s with ten runs of 6 s is theirs; with one of them it is not."""
     jobs = dump(tmp_path / "sacct.txt", row(end=110), step(end=100))

@@ -71,12 +71,14 @@ def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path)
     assert "42.5" not in page
     assert "Executed on 2026-11-23" in page
     html = (folder / "lesson.html").read_text()
-    assert html.count('<img alt="') == 1
+    assert html.count('<img alt="What this cell draws"') == 1
     for file in ("train.py", "small_checks.py", "job.sbatch"):
         assert f'href="{file}.html"' in html
     assert "Exercise 1.2: three times the number" in words(folder / "train.py.html")
     assert "total += x" not in words(folder / "train.py.html")
+    assert "<title>train.py of lesson 01" in (folder / "train.py.html").read_text()
     assert "rank" in words(tmp_path / "book" / "docs" / "glossary.html")
+    assert (tmp_path / "book" / "404.html").is_file()
     contents = (tmp_path / "book" / "index.html").read_text()
     for page in ("docs/grading", "docs/glossary", "docs/for-students", "lessons/01_small/lesson"):
         assert f'href="{page}.html"' in contents

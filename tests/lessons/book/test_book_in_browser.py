@@ -90,6 +90,9 @@ def test_every_lesson_program_and_page_is_there(site):
             if file.suffix in (".py", ".sbatch"):
                 assert f'href="{file.name}.html"' in text
     first = (site / "lessons" / "01_learning" / "lesson.html").read_text()
+    described = re.findall(r'<img alt="([^"]*)"[^>]*src="../../_images/', first)
+    assert len(described) == 6
+    assert "Loss after each step" in described[1]
     assert first.count('src="../../_images/') == 6
     assert "test accuracy 0.9" in reader_sees(first)
     assert "NotImplementedError" in first

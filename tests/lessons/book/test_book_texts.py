@@ -1,9 +1,11 @@
 """The texts of the book: links, the glossary, the contents."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from lessons.book.alt_texts import UNKNOWN, alt_text, called
 from lessons.book.cross_links import below_the_title, linked
 from lessons.book.front_page import contents
 from lessons.book.glossary import glossary_page, terms
@@ -66,6 +68,29 @@ def test_every_page_and_lesson_is_in_the_contents_once():
     for page in (*docs, "quite-new"):
         assert sum(f"docs/{page}" in line for line in lines) == 1, page
     assert {"lessons/01_a/lesson", "elsewhere <elsewhere/README>"} <= set(lines)
+
+
+@pytest.mark.parametrize(
+    ("code", "described"),
+    [
+        ("plots.losses(runs)", "Loss after each step"),
+        ("a = plots.whole_seconds(b)\ndisplay(plots.replica_scaling(a))", "Epoch time, speedup"),
+        ("%matplotlib inline\nplots.losses(runs)", UNKNOWN),
+        ("show(picture)", UNKNOWN),
+    ],
+)
+def test_a_picture_is_described_by_the_function_that_drew_it(code, described):
+    assert alt_text(code).startswith(described)
+
+
+@pytest.mark.parametrize("lesson", sorted((ROOT / "solutions").glob("*/lesson.py")), ids=str)
+def test_every_picture_of_a_lesson_has_words(lesson):
+    for cell in re.split(r"^# %%.*$", lesson.read_text(), flags=re.MULTILINE):
+        for name in called(cell):
+            assert alt_text(f"plots.{name}()") != UNKNOWN or name in PREPARE, name
+
+
+PREPARE = {"whole_seconds", "times_by_replicas", "shares_of", "median_of_measure", "staleness_of"}
 
 
 PAGE = '<a href="{}">x</a><h1 id="here">x</h1>'

@@ -1,0 +1,48 @@
+"""What a picture shows, for who cannot see it: in the words of the function that drew it."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+PLOTS = Path(__file__).parents[1] / "toolkit" / "plots"
+UNKNOWN = "What this cell draws"
+
+
+def alt_text(code: str) -> str:
+    """What each function of `plots` that a cell calls says of itself, in their order."""
+    known = docstrings()
+    drawn = [known[name] for name in dict.fromkeys(called(code)) if known.get(name)]
+    return " ".join(drawn) or UNKNOWN
+
+
+@cache
+def docstrings() -> dict[str, str]:
+    """Read as text: the toolkit is the lessons', and a book needs nothing that draws."""
+    return {
+        part.name: first_paragraph(ast.get_docstring(part) or "")
+        for file in sorted(PLOTS.glob("*.py"))
+        for part in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(part, ast.FunctionDef) and draws(part)
+    }
+
+
+def draws(function: ast.FunctionDef) -> bool:
+    """Others prepare what is drawn."""
+    return [one.arg for one in function.args.args[:1]] == ["figure"]
+
+
+def called(code: str) -> Iterator[str]:
+    """Names of `plots.NAME(…)`, from the first line to the last."""
+    try:
+        parts = list(ast.walk(ast.parse(code)))
+    except SyntaxError:  # a cell of %magic
+        return
+    calls = [part.func for part in parts if isinstance(part, ast.Call)]
+    for one in sorted((c for c in calls if isinstance(c, ast.Attribute)), key=lambda c: c.lineno):
+        if isinstance(one.value, ast.Name) and one.value.id == "plots":
+            yield one.attr
+
+
+def first_paragraph(text: str) -> str:
+    return " ".join(text.partition("\n\n")[0].replace("`", "").split())

@@ -1,0 +1,168 @@
+"""The pages for who reads with a keyboard, without JavaScript, in the dark, or not by sight."""
+
+import pytest
+
+from autograder.classroom.rows import Row
+from autograder.report.class_page.page import About
+from autograder.report.class_page.page import class_page as page_of
+from autograder.report.html import student_page
+from autograder.report.student.requests import Request
+from autograder.settings.policy import LatePolicy, Policy, Regrade
+from autograder.settings.roster import Person
+from autograder.verdict import Check, Finding, Grade
+
+pytestmark = pytest.mark.browser
+
+LOOKS = ("accuracy is borderline", "late by 2 days", "not in the roster")
+PAST, FUTURE = "2020-03-01T12:00:00+00:00", "2099-03-01T12:00:00+00:00"
+
+
+def row(student, lesson, score, look=()):
+    title = f"Lesson {lesson}"
+    if score is None:
+        return Row(student, lesson, title, "missing", None, None, 10.0, "", look, (), "")
+    judged = (("a", score, 10.0, "passed" if score == 10 else "partial"),)
+    return Row(student, lesson, title, "graded", score, score, 10.0, "self-consistent", look,
+               judged, f"{student}.html")  # fmt: skip
+
+
+def checks():
+    states = (("passed", 1.0), ("failed", 0.0), ("partial", 0.5), ("not measured", 0.0),
+              ("borderline", 1.0))  # fmt: skip
+    return tuple(
+        Check(state, f"Check {state}", 1, score, state, "≥ 1", "0.5 `x`", try_="try it again")
+        for state, score in states
+    )
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A class of two hundred, with names as they are; gil lacks a lesson that is due."""
+    folder = tmp_path_factory.mktemp("pages")
+    rows = [row("gil", "01", 10.0), row("gil", "02", None), row("gil", "03", None)]
+    rows += [row("hana", "01", 10.0), row("hana", "02", 5.0, LOOKS), row("hana", "03", None)]
+    for number in range(198):
+        rows += [row(f"s{number:03d}", name, 10.0) for name in ("01", "02", "03")]
+    people = {"s000": Person("s000", "محمد عبد الرحمن"), "s001": Person("s001", "x" * 150)}
+    about = About(people, Policy(LatePolicy(due={"01": PAST, "02": PAST, "03": FUTURE})),
+                  requests=[Request("hana", "02", Regrade("please", ""), "")])  # fmt: skip
+    (folder / "index.html").write_text(page_of(rows, about))
+    grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
+                  checks(), (Finding("read", "Something odd", "a", "b", (), "look"),))  # fmt: skip
+    page = student_page("Hana", [grade] * 3, {}, absent=[("03", "2099-03-01 12:00 UTC")])
+    (folder / "hana.html").write_text(page)
+    return folder
+
+
+@pytest.fixture
+def opened(browser, pages):
+    made = []
+
+    def open_page(name, **settings):
+        made.append(browser.new_page(**settings))
+        made[-1].goto((pages / name).as_uri())
+        return made[-1]
+
+    yield open_page
+    for page in made:
+        page.close()
+
+
+# Every text with less contrast than 4.5 to what is behind it.
+FAINT = """() => {
+  const light = colour => colour.map(c => c / 255)
+    .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
+  const numbers = text => text.match(/[\\d.]+/g).map(Number);
+  const behind = element => { for (let at = element; at; at = at.parentElement) {
+    const [r, g, b, a = 1] = numbers(getComputedStyle(at).backgroundColor);
+    if (a > 0) return [r, g, b]; } return [255, 255, 255]; };
+  const found = [], texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const element = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || element.closest("svg, script, style, noscript")) continue;
+    const ink = numbers(getComputedStyle(element).color).slice(0, 3);
+    const [high, low] = [light(ink), light(behind(element))].sort((a, b) => b - a);
+    if ((high + 0.05) / (low + 0.05) < 4.5) found.push(texts.currentNode.data.trim());
+  }
+  return found; }"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_word_can_be_read(opened, scheme):
+    for name in ("index.html", "hana.html"):
+        page = opened(name, color_scheme=scheme)
+        if name == "index.html":
+            page.locator("tr[data-n]").first.press("Enter")
+        assert page.evaluate(FAINT) == []
+
+
+def test_what_is_missing_counts_when_it_is_due(opened):
+    page = opened("index.html")
+    total = page.locator("#grades tbody tr[data-n]", has_text="gil").locator("td").first
+    assert total.inner_text() == "10 / 20"
+    page.get_by_role("button", name="points").click()
+    assert page.locator("#grades tbody tr[data-n] th").first.inner_text() == "gil"
+
+
+def test_a_keyboard_opens_a_line_and_says_so(opened):
+    page = opened("index.html")
+    line = page.locator("#grades tbody tr[data-n]").first
+    for key in ("Enter", " "):
+        assert line.get_attribute("aria-expanded") == "false"
+        line.press(key)
+        assert line.get_attribute("aria-expanded") == "true"
+        assert page.locator(".behind").count() == 1
+        line.press(key)
+    assert page.evaluate("scrollY") == 0
+    line.focus()
+    page.keyboard.press("Tab")  # to the student's page
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate("document.activeElement.tagName") == "A"
+    assert page.evaluate(outline) == "solid"
+    chip = page.locator(".chip.reason").first
+    chip.press("Enter")
+    assert chip.get_attribute("aria-pressed") == "true"
+
+
+def test_without_javascript_there_is_the_table_and_a_word_about_it(browser, pages):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((pages / "index.html").as_uri())
+    assert page.locator("noscript p").is_visible()
+    assert not page.get_by_role("searchbox").is_visible()
+    assert page.locator("#grades tbody tr:visible").count() == 200
+    assert page.locator("#grades tbody tr", has_text="gil").first.inner_text().split()[1] == "10"
+    page.goto((pages / "hana.html").as_uri())
+    page.locator("summary").first.click()
+    assert page.get_by_text("What to do next").is_visible()
+    context.close()
+
+
+def test_who_listens_hears_what_the_signs_show(opened):
+    page = opened("hana.html")
+    first = page.locator("section.lesson").first
+    assert first.get_by_role("img", name="passed").count() == 1
+    assert first.get_by_role("img", name="failed").count() == 1
+    assert page.get_by_role("img", name="2 of 5 passed").count() == 3
+
+
+def test_a_whole_term_is_printed_to_its_last_column(browser, tmp_path):
+    names = [f"{number:02d}" for number in range(13)]
+    rows = [row("gil", name, 10.25, LOOKS) for name in names]
+    people = {"gil": Person("gil", "Gil Maria Ferreira dos Santos")}
+    (tmp_path / "index.html").write_text(page_of(rows, About(people)))
+    page = browser.new_page(viewport={"width": 1045, "height": 700})  # A4 across, in its margins
+    page.emulate_media(media="print")
+    page.goto((tmp_path / "index.html").as_uri())
+    edges = "all => all.map(one => one.getBoundingClientRect().right)"
+    assert max(page.locator("#grades td").evaluate_all(edges)) <= 1045
+    assert not page.get_by_role("searchbox").is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_large_class_fits(opened, width):
+    page = opened("index.html", viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#grades tbody tr[data-n]").count() == 200

@@ -1,0 +1,164 @@
+"""What a student's page says, and what it keeps to others: of records, without grading."""
+
+import json
+import re
+from itertools import pairwise
+
+import pytest
+
+from autograder.classroom.late_days import apply
+from autograder.report import gradescope
+from autograder.report.html import student_page
+from autograder.report.student.next_steps import next_steps, summary
+from autograder.report.student.not_handed_in import not_handed_in
+from autograder.safe_text import printable, readable_name
+from autograder.settings.policy import LatePolicy, Override, Policy
+from autograder.verdict import NO_LESSON, Check, Finding, Grade
+
+LOST = Check("speed", "It is fast", 2, 0, "failed", "≥ 1.5", "1.1", try_="ask for two ranks")
+HIDDEN = Check("secret", "A hidden one", 1, 0, "failed", "x", "y", try_="z", hidden=True)
+
+
+def graded(*checks, lesson="02", **more):
+    most = sum(check.points for check in checks)
+    score = sum(check.score for check in checks)
+    facts = {"status": "graded", "score": score, "max_score": most, "checks": checks}
+    return Grade("ada", lesson, "Title", "smoke", **(facts | more))
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])).strip()
+
+
+def page_of(*grades, name="Ada", **more):
+    return text_of(student_page(name, grades, {}, **more))
+
+
+def changed(grade, check, points, reason="seen in the log"):
+    overrides = {("ada", "02"): (Override(points, reason, check),)}
+    return apply([grade], Policy(overrides=overrides), "ada")[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "given", "status"), [(0.0, 2.0, "passed"), (2.0, 1.0, "partial")]
+)
+def test_what_the_instructor_settled_is_said_with_its_check_and_is_nothing_to_do(
+    before, given, status
+):
+    check = Check("speed", "It is fast", 2, before, "failed", "≥ 1.5", "no run can be read",
+                  try_="hand in the job's file")  # fmt: skip
+    grade = changed(graded(check), "speed", given)
+    text = page_of(grade)
+    assert grade.checks[0].status == status
+    assert text.count("by the instructor: seen in the log") == 1
+    assert next_steps([grade]) == []
+    assert "What to do next" not in text
+    if status == "passed":
+        assert "no run can be read" not in text
+
+
+def test_a_hidden_check_stays_hidden_when_it_is_changed():
+    grade = changed(graded(LOST, HIDDEN), "secret", 1.0)
+    text = page_of(grade)
+    assert grade.score == 1
+    assert "another check: 1 point by the instructor: seen in the log" in text
+    assert "secret" not in text
+    assert "A hidden one" not in text
+
+
+def test_what_is_for_the_instructor_is_not_told_to_the_student():
+    finding = Finding("collect", "It is marked as late", try_="instructor: give it with --times")
+    text = page_of(graded(LOST, findings=(finding,)))
+    assert "--times" not in text
+    assert "your instructor looks at this; there is nothing for you to do" in text
+    done = Check("a", "A", 1, 1, "passed", "", "fine")
+    assert "Nothing is left to do in what you handed in" in page_of(
+        graded(done, findings=(finding,))
+    )
+
+
+NOT_GRADED = [
+    (NO_LESSON, "", 0, "missing", "(Nothing found)"),
+    ("?", "", 0, "no rubric", "(Nothing found)"),
+    ("02", "Title", 10, "missing", "(10 points: 02, Title)"),
+]
+
+
+@pytest.mark.parametrize(("lesson", "title", "most", "status", "why"), NOT_GRADED)
+def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, why):
+    finding = Finding("collect", "Nothing found", "outputs", "none", try_="hand in the outputs")
+    grade = Grade("ada", lesson, title, "smoke", status, None, most, findings=(finding,))
+    text = page_of(grade)
+    assert f"What to do next Hand in the outputs {why}" in text
+    assert ("Nothing that you handed in could be graded yet" in text) == (most == 0)
+    assert "– /" not in text.replace("– / 10", "")
+
+
+def test_plain_texts_say_it_alike():
+    finding = Finding("collect", "It is marked as late", try_="instructor: give it with --times")
+    grade = changed(graded(LOST, findings=(finding,)), "speed", 2.0)
+    assert "\nIt is fast: 2 points by the instructor: seen in the log\n" in summary(grade)
+    shown = json.loads(gradescope.document([grade]))
+    assert shown["output"].splitlines()[0] == "It is marked as late"
+    assert shown["tests"][0]["output"] == "2 points by the instructor: seen in the log"
+
+
+def test_the_lesson_is_named_once_and_no_more_than_two_of_its_checks():
+    checks = [
+        Check(name, name.upper(), 1, 0, "failed", "x", "y", try_="run the job") for name in "abcd"
+    ]
+    [step] = next_steps([graded(*checks)])
+    assert (step.do, step.why) == ("Run the job", "4 points: 02, A; B and 2 more")
+    [step] = next_steps([graded(checks[0]), graded(checks[1], lesson="07")])
+    assert step.why == "2 points: 02, A; 07, B"
+
+
+def test_where_nothing_is_to_try_the_step_is_still_a_sentence():
+    check = Check("q", "Question", 1, 0, "failed", "keras_epoch_s: a number", "none")
+    [step] = next_steps([graded(check)])
+    assert step.do.startswith("Compare what was expected with what was found: keras_epoch_s")
+    check = Check("q", "Question", 1, 0, "failed", "x", "y", try_="keras_epoch_s is in seconds")
+    assert next_steps([graded(check)])[0].do == "keras_epoch_s is in seconds"
+
+
+def test_lessons_that_are_not_there_are_named_with_their_times():
+    due = {name: f"2026-03-0{at}T12:00:00+00:00" for at, name in enumerate(("01", "02", "03"), 1)}
+    policy = Policy(
+        LatePolicy(due=due | {"07": "2026-03-09T12:00:00+00:00"}),
+        extensions={("ada", "03"): (2.0, "ill")},
+        overrides={("ada", "07"): (Override(None, "ill"),), ("ben", "01"): (Override(1, "x"),)},
+    )
+    absent = not_handed_in("ada", [graded(LOST)], policy)
+    assert absent == [("01", "2026-03-01 12:00 UTC"), ("03", "2026-03-05 12:00 UTC")]
+    said = "Not handed in so far: 01 (due 2026-03-01 12:00 UTC) , 03 (due 2026-03-05 12:00 UTC) ."
+    assert said in page_of(graded(LOST), absent=absent)
+    assert not_handed_in("ada", [graded(LOST)], Policy()) == []
+
+
+def test_no_faults_are_made_of_what_is_excused():
+    grade = graded(LOST, status="excused", score=None, adjustments=("excused: ill",))
+    page = student_page("Ada", [grade], {})
+    assert '<span class="chip">excused</span>' in page
+    assert next_steps([grade]) == []
+
+
+NAMES = ["علی\u200cرضا", "क्\u200dष", "Zoë 👩\u200d💻", "محمد", "Ada"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_is_spelt_as_its_owner_spells_it(name):
+    assert readable_name(name) == name
+    assert f"<bdi>{name}</bdi>" in student_page(readable_name(name), [graded(LOST)], {})
+
+
+@pytest.mark.parametrize("name", ["a\u200db", "\u200dada", "x\u202ey", "é\u202eé", "\u200d\u200d"])
+def test_a_name_hides_nothing(name):
+    assert readable_name(name) == printable(name)
+
+
+def test_headings_have_no_gaps():
+    shared = Finding("read", "Odd", try_="look")
+    grades = [graded(LOST, lesson=name, findings=(shared,)) for name in ("02", "07", "08")]
+    levels = [int(found) for found in re.findall(r"<h(\d)", student_page("Ada", grades, {}))]
+    assert levels[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
