@@ -50,8 +50,9 @@ class Table:
 
 
 TENSORFLOW = "TensorFlow's benchmarks of May 2017, docs_src/performance/benchmarks.md"
-# How wide an interval may be is what the course's own envelope needs for that table, and a little:
-# tests/lessons/toolkit/test_foretelling.py holds that no single rule of thumb passes all of them.
+# How wide an interval may be is what the course's own envelope needs for that table, and a little.
+# tests/lessons/toolkit/test_foretelling.py holds that rules of thumb do not pass all of them, in
+# the middle of the widest interval or with the same edges everywhere.
 TABLES = {
     "k80_resnet50": Table(
         "ResNet-50, K80 on EC2", TENSORFLOW, "images/s",

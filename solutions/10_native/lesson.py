@@ -132,9 +132,10 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now the same work on one rank and on several: 64 images per step, all on one rank or shared out. Each
-# step has the same images, so the updates are the same too. This is *strong* scaling, and the
-# accuracies have to agree to the last digits.
+# Now the same work on one rank and on several: 64 images per step (256 in "full"), all on one rank or
+# shared out, so take a number of ranks that divides them. Each step has the same images, so the updates are
+# the same too, but for rounding. This is *strong* scaling, and the accuracies have to agree up to a few
+# test images.
 #
 # What your functions do is measured from outside. `ranks_heard` takes one step on a network with a
 # weight for each rank, which only that rank's gradient can move. `orders_as_drawn` asks `order_of` about
@@ -155,7 +156,7 @@ for name, found in runs.items():
     last, spread = found.epochs[-1], found.end["param_spread"]
     print(f"{name}: {counted(found.workers, 'rank')}, {last.steps} steps of an epoch,", end=" ")
     print(f"{last.unique_samples:,} different images, test accuracy {found.test_accuracy.value}")
-    print(f"   largest difference of a parameter between ranks: {spread:g}")
+    print(f"   ranks differ by {spread:g} at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of
@@ -424,7 +425,8 @@ for rate in (0.05, 0.1):
 # does not have. Both are texts. `difflib.unified_diff(old.splitlines(), new.splitlines(), n=0,
 # lineterm="")` gives two header lines, `---` and `+++`. Skip them by their place, for a program's own line
 # may begin with `++`. Then come the lines that differ: those of `old` begin with `-`, those of `new` with
-# `+`. A line that is empty behind its sign does not count.
+# `+`. (Lines `@@ … @@` between them say where.) A line that is empty behind its sign does not count. One that
+# `old` has once and `new` twice counts once.
 
 
 # %% tags=["exercise"]
@@ -480,14 +482,15 @@ plots.ways({name: (lines[name], found) for name, found in runs.items()})
 # ## A large batch on little memory
 #
 # A batch that does not fit into memory is computed in parts, whose gradients add up in `parameter.grad`.
-# That is *accumulation*. DDP would average after the backward pass of each part. `with model.no_sync():`
+# That is *accumulation*. DDP would average in the backward pass of each part. `with model.no_sync():`
 # keeps the gradients at home; the last part, outside of it, sends the sum of all.
 #
 # **Exercise 10.6.** Fill `accumulate` in `no_sync.py`. Parts may differ in size: `x.chunk(3)` makes 3, 3
 # and 1 of 7 images. It may also make fewer parts than you asked for: 5 images in 4 parts are 2, 2 and 1.
 # So count the parts that there are, or take `tensor_split`, which makes just as many. Weigh each part's mean
 # loss by its share of the images, so that the gradients are those of the whole batch. Forward *and*
-# backward of a part stand in `no_sync`: DDP decides in the forward pass whether gradients will travel.
+# backward of a part stand in `no_sync`: DDP decides in the forward pass whether gradients will travel. A
+# part's backward pass comes before the next part's forward pass: until then its activations fill the memory.
 #
 # The program compares the gradients with those of a batch of all ranks, in double precision. It also
 # counts how often gradients travel, and how many images go through the network at once.

@@ -110,7 +110,7 @@ check.check_11_1(plan)
 # - The backward pass begins at the loss with `outputs.backward()`. On every other stage PyTorch has to be told
 #   the gradient of `outputs`, which the stage after sends: `outputs.backward(gradient)`.
 # - `dist.send` waits until the other side receives. `dist.isend` does not. It returns a message to wait for
-#   later; append it to `sent`.
+#   later; append it to `sent`. (These three, `recv`, `send` and `isend`, are what the check knows.)
 
 # %% tags=["check"]
 importlib.reload(pipeline)
@@ -165,8 +165,8 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # %% [markdown]
 # These are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take no
 # time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two
-# pieces of the network (light boxes are the second). The bubble halves, the messages double, and more
-# is held again. (This course draws it and does not run it: in PyTorch 2.13 it has open stalls.)
+# pieces of the network (light boxes are the second). The bubble halves, the messages more than
+# double (7 borders for 3), and more is held again. (This course draws it and does not run it: in PyTorch 2.13 it has open stalls.)
 #
 # **Questions**, in your head or with your functions:
 #
@@ -255,8 +255,8 @@ answers.note(best_m=best_m)
 # is the dashed line. But each is then a smaller matrix, with less to compute for every weight that is
 # read, and one more message. On two cores of a shared Intel Xeon, with one thread per process, it was
 # 205, 152, 132, 125, 138 ms for 1, 2, 4, 8, 16 micro-batches, and 197 ms in one process
-# (`benchmarks/lessons/pipeline_speedup.py`): 1.5 of the 1.9 that two processes give there which never
-# speak. How much is gained depends on the batch. **Try it** with layers of 1,024 and batches of 512:
+# (`benchmarks/lessons/pipeline_speedup.py`). Compared within each round, the pipeline is 1.5 times as fast
+# as one process, of the 1.9 that two processes give there which never speak. How much is gained depends on the batch. **Try it** with layers of 1,024 and batches of 512:
 # `cluster submit job_speed.sbatch --width 1024 --batch-size 512`. One process takes about as long, but
 # each weight is read for a quarter of the images, and the best was 145 ms for 174: 1.2.
 #
@@ -493,7 +493,7 @@ for left in measures(pruned, "pruned_accuracy"):
 # **What you should see.** The arithmetic is right to a tenth of a percent; labels and counters are not in
 # it. (A GPU's *peak* is higher than what it holds: workspaces of its libraries, gradients of activations
 # on their way, gaps between blocks.) Half of lesson 01's weights can go for nothing, and 80 % for very little:
-# accuracy 0.927, 0.925, 0.923 after three epochs of 12,800 images (NumPy, one seed, any processor). With 95 %
+# accuracy 0.927, 0.925, 0.923 after three epochs of 12,800 images (PyTorch on a CPU, one seed). With 95 %
 # gone it is 0.83, and 0.91 after one more epoch for the weights that are left. On most hardware that is no
 # faster. And with its place stored beside each number, half of the weights take as much room as all of them.
 #

@@ -173,7 +173,8 @@ check.check_12_2(karp_flatt, ring_s)
 # USL's two numbers α and β. Here α is the latency of a message, so they are σ and κ.)
 #
 # **Exercise 12.3.** Fits of the three laws that are straight lines. Sizes and speedups are lists that
-# begin with 1.
+# begin with 1. `fixed_and_divided` returns a and b of a line over all sizes that need not pass through 0:
+# `np.polyfit(x, y, 1)`, which gives the slope first.
 
 
 # %% tags=["exercise"]
@@ -259,8 +260,9 @@ plots.laws_beyond(sets, curves, 1024)
 # all of the difference is latency. (5 µs and 25 GB/s are assumed, a network card of 200 Gbit/s.) It knows
 # nothing of stragglers, of links that others use, and of reading the data.
 #
-# The fixed cost is 318 s for the small set and 313 s for the large one: about five minutes in which no
-# GPU computes. (The large set's line misses 32 GPUs by 67 s; say so when you use it.) So the small
+# The fixed cost is 318 s for the small set and 313 s for the large one, whose times are not on this page:
+# about five minutes in which no GPU computes. (The large set's line misses 32 GPUs by 67 s; say so when you
+# use it.) So the small
 # set's throughput grew 21.7 times, but the time from start to end, for which you wait, shrank 1.7 times.
 # *Epoch times and start-to-end times do not belong in one table.*
 #
@@ -299,10 +301,10 @@ for name, table in foretelling.TABLES.items():
 # 32 to 64 GPUs. *Per epoch*, not in the table's minutes to accuracy, that step is 2.27 times as fast.) So
 # take the laws' range and widen it by what you do not know. Where the laws agree they need not be right.
 #
-# How wide an interval may be differs from table to table. That is on purpose: no rule of thumb passes all
-# of them. Seven were tried (a straight line on logarithmic axes, ideal scaling from the last size, each
-# law by itself, and others), each in the middle of an interval as wide as is allowed: at most five
-# tables of six. A line on logarithmic axes ± 25 % passes none, for that is too wide everywhere.
+# How wide an interval may be differs from table to table, so that one rule of thumb for all will not do.
+# Seven were tried (a straight line on logarithmic axes, ideal scaling from the last size, each law by
+# itself, and others), each in the middle of an interval as wide as is allowed: at most five tables of six.
+# *The same loss of efficiency once more* misses one too, whatever you multiply it by. A line on logarithmic axes ± 25 % passes none, for that is too wide everywhere.
 #
 # `cluster foretell TABLE.csv` takes any table of sizes and times, asks eight laws, adds what laws do not
 # know, and never gives a single number. Write one of the tables into a file, `table.csv`, and try it with
@@ -465,7 +467,7 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
 # reference point for that machine, not a target for yours.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The question needs at least 8 words,
-# the other two parts 15 each. Different words count, of two letters or more; numbers do not count, though
+# the other two parts 15 each, and no two are the same. Different words count, of two letters or more; numbers do not count, though
 # your recommendation should name one.
 
 # %% tags=["exercise"]

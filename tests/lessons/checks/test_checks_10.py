@@ -91,6 +91,14 @@ MISTAKES = [
     ("10.2", "torch.tensor(list(sampler))", "torch.tensor(sorted(sampler))", "no random order"),
     ("10.2", "    sampler.set_epoch(epoch)\n    return torch.tensor(list(sampler))",
      "    return torch.tensor(list(sampler)).roll(epoch)", "moved on by the epoch"),
+    ("10.2", "set_epoch(epoch)", "set_epoch(min(epoch, 2))", "That is the order of epoch 2"),
+    ("10.2", "torch.tensor(list(sampler))", "torch.tensor(list(sampler)).roll(1)", "as it is"),
+    ("10.2", "    return torch.tensor(list(sampler))",
+     "    size, rank = sampler.num_replicas, sampler.rank\n"
+     "    numbers = [int(one) for one in list(sampler)]\n"
+     "    return torch.tensor(numbers[: len(sampler.dataset[rank::size])])", "read twice"),
+    ("10.6", "            share.backward()\n        loss += share.detach()\n",
+     "        loss += share\n    loss.backward()\n", "one part at a time"),
     ("10.6", WITH, "if True:", "stand in `with model.no_sync():`"),
     ("10.6", WITH, "with model.no_sync():", "The last part stands outside"),
     ("10.6", "if last else", "if number == 1 else", "with an earlier one"),
@@ -148,8 +156,13 @@ COUNTS = [
         lambda old, new: len([line for line in new_lines(old, new) if not line.startswith("++")]),
         "may begin with ++ too",
     ),
+    (lambda old, new: len(written(new) - written(old)), "the new one twice is new once"),
     (lambda old, new: None, "return"),
 ]
+
+
+def written(program):
+    return {line for line in program.splitlines() if line.strip()}
 
 
 def test_changed_lines():

@@ -26,6 +26,10 @@ class Changed:
         self.tf_config = names["tf_config"]
 
 
+def test_more_that_tensorflow_reads_does_no_harm():
+    check_10_3(Changed('return {"cluster"', 'return {"rpc_layer": "grpc", "cluster"'))
+
+
 def test_the_solution_passes(capsys):
     check_10_3(CLUSTER)
     assert "10.3: right" in capsys.readouterr().out

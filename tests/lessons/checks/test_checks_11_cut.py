@@ -39,6 +39,11 @@ def test_the_lessons_own_functions_pass():
 # Exercise 11.5
 MEMORY = [
     ('"momentum": 1, "adam": 2', '"momentum": 1, "adam": 1', "Adam keeps two"),
+    (
+        '(precision == "mixed")',
+        '((precision, optimizer) in [("mixed", "sgd"), ("mixed", "adam")])',
+        "a float32 copy",
+    ),
     ('"adam": 2', '"adam": 4', "parts of their own"),
     ('"adam": 2', '"adam": 0', "Adam two"),
     (' + (precision == "mixed")', "", "too coarse for small steps"),

@@ -44,6 +44,7 @@ PLANS = {
     "one": (planned(of=lambda pairs: pairs[0]), "One pair for each size"),
     "first": (planned(of=lambda pairs: pairs[:1]), "One pair for each size"),
     "words": (planned(of=lambda pairs: [("many", n) for _, n in pairs]), "one number"),
+    "rounded up": (planned(strong=lambda p, b, n: (-(-b // p), n)), "64 // 3 = 21"),
 }
 
 
@@ -85,6 +86,8 @@ LOST = [
     (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) / 2, "Two rounds"),
     (karp_flatt, lambda p, n, a, b: ring_s(p, n, 0, b), "latency"),
     (karp_flatt, lambda p, n, a, b: 2 * p * (a + n / b), "lesson 06"),
+    (karp_flatt, lambda p, n, a, b: ring_s(p, 0, a, b) + 2 * n / b, "keeps its own part"),
+    (karp_flatt, lambda p, n, a, b: ring_s(p, n, a, b) + 2 * a, "not 2p"),
 ]
 
 
@@ -120,6 +123,11 @@ def mean_of_karp_flatt(sizes, gains):
     return float(np.mean([karp_flatt(g, p) for p, g in zip(sizes, gains, strict=True) if p > 1]))
 
 
+def first_and_last(sizes, seconds):
+    b = (seconds[0] - seconds[-1]) / (1 - 1 / sizes[-1])
+    return seconds[0] - b, b
+
+
 FITS = [
     (lambda p, g: karp_flatt(g[-1], p[-1]), gustafson_s, fixed_and_divided, "largest size alone"),
     (mean_of_karp_flatt, gustafson_s, fixed_and_divided, "weight"),
@@ -128,6 +136,7 @@ FITS = [
     (amdahl_f, lambda p, g: 0.2, fixed_and_divided, "Least squares"),
     (amdahl_f, gustafson_s, lambda p, t: fixed_and_divided(p, t)[::-1], "Return a"),
     (amdahl_f, gustafson_s, lambda p, t: np.polyfit(p, t, 1)[::-1], "in x = 1/p"),
+    (amdahl_f, gustafson_s, first_and_last, "not two of the points alone"),
     (amdahl_f, gustafson_s, lambda p, t: 30.0, "two numbers"),
 ]
 
@@ -147,9 +156,16 @@ def free_usl(sizes, gains):
     return np.linalg.lstsq(columns, p / np.array(gains) - 1, rcond=None)[0]
 
 
-def usl(sizes, gains):
+def without_sigma_below_0(sizes, gains):
     sigma, kappa = free_usl(sizes, gains)
     return (sigma, kappa) if kappa >= 0 else (amdahl_f(sizes, gains), 0.0)
+
+
+def usl(sizes, gains):
+    sigma, kappa = without_sigma_below_0(sizes, gains)
+    p = np.array(sizes, float)
+    alone = slope(p * (p - 1), p / np.array(gains) - 1)
+    return (sigma, kappa) if sigma >= 0 else (0.0, alone)
 
 
 def cut(sizes, gains):
@@ -166,6 +182,7 @@ def at(sizes, gains, p, usl=usl):
 RANGES = [
     (free_usl, at, "take κ = 0"),
     (cut, at, "another σ"),
+    (without_sigma_below_0, at, "fit κ anew"),
     (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
     (usl, lambda p, g, n: at(p, g, n, free_usl), "of the laws' answers"),
     (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),
@@ -249,14 +266,14 @@ def test_wrong_times(function, words):
     assert_advice(failure(check.check_12_6, function), words)
 
 
-def cost(line, devices=True, days=True, scale=3.6e6, none=None):
+def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1e9):
     _, elapsed, allocated, energy = line.split("|")
     before, _, clock = elapsed.rpartition("-")
     hours, minutes, seconds = map(int, clock.split(":"))
     gpus = int(dict(part.split("=") for part in allocated.split(",")).get("gres/gpu", 0))
     total = 24 * int(before or 0) * days + hours + minutes / 60 + seconds / 3600
-    factor = {"K": 1e3, "M": 1e6}.get(energy[-1:], 1)
-    kwh = float(energy.rstrip("KM")) * factor / scale if energy else none
+    factor = {"K": kilo, "M": 1e6, "G": giga}.get(energy[-1:], 1)
+    kwh = float(energy.rstrip("KMG")) * factor / scale if energy else none
     return total * (gpus if devices or not gpus else 1), kwh
 
 
@@ -265,6 +282,8 @@ COSTS = [
     (lambda line: cost(line, days=False), "a day and two hours"),
     (lambda line: cost(line, scale=1), "3.6 million joules"),
     (lambda line: cost(line, none=0.0), "which is not 0 kWh"),
+    (lambda line: cost(line, kilo=1024), "K, M and G"),
+    (lambda line: cost(line, giga=1), "K, M and G"),
     (lambda line: cost(line)[0], "return gpu_hours, kwh"),
 ]
 
@@ -282,7 +301,7 @@ WORDS = "these are some words of mine, which say what I found on this machine an
 
 
 def test_three_parts_in_own_words():
-    check.check_12_8(WORDS, WORDS, WORDS)
+    check.check_12_8(WORDS, f"{WORDS} today", f"{WORDS} tomorrow")
 
 
 @pytest.mark.parametrize(
@@ -290,6 +309,8 @@ def test_three_parts_in_own_words():
     [((WORDS, "", WORDS), "how many devices to ask for"),
      (("Is it?", WORDS, WORDS), "what you wanted to know"),
      ((WORDS, WORDS, "much " * 40), "cannot tell"),
+     ((" ".join(map(str, range(40))), WORDS, WORDS), "numbers are none"),
+     ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers another question"),
      ((WORDS, 2, WORDS), "is a text")],
 )  # fmt: skip
 def test_a_part_that_says_nothing(texts, words):

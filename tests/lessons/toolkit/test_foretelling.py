@@ -173,6 +173,40 @@ def test_nor_does_one_of_a_constant_width(name, width):
     assert passed(MIDDLES[name], width) < len(foretelling.TABLES)
 
 
+# Edges may lie anywhere around what a rule says, if they are the same share of it in all tables.
+SAME_LOSS = {
+    "as share of the efficiency": lambda table: straight(table, 2),
+    "as difference of efficiencies": lambda table: (
+        (2 * efficiency(table, -1) - efficiency(table, -2)) * table.asked / table.sizes[0]
+    ),
+}
+
+
+def efficiency(table, place):
+    return table.speedups[place] * table.sizes[0] / table.sizes[place]
+
+
+def off(middle):
+    """The truth over what a rule says, for each table."""
+    truths = ((table, EXPECTED[f"foretold_{name}"]) for name, table in foretelling.TABLES.items())
+    return [gain(table, truth) / middle(table) for table, truth in truths]
+
+
+@pytest.mark.parametrize("rule", [*MIDDLES.values(), *SAME_LOSS.values()])
+def test_no_edges_that_are_the_same_in_all_tables_hold_all_truths(rule):
+    """Wherever the edges are: the truths are further apart than the narrowest interval is wide."""
+    shares = off(rule)
+    assert max(shares) / min(shares) > min(table.widest for table in foretelling.TABLES.values())
+
+
+@pytest.mark.parametrize("rule", SAME_LOSS.values())
+def test_the_same_loss_again_holds_not_all_whatever_it_is_multiplied_by(rule):
+    """In the middle of the widest interval: what is high enough for one truth misses another."""
+    halves = [math.sqrt(table.widest) for table in foretelling.TABLES.values()]
+    pairs = list(zip(off(rule), halves, strict=True))
+    assert max(share / half for share, half in pairs) > min(share * half for share, half in pairs)
+
+
 @pytest.mark.parametrize("name", foretelling.TABLES)
 def test_the_envelope_of_cluster_foretell_passes_every_table(name):
     table = foretelling.TABLES[name]

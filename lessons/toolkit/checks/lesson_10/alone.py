@@ -24,6 +24,8 @@ def pretended_ddp(module: Any) -> Any:
             self.require_backward_grad_sync = True
             self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would travel
             self.sent = 0
+            self.back = 0
+            self.waiting = 0  # parts that went forward and not yet back, at most
 
         @contextlib.contextmanager
         def no_sync(self) -> Iterator[None]:
@@ -35,9 +37,11 @@ def pretended_ddp(module: Any) -> Any:
             travels = self.require_backward_grad_sync
             self.calls.append((len(x), travels))
             outputs = self.module(x)
+            self.waiting = max(self.waiting, len(self.calls) - self.back)
 
             def backward(gradient: Any) -> None:
                 self.sent += travels
+                self.back += 1
 
             outputs.register_hook(backward)
             return outputs
@@ -78,6 +82,13 @@ def check_10_6(program: Any) -> str:
     if network.weight.grad is None:
         raise CheckFailed(
             "gradients in parameter.grad", "there are none", "Call backward() for each part."
+        )
+    if model.waiting > 1:
+        raise CheckFailed(
+            "one part at a time: forward, then backward",
+            f"{model.waiting} parts that went forward and not yet back",
+            "A part's activations are kept until its backward(): call it before the next part, or "
+            "memory is as full as with the whole batch.",
         )
     if model.sent != 1:
         advice = "Forward and backward of all parts but the last stand in `with model.no_sync():`."

@@ -208,11 +208,11 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
         given: Any = DistributedSampler(every, ranks, rank, seed=6)
         own: Any = DistributedSampler(every, ranks, rank, seed=6)
         drawn = {}  # what the sampler gives in each epoch
-        for epoch in (0, 1, 2, 3):
+        for epoch in (0, 1, 2, 3, 7):
             own.set_epoch(epoch)
             drawn[epoch] = list(own)
         once = drawn[0]
-        for epoch in (1, 2):
+        for epoch in (1, 2, 7):
             found = [int(number) for number in program.order_of(given, epoch)]
             right = drawn[epoch]
             if found == right:
@@ -220,7 +220,14 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
             advice = (
                 "Nothing more is needed: sampler.set_epoch(epoch), then list(sampler) as it is."
             )
-            if found == sorted(right):
+            where = next((n for n, pair in enumerate(zip(found, right, strict=False))
+                          if pair[0] != pair[1]), 0)  # fmt: skip
+            wanted, said = (f"{shown(one[where : where + 5])[:-1]}, …]" for one in (right, found))
+            if len(found) != len(right):
+                wanted, said = f"{len(right)} numbers", f"{len(found)}"
+                twice = "The sampler has some images read twice, so that all shares are alike."
+                advice = f"{twice} {advice}"
+            elif found == sorted(right):
                 advice = f"Sorted, an epoch is in no random order any more. {advice}"
             elif found == once[-epoch:] + once[:-epoch]:
                 advice = f"That is one order for all epochs, moved on by the epoch. {advice}"
@@ -229,8 +236,9 @@ def as_the_sampler_gives(program: Any, ranks: int) -> None:
                 advice = f"That is the order of epoch {other}: give it the number of this one. "
                 advice += "set_epoch(epoch) comes before the sampler is read."
             raise CheckFailed(
-                f"rank {rank} of {ranks}, epoch {epoch}: {shown(right[:5])[:-1]}, …]",
-                f"{shown(found[:5])[:-1]}, …]",
+                f"rank {rank} of {ranks}, epoch {epoch}: {wanted}"
+                + f" from place {where}" * (where > 0),
+                said,
                 advice,
             )
 

@@ -6,6 +6,7 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import compare, exercise, number
 
 OLD = "import torch\n\nmodel = build()\nloss = step(model)\nprint(loss)\n"
+TWICE = "a line that stands there once more"
 # the new program, how many of its lines are new, what it is
 CASES = [
     (OLD, 0, "an equal program"),
@@ -16,6 +17,7 @@ CASES = [
     (OLD.replace("print(loss)", "if rank == 0:\n    print(loss)"), 2, "a line moved to the right"),
     (OLD.replace("print", "    \n++count\nprint"), 1, "a line that begins with ++"),
     ("++a\n++b\n" + OLD, 2, "lines that begin with ++"),
+    (f"{OLD}print(loss)\n", 1, TWICE),
 ]
 COUNT = (
     "Skip the first two lines of the diff, the headers, by their place: a program's line may begin "
@@ -32,5 +34,8 @@ def check_10_5(changed_lines: Callable[..., Any]) -> str:
             2.0 * right: f"A changed line stands twice in a diff, with - and with +. {COUNT}.",
             3.0: f"The header +++ is no line of the program. {COUNT}.",
         }
-        compare(found, right, f"changed_lines for {what}", mistakes if right else {}, f"{COUNT}.")
+        otherwise = f"{COUNT}."
+        if what == TWICE:
+            otherwise = "A line that the old program has once and the new one twice is new once."
+        compare(found, right, f"changed_lines for {what}", mistakes if right else {}, otherwise)
     return "0, 1, 2 lines; what is taken out and empty lines do not count."

@@ -25,6 +25,7 @@ MEMORY_CASES = [  # optimizer, precision -> bytes of each for one parameter
     ("momentum", "float32", (4, 4, 4)),
     ("adam", "float32", (4, 4, 8)),
     ("sgd", "mixed", (2, 2, 4)),
+    ("momentum", "mixed", (2, 2, 8)),
     ("adam", "mixed", (2, 2, 12)),
 ]
 
@@ -51,11 +52,12 @@ def check_parts(memory: Function) -> None:
                     )
                     mistakes[16000.0] = "Parameters and gradients have parts of their own."
                 if precision == "mixed":
-                    mistakes[4000.0 * {"sgd": 0, "adam": 2}[optimizer]] = (
+                    mistakes[4000.0 * {"sgd": 0, "momentum": 1, "adam": 2}[optimizer]] = (
                         "bfloat16 parameters are too coarse for small steps: the optimizer keeps a "
                         "float32 copy of them as well, 4 bytes more each."
                     )
-                    mistakes[right / 2] = "The optimizer's own numbers stay float32: 4 bytes each."
+                    halves = "The optimizer's own numbers stay float32: 4 bytes each."
+                    mistakes.setdefault(right / 2, halves)
             if part == "gradients":
                 mistakes[0.0] = "The backward pass leaves one number for each parameter."
             if part in ("parameters", "gradients") and precision == "mixed":

@@ -22,7 +22,8 @@ class PretendedDist:
         self.waiting_sends = False
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"the check knows dist.isend, dist.send and dist.recv, not {name}")
+        advice = "The check plays ranks with these three; the lesson's text says what each does."
+        raise CheckFailed("dist.isend, dist.send and dist.recv", f"dist.{name}", advice)
 
     def isend(self, tensor: Any, dst: Any = None, group: Any = None, tag: int = 0) -> Any:
         if tensor is None:

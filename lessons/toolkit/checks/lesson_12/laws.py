@@ -36,7 +36,7 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
             "(1/S − 1/p) / (1 − 1/p).",
         )
     alpha, rate, size = 5e-6, 2e10, 1e8
-    for p in (1, 2, 64):
+    for p in (64, 2, 1):
         right = 2 * (p - 1) * alpha + 2 * (p - 1) / p * size / rate
         compare(
             number(ring_s(p, size, alpha, rate), f"ring_s({p}, …)"),
@@ -46,6 +46,8 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
                 2 * (p - 1) * (alpha + size / rate): "Each message is a chunk of n/p bytes.",
                 (p - 1) * alpha + (p - 1) / p * size / rate: "Two rounds: reduce, then gather.",
                 2 * (p - 1) / p * size / rate: "The latency of 2(p−1) messages is missing.",
+                2 * (p - 1) * alpha + 2 * size / rate: "A rank keeps its own part: (p−1)/p of n.",
+                2 * p * alpha + 2 * (p - 1) / p * size / rate: "2(p−1) messages, not 2p.",
                 2 * p * (alpha + size / rate): "That is one parameter server, of lesson 06.",
             },
             "2(p−1)·α + 2(p−1)/p · n/B, as in lesson 06.",
@@ -76,7 +78,22 @@ def check_12_3(amdahl_f: Function, gustafson_s: Function, fixed_and_divided: Fun
         raise CheckFailed("a = 30 s, b = 500 s", "exchanged", "Return a, what stays, first.")
     compare(found[0], a, "a of T = 30 + 500/p", {}, "A straight line in x = 1/p: a is T at x = 0.")
     compare(found[1], b, "b of T = 30 + 500/p", {}, "A straight line in x = 1/p: b is its slope.")
+    noisy = [t * (1 + 0.05 * (-1) ** i) for i, t in enumerate(seconds)]
+    fixed, divided = line([1 / p for p in SIZES], noisy)
+    found = pair(fixed_and_divided(list(SIZES), noisy), "fixed_and_divided(…)", ("a", "b"))
+    told = ", ".join(f"{t:.4g}" for t in noisy)
+    advice = "Least squares over all sizes, np.polyfit(1/p, T, 1): not two of the points alone."
+    compare(found[0], fixed, f"a of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
+    compare(found[1], divided, f"b of T = {told} s on {', '.join(map(str, SIZES))}", {}, advice)
     return "f = 0.03, s = 0.2, a = 30 s and b = 500 s come back from points of their laws."
+
+
+def line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
+    """Where the straight line of least squares begins, and its slope."""
+    x, y = sum(xs) / len(xs), sum(ys) / len(ys)
+    slope = sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True))
+    slope /= sum((a - x) ** 2 for a in xs)
+    return y - slope * x, slope
 
 
 def one_fit(
@@ -128,6 +145,12 @@ def check_12_4(usl: Function, at: Function) -> str:
     if abs(sigma - alone[0]) > 1e-3 * alone[0] or kappa != 0:
         advice = "κ = 0 needs another σ: fit it anew, with one column; it is amdahl_f(…)."
         raise CheckFailed(f"sigma = {alone[0]:.4g}, kappa = 0", f"{sigma:.4g}, {kappa:.4g}", advice)
+    gains = made(usl_of(-0.01, 0.002))
+    sigma, kappa = pair(usl(list(SIZES), gains), "usl(…)", ("sigma", "kappa"))
+    alone = scaling_laws.usl([(p, exact(g)) for p, g in zip(SIZES, gains, strict=True)])
+    if sigma != 0 or abs(kappa - alone[1]) > 1e-3 * alone[1]:
+        advice = "Where the free fit has σ < 0, take σ = 0 and fit κ anew: one column, p(p−1)."
+        raise CheckFailed(f"sigma = 0, kappa = {alone[1]:.4g}", f"{sigma:.4g}, {kappa:.4g}", advice)
     # Where κ is above 0 the three laws are three curves, and the USL is the lowest of them. In the
     # last study a free κ would be below it, and its USL the highest by far, or negative.
     studies = (made(lambda p: 1 / (0.03 + 0.97 / p)), made(usl_of(0.01, 0.0008)), falls)

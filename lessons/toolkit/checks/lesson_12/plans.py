@@ -35,6 +35,12 @@ def check_12_1(program: Any) -> str:
     if pairs_of(alone, "strong", [4]) != [RIGHT["strong"](4)]:
         advice = "The number of ranks is what `sizes` holds, not the place in the list."
         raise CheckFailed(f"plan('strong', [4], …) = [{RIGHT['strong'](4)}]", shown(alone), advice)
+    uneven = program.plan("strong", [3], 64, 600)
+    if pairs_of(uneven, "strong", [3]) != [(21, 600)]:
+        advice = (
+            "64 // 3 = 21: the rest is left out, a batch of all ranks is never larger than asked."
+        )
+        raise CheckFailed("plan('strong', [3], 64, 600) = [(21, 600)]", shown(uneven), advice)
     return "Strong: 96, 48, 24, 12 images a rank; epoch: 96 each; weak: 4,800 images for each rank."
 
 

@@ -52,6 +52,8 @@ OTHERS = {
     LINE: (8 * 630 / 3600, 5.04e6 / 3.6e6),
     "77|1-02:00:00|billing=20,cpu=20,gres/gpu:h100=4,gres/gpu=4,mem=1T,node=1|": (104.0, None),
     "78|00:00:36|cpu=16,mem=32G,node=1|7200": (0.0, 0.002),
+    "79|00:30:00|cpu=8,gres/gpu=2,mem=64G,node=1|720.50K": (1.0, 720.5e3 / 3.6e6),
+    "80|10:00:00|cpu=512,gres/gpu=64,mem=2T,node=16|1.44G": (640.0, 400.0),
 }
 
 
@@ -90,7 +92,7 @@ def check_12_7(cost: Function) -> str:
                 energy * 3.6e6: "1 kWh is 3.6 million joules.",
                 energy / 1e6: "5.04M are 5.04 million.",
             },
-            "Joules / 3.6e6; K and M at the end are thousands and millions.",
+            "Joules / 3.6e6; K, M and G at the end are 1e3, 1e6 and 1e9.",
         )
     return "1.4 GPU-hours and 1.4 kWh; a day and two hours on 4 GPUs are 104 GPU-hours."
 
@@ -112,5 +114,10 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
         words = len(different_words(text))
         if words < fewest:
             found = f"{counted(words, 'different word')}"
-            raise CheckFailed(f"“{part}” has at least {fewest} words", found, f"Say {hint}.")
+            wanted = f"“{part}” has at least {fewest} different words; numbers are none"
+            raise CheckFailed(wanted, found, f"Say {hint}.")
+    told = {" ".join(text.split()).casefold() for text in texts.values()}
+    if len(told) < len(texts):
+        advice = "Each answers another question; see the text above."
+        raise CheckFailed("three texts", "the same one twice", advice)
     return "Three parts in your own words. The cell below writes the report with them."
