@@ -158,7 +158,8 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
         else:
             unfinished = epoch
     if lane.format == STEPS:
-        return of_steps(file, lane, len(lanes), epochs, unfinished, problems)
+        ranks = ranks_among(lanes, lane)
+        return of_steps(file, lane, ranks, epochs, unfinished, problems)
     run = Run(
         files=(file,),
         format=lane.format,
@@ -181,18 +182,25 @@ def first_rank(lanes: list[Lane]) -> Lane:
 
 
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
-    """How many ranks the lanes are; without labels those that came as far as the first, for what a
-    start printed that was broken off is no rank."""
+    """How many ranks the lanes are; without labels, only if all of them came as far as the first,
+    say the same in the same words: what a start printed that was broken off is no rank, nor are a
+    program's several lines about an epoch, and of ranks whose lines were mixed nobody knows."""
     alike = [
-        lane for lane in lanes if lane.label is not None or len(lane.epochs) == len(first.epochs)
+        lane
+        for lane in lanes
+        if lane.label is not None
+        or (len(lane.epochs) == len(first.epochs) and lane.words == first.words)
     ]
-    return len(alike) if len(alike) > 1 else None
+    told = {
+        frozenset(lane.epochs[min(lane.epochs)].numbers) for lane in alike if lane.label is None
+    }
+    return len(alike) if len(alike) > 1 and len(told) < 2 else None
 
 
 def of_steps(
     file: str,
     lane: Lane,
-    ranks: int,
+    ranks: int | None,
     epochs: list[Epoch],
     unfinished: Epoch | None,
     problems: list[Problem],
@@ -203,7 +211,7 @@ def of_steps(
         files=(file,),
         format=lane.format,
         outcome="incomplete",
-        workers=lane.run.workers or (ranks if ranks > 1 else None),
+        workers=lane.run.workers or ranks,
         throughput=last.throughput if last else None,
         problems=tuple(problems),
         unfinished=last,
