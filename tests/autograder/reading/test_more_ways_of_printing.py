@@ -38,6 +38,14 @@ MORE_WAYS: dict[str, tuple[str, dict]] = {
         each("| epoch N | loss 0.N | lr 0.1\n| epoch N | valid on all | loss 0.8 | lr 0.1"),
         {"workers": NOT, "final_train_loss": 0.3, "epochs": 3},
     ),
+    "a running loss, several times in an epoch": (
+        each("Epoch N loss: 0.9N\nEpoch N loss: 0.8N\nEpoch N loss: 0.7N"),
+        {"workers": NOT, "final_train_loss": 0.73},
+    ),
+    "a check that comes three times in an epoch is three ranks'": (
+        each(3 * "Epoch N loss: 0.9N val_loss: 0.8N\n"),
+        {"workers": 3, "epochs": 3},
+    ),
     "two programs' lines are no ranks": (
         each("Epoch N generator loss: 0.5\nEpoch N critic loss: 0.N"),
         {"workers": NOT},
