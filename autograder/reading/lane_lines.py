@@ -4,6 +4,8 @@ A line that names no epoch stands below a heading, and ranks without labels prin
 after the other: of several lanes, the one whose turn it is.
 """
 
+import re
+
 from autograder.reading.formats.reader import Reader
 from autograder.reading.lanes import (
     MOST_EPOCHS,
@@ -15,6 +17,7 @@ from autograder.reading.lanes import (
 )
 from autograder.reading.line_facts import EpochNumber, EpochPart, LineFacts
 
+NUMBERS = re.compile(r"[-+]?\d[\d.:,]{0,40}(?:e[-+]?\d{1,3})?|\bnan\b|[\s=>#.|█-▏]{1,300}")
 LOOK_BACK = 130  # lanes that a line may belong to: more ranks than this print with labels
 CLOSE_BY = 2  # lines below a heading in which its values stand
 APART = 4  # and of each rank with a label so many may stand between
@@ -43,7 +46,8 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
             return False
         all_.count += 1
         beside = lanes[-1] if lanes and not facts.opens else None
-        lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1)
+        words = NUMBERS.sub("", facts.text[:300])
+        lane = Lane(reader.format, label, line, line, base=0 if number == 0 else 1, words=words)
         lanes.append(lane)
         added = add_to_lane(all_, lanes, lane, reader, line, facts)
         if added and beside and beside.heading and beside.current == lane.current:

@@ -42,6 +42,7 @@ class EpochSoFar:
     numbers: EpochNumbers = field(default_factory=dict)
     loose: set[EpochNumber] = field(default_factory=set)  # from lines that name no epoch
     rates: list[Number] = field(default_factory=list)  # samples a second, of its parts
+    said: tuple[EpochNumber, ...] = ()  # what its last step's line told
     opened: Stamp | None = None  # when it was said to begin
     told: Stamp | None = None  # when its result was told
 
@@ -63,6 +64,7 @@ class Lane:
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # counted from 1
     part: EpochPart | None = None  # what the last heading says that its lines are of
     heading: int = 0  # the line of that
+    words: str = ""  # its first line without its numbers
     run: RunFacts = field(default_factory=RunFacts)
     problems: list[Problem] = field(default_factory=list)
 
@@ -137,7 +139,10 @@ def fits(lane: Lane, facts: LineFacts) -> bool:
         if at < lane.current or epoch.closed:
             return False
         before = epoch.last_step.get(facts.part)
-        return before is None or facts.step > before or (facts.step == before and facts.redraws)
+        if before is None or facts.step > before:
+            return True
+        # A check may be told of the same step; a rank's line tells the same.
+        return facts.step == before and (facts.redraws or epoch.said != tuple(facts.numbers))
     if facts.closes and (epoch.closed or at < lane.current):
         return False
     # What came from lines within an epoch may be replaced by its result, and nothing else may; nor
@@ -164,7 +169,10 @@ def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
 
 def add_to_epoch(epoch: EpochSoFar, facts: LineFacts) -> None:
     if facts.step is not None:
+        if epoch.result and facts.part in epoch.last_step:
+            epoch.whole = False  # its steps go on: the result was one on the way
         epoch.last_step[facts.part] = facts.step
+        epoch.said = tuple(facts.numbers)
         epoch.result = False
     elif not facts.opens and not facts.loose:
         epoch.whole = epoch.result = True

@@ -10,6 +10,7 @@ from autograder.reading.printed_numbers import scaled
 from autograder.reading.settled.settle import STEPS, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
 
+ONCE: frozenset[EpochNumber] = frozenset(("seconds", "val_loss", "val_accuracy"))
 WEAK = ("plain", STEPS)  # steps are not believed where another format stands in the same file
 
 
@@ -158,7 +159,8 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
         else:
             unfinished = epoch
     if lane.format == STEPS:
-        return of_steps(file, lane, len(lanes), epochs, unfinished, problems)
+        ranks = ranks_among(lanes, lane)
+        return of_steps(file, lane, ranks, epochs, unfinished, problems)
     run = Run(
         files=(file,),
         format=lane.format,
@@ -175,24 +177,45 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
 
 
 def first_rank(lanes: list[Lane]) -> Lane:
+    """The first of the ranks; where one process may have said it all, what it said last."""
     return min(
-        lanes, key=lambda lane: (lane.label if lane.label is not None else 0, -len(lane.epochs))
+        lanes,
+        key=lambda lane: (
+            lane.label if lane.label is not None else 0,
+            -len(lane.epochs),
+            -lane.last if said_once(lane) is None else 0,
+        ),
     )
 
 
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
-    """How many ranks the lanes are; without labels those that came as far as the first, for what a
-    start printed that was broken off is no rank."""
+    """How many ranks the lanes are; without labels, only if all of them came as far as the first
+    and say in the same words what a process says once of an epoch: what a start printed that was
+    broken off is no rank, nor are a program's several lines about an epoch, and of ranks whose
+    lines were mixed nobody knows."""
     alike = [
-        lane for lane in lanes if lane.label is not None or len(lane.epochs) == len(first.epochs)
+        lane
+        for lane in lanes
+        if lane.label is not None
+        or (len(lane.epochs) == len(first.epochs) and lane.words == first.words)
     ]
-    return len(alike) if len(alike) > 1 else None
+    told = [said_once(lane) for lane in alike if lane.label is None]
+    sure = not told or (told[0] is not None and all(one == told[0] for one in told))
+    return len(alike) if len(alike) > 1 and sure else None
+
+
+def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
+    """What an unlabelled lane tells of its first epoch; None if all of it may be said many times: a
+    running loss, and neither a check, nor a time, nor a step that was reached, nor a heading."""
+    epoch = lane.epochs[min(lane.epochs)]
+    once = epoch.last_step or lane.heading or not ONCE.isdisjoint(epoch.numbers)
+    return frozenset(epoch.numbers) if once else None
 
 
 def of_steps(
     file: str,
     lane: Lane,
-    ranks: int,
+    ranks: int | None,
     epochs: list[Epoch],
     unfinished: Epoch | None,
     problems: list[Problem],
@@ -203,7 +226,7 @@ def of_steps(
         files=(file,),
         format=lane.format,
         outcome="incomplete",
-        workers=lane.run.workers or (ranks if ranks > 1 else None),
+        workers=lane.run.workers or ranks,
         throughput=last.throughput if last else None,
         problems=tuple(problems),
         unfinished=last,

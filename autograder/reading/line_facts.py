@@ -103,3 +103,4 @@ class LineFacts:
     stamp: Stamp | None = None  # when the line was written
     numbers: EpochNumbers = field(default_factory=dict)
     run: RunFacts | None = None
+    text: str = ""  # the line

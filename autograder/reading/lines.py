@@ -18,7 +18,7 @@ LONGEST = (
 # `srun -l`, Open MPI's --tag-output, horovodrun, torchrun and torch's tracebacks, in this order.
 LABEL = re.compile(
     r"\s*(?:(?P<srun>\d{1,6}):(?: |$)"
-    r"|\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
+    r"|(?:\w[\w:. +-]{8,36})?\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
     r"|\[(?P<horovod>\d{1,6})\]<std(?:out|err)>: ?"
     r"|\[(?:default|rank)(?P<torch>\d{1,6})\]: ?)"
 )

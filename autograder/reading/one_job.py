@@ -116,8 +116,14 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
     for end in file.ends:
         line = end.where.line
         draft = here[max(bisect_right(starts, line) - 1, 0)] if here else drafts[-1]
-        if not here or line >= draft.last or tells_of_recorded(draft, end):
+        if not here or line >= draft.last or tells_of_recorded(draft, end) or warned(draft, end):
             draft.ends.append(end)
+
+
+def warned(draft: RunDraft, end: EndLine) -> bool:
+    """A scheduler's word within the last epoch: its processes have half a minute left to print."""
+    by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
+    return by_scheduler and not draft.whole and draft.begun < end.where.line
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:

@@ -104,7 +104,7 @@ def read_part(
                 file.table, file.missed = table, 0
                 file.tables_to = block.start + read_table(file, data, end + 1, last, number + 1)
             if "%|" in text:
-                file.bar = bars.read(text) or file.bar
+                file.bar = bars.read(text, file.bar) or file.bar
         if kinds & FACT:
             facts = run_facts.read(text, kinds >> OF_FACTS)
             if facts:
@@ -174,6 +174,8 @@ def read_formats(
                     if add(file, reader, label, number, facts, text) or not facts.loose:
                         knows, said = reader, facts if replaced else None
                 break
+    if names_epoch and knows is None and plain.EPOCH.search(text):
+        file.unread = True
     return knows, said
 
 
@@ -193,6 +195,7 @@ def add(
 ) -> bool:
     if facts.opens or (facts.number is not None and facts.step is None):
         facts.stamp = stamps.read(text)
+    facts.text = text
     return add_line(file.lanes, reader, label, number, facts)
 
 

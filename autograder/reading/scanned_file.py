@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from autograder.reading.beside_records import BesideRecords
 from autograder.reading.formats import mllog
+from autograder.reading.formats.bars import Bar
 from autograder.reading.formats.plain.tables import Table
 from autograder.reading.lanes import Lanes
 from autograder.reading.line_facts import RunFacts
@@ -52,7 +53,8 @@ class ScannedFile:
     lanes: Lanes = field(default_factory=lambda: Lanes(""))
     facts: "Ends[tuple[int, RunFacts]]" = field(default_factory=lambda: Ends())  # with their lines
     ends: "Ends[EndLine]" = field(default_factory=lambda: Ends())
-    bar: tuple[int, int] | None = None  # the last bar of those that no format knows: at, of
+    bar: Bar | None = None  # the last of those that no format knows
+    unread: bool = False  # a line names an epoch, and no format knows what it says
     open_bar: bool = False  # the file ends with a bar that was not ended
     open_traceback: bool = False  # what was read so far ends within one
     table: Table | None = None  # what was read so far ends within one

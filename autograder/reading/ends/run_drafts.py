@@ -208,7 +208,7 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
         return RunDraft(Run(names, "unknown", "empty"), 0, 0, 0, False)
     at, bar = next(((at, file.bar) for at, file in enumerate(files) if file.bar), (0, None))
     if bar is not None:
-        whole = None if bar[0] >= bar[1] > 0 else False
+        whole = None if bar.at >= bar.of > 0 else False
         return RunDraft(Run(names, bars.FORMAT, "incomplete"), at, 0, 0, whole)
     where = Where(names[0], 1)
     reason = "no training run was recognised here"

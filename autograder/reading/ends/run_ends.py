@@ -107,7 +107,7 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
     """Where a file of steps, or without any run, tells of a test that stands nowhere before:
     training is over then. A test that is told again and again may be one that goes with each step.
     """
-    if draft.known:
+    if draft.known or (draft.run.format != STEPS and any(file.unread for file in files)):
         return None
     for file in files:
         told = {
@@ -125,7 +125,7 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
     """Whether what would have ended the run before its time would have been told: a bar that is
     whole has said how much there was to do, and schedulers write to the error output."""
     if draft.run.format == bars.FORMAT:
-        return True
+        return not any(file.bar and file.bar.one_of_many for file in files)
     errors = any(output_names.read(file.name).is_error for file in files)
     return errors and len(files) > 1 and not draft.followed
 

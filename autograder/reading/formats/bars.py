@@ -4,22 +4,47 @@
 """
 
 import re
+from dataclasses import dataclass, replace
 
 # What is read in, fetched or prepared ahead of a training says nothing of the training.
 PREPARING = re.compile(
     r"(?i)(?:load|fetch|extract|tokeni|download|prepar|pre-?process|cach|index|copy|read|map|build|filter"
     r"|generating|sanity|shards|resolving|unpack|pack)\w{0,12}\b[^%|]{0,80}$"
 )
-BAR = re.compile(r"(\d{1,3})%\|[^|]{0,400}\| ?(\d{1,15})/(\d{1,15}) \[")
+BAR = re.compile(r"(\d{1,3})%\|[^|]{0,400}\| ?(\d{1,15})/(\d{1,15}) \[([\d:]{0,12})")
+OF_A_PART = re.compile(r"(?i)epoch|fold|\b\d{1,6} ?/ ?\d{1,6}\b")  # others may follow
 FORMAT = "bars"
 TAG = b"%|"
 
 
-def read(line: str) -> tuple[int, int] | None:
-    """How many of how many, as the last bar on the line says that may be a training's."""
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How far a loop came, and whether there was, or may have been, more than that one."""
+
+    at: int
+    of: int
+    clock: str
+    one_of_many: bool = False
+
+
+def read(line: str, before: Bar | None) -> Bar | None:
+    """The last bar on the line that may be a training's, after the last one of the lines before."""
     last = None
-    for bar in BAR.finditer(line):
-        last = bar
-    if last is None or PREPARING.search(line[max(0, last.start() - 100) : last.start()]):
+    for match in BAR.finditer(line):
+        last = match
+    if last is None:
         return None
-    return int(last[2]), int(last[3])
+    words = line[max(0, last.start() - 100) : last.start()]
+    if PREPARING.search(words):
+        return None
+    bar = Bar(int(last[2]), int(last[3]), last[4])
+    if OF_A_PART.search(words) or (before is not None and is_another(before, bar)):
+        return replace(bar, one_of_many=True)
+    return bar
+
+
+def is_another(before: Bar, bar: Bar) -> bool:
+    """Whether a bar is not the one before, further on or printed again when it was over."""
+    if before.one_of_many or bar.of != before.of or bar.at < before.at:
+        return True
+    return bar.at == before.at == bar.of and bar.clock != before.clock

@@ -13,7 +13,7 @@ from autograder.reading.printed_numbers import VALUE, printed
 from autograder.records import Number
 
 BAR = re.compile(
-    r"(?P<kind>Train|Training|Validate|Validation|Val|Test)? ?Epoch ?[#:]? ?(?P<epoch>\d{1,6})"
+    r"(?P<kind>Train|Training|Validate|Validation|Val|Test)? ?Epoch ?[#:=]? ?(?P<epoch>\d{1,6})"
     r"(?:/(?P<epochs>\d{1,6}))?:? {0,4}\d{1,3}%\|[^|]{0,200}\| ?(?P<at>\d{1,12})/(?P<of>\d{1,12}) "
     r"\[(?P<time>[\d:]{4,12})<[^,\]]{1,12}(?P<rest>[^\]]{0,1500})"
 )

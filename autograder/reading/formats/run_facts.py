@@ -110,6 +110,10 @@ def loss(match: re.Match[str]) -> RunFacts:
     return RunFacts({"test_loss": printed(match[1])})
 
 
+def hours(match: re.Match[str]) -> RunFacts:
+    return RunFacts({"total_seconds": positive(printed(match[1], 3600.0))}, done=True)
+
+
 def throughput(match: re.Match[str]) -> RunFacts:
     return RunFacts({"run_throughput": positive(printed(match[1]))})
 
@@ -267,6 +271,7 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
         done,
     ),
     ("SUCCEEDED", "workerstate", r"local worker group finished \(workerstate\.succeeded\)", done),
+    ("completed in ", "hours", rf"^\W{{0,8}}\d{{1,6}} epochs completed in ({NUMBER}) hours", hours),
     ("ll done", "all done", r"\ball done\b", done),
     ("topp", "early", r"\bepoch \d{1,6}: early stopping", early),
     ("topp", "early", r"\bearly[ -]stopp(?:ing|ed) (?:at|after|in|triggered)", early),

@@ -2,6 +2,10 @@
 
 ImageNet  `Epoch: [0][10/391] Time 0.102 (0.130) … Loss 2.3 (2.4) Acc@1 10.0 (12.0)`,
           ` * Acc@1 56.1`
+reference `Epoch: [0/9]  [ 10/391]  eta: 0:01:02  loss: 2.3 (2.4)  time: 0.1  data: 0.0`,
+          `Epoch: [0] Total time: 0:00:40 (0.1000 s / it)`
+Swin      `Train: [0/9][10/391]  eta 0:01:02 lr 0.1  time 0.1 (0.1)  loss 2.3 (2.4)`,
+          `EPOCH 0 training takes 0:00:40`
 MNIST     `Train Epoch: 1 [640/60000 (1%)] Loss: 2.3`,
           `Test set: Average loss: 0.0489, Accuracy: 9822/10000 (98%)`
 tutorial  `Epoch 0/24`, `train Loss: 0.6971 Acc: 0.6557`, `Training complete in 1m 7s`
@@ -14,11 +18,18 @@ from autograder.reading.line_facts import EpochNumber, EpochNumbers, LineFacts, 
 from autograder.reading.printed_numbers import NUMBER, VALUE, fraction, printed
 from autograder.records import Number
 
-IMAGENET = re.compile(r"Epoch: ?\[(\d{1,6})\] ?\[ *(\d{1,9})/(\d{1,9})\]")
+IMAGENET = re.compile(
+    r"(?:Epoch: ?|Train: )\[(\d{1,6})(?:/(\d{1,6}))?\] {0,2}\[ *(\d{1,9})/(\d{1,9})\]"
+)
+EPOCH_TOOK = re.compile(
+    r"(?:Epoch: \[(\d{1,6})(?:/\d{1,6})?\] Total time:|EPOCH (\d{1,6}) training takes)"
+    r" (\d{1,4}):(\d\d):(\d\d)\b"
+)
 METER = re.compile(rf"(\w[\w@]{{0,20}}):?\s{{1,4}}{VALUE}[ \t]{{1,4}}\( {{0,4}}({VALUE})\)")
-IMAGENET_RESULT = re.compile(rf"^\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
+IMAGENET_RESULT = re.compile(rf"(?:^|INFO)\s*\*\s{{1,6}}(?:Acc|Prec)@1:?\s{{1,4}}({VALUE})")
 METERS: dict[str, tuple[EpochNumber, float]] = {
     "Loss": ("train_loss", 1.0),
+    "loss": ("train_loss", 1.0),
     "Acc@1": ("train_accuracy", 0.01),
     "Prec@1": ("train_accuracy", 0.01),
 }
@@ -31,16 +42,27 @@ def read_imagenet(line: str) -> LineFacts | None:
         return LineFacts(closes=True, scaled=True, numbers={"val_accuracy": accuracy})
     place = IMAGENET.search(line)
     if place is None:
-        return None
-    step, steps = int(place[2]), int(place[3])
+        return read_clock(line)
+    step, steps = int(place[3]), int(place[4])
     numbers: EpochNumbers = {}
     for meter, average in METER.findall(line, place.end()):
         if meter in METERS:
             name, scale = METERS[meter]
             numbers[name] = printed(average, scale)
-        elif meter == "Time" and 10 * (step + 1) >= 9 * steps:
+        elif meter in ("Time", "time") and 10 * (step + 1) >= 9 * steps:
             numbers["seconds"] = times(printed(average), steps)
-    return LineFacts(int(place[1]), step=step, steps=steps, scaled=True, numbers=numbers)
+    of = int(place[2]) if place[2] else None
+    return LineFacts(int(place[1]), of=of, step=step, steps=steps, scaled=True, numbers=numbers)
+
+
+def read_clock(line: str) -> LineFacts | None:
+    """What an epoch's steps took together; the clock cuts fractions off."""
+    took = EPOCH_TOOK.search(line)
+    if took is None:
+        return None
+    seconds = 3600 * int(took[3]) + 60 * int(took[4]) + int(took[5])
+    number = took[1] or took[2]
+    return LineFacts(int(number), numbers={"seconds": Number(seconds + 0.5, 0.5)})
 
 
 def times(each: Number | None, count: int) -> Number | None:
@@ -95,7 +117,9 @@ def read_tutorial(line: str) -> LineFacts | None:
 
 READERS = (
     Reader(
-        "torch-imagenet", ("Epoch: [", "Epoch:[", "* Acc@1", "* Prec@1", "*   Acc@1"), read_imagenet
+        "torch-imagenet",
+        ("Epoch: [", "Epoch:[", "Train: [", "EPOCH ", "* Acc@1", "* Prec@1", "*   Acc@1"),
+        read_imagenet,
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
     Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its header

@@ -24,6 +24,7 @@ OTHERS = re.compile(
     r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL|FATAL)\b"
     r"|Traceback \(|During handling of|The above exception|Exception |Error in atexit"
     r"|File \"|terminate called|what\(\):|Fatal Python error|Current thread|Thread 0x"
+    r"|Killing subprocess \d|Sending process \d|Terminating process"
     r"|Primary job|Failures?:|Root Cause|(?:time|host|rank|exitcode|error_file|traceback) *:"
     r"|\*\*\*|---|===|###|real\t|user\t|sys\t|\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d"
     r"|(?i:(?:end|start|finish|date|job|state|node|nodes|cores|cpu|memory|exit|elapsed|host)"

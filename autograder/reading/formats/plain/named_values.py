@@ -26,10 +26,12 @@ WORDS = (
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|v|eval|test(?:ing)?|dev|avg|mean|total)[ _]){0,2}"
     r"(?:loss|acc(?:uracy)?(?:@1)?|top-?1)"
 )
-NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE})\s?(%)?(?![\w.%])")
+NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE})\s?(%)?(?![\w%]|\.\d)")
 # `top1={'logits': 96.1}` says the same as `top1=96.1`.
 ONLY_ONE = re.compile(rf"([\w@]{{1,30}})\s?[:=]\s?\{{'[\w ]{{1,40}}': ({VALUE})\}}")
 NOT_NAME = re.compile(r"[^\w@ -]+")
+NOT_THIS_EPOCHS = re.compile(r"(?i)(?:best|max|min|highest|lowest|prev|previous|target)\W{1,3}$")
+COUNT = re.compile(r"^(?:\d{1,12}\s{1,8}){1,3}")  # what ends before a name
 IN_BRACKETS = re.compile(r"\s?\(([^()]{0,30})\)\s?$")
 TOOK = re.compile(
     rf"(?i)\b(?:took|in)[ :]{{1,3}}(?:({NUMBER}) ?(seconds|secs|sec|s|minutes|mins|min|hours|ms)\b"
@@ -141,13 +143,7 @@ def values(line: str, at: int, on: On | None = None) -> Named:
         else:
             continue
         named.first = named.first or line[begin : match.start()]
-    if not measured:
-        for match in NAMED_BY_BLANK.finditer(line, begin):
-            said = match[1].lower().replace("_", " ").replace("-", "")
-            if said in NAMES:
-                named.first = named.first or line[begin : match.end(1)]
-                on = NAMES[said][1] or on
-                measured.append(Measured(*NAMES[said], on, match[2], match[3] or ""))
+    add_by_blanks(named, measured, line, begin, on)
     add_measured(named, measured)
     widest = next((name for name in TIMES if name in times), None)
     took = None if widest else TOOK.search(line, begin)
@@ -160,10 +156,37 @@ def values(line: str, at: int, on: On | None = None) -> Named:
         seconds = printed(took[1], scale_of(took[2])) if took[1] else clock
         if seconds is not None:
             named.numbers["seconds"] = seconds
-    rate = RATE.search(line, begin)
-    if rate and (number := printed(rate[1] or rate[2])) and number.value > 0:
-        named.numbers["throughput"] = number
+    if (rate := rate_in(line[begin:])) is not None:
+        named.numbers["throughput"] = rate
     return named
+
+
+def rate_in(text: str) -> Number | None:
+    """Samples a second."""
+    rate = RATE.search(text)
+    number = printed(rate[1] or rate[2]) if rate else None
+    return number if number is not None and number.value > 0 else None
+
+
+def add_by_blanks(
+    named: Named, measured: list[Measured], line: str, begin: int, on: On | None
+) -> None:
+    """`train loss 0.4 acc 0.9`; beside values after colons only what says what it is of."""
+    others = {(one.kind, one.on) for one in measured}
+    at = begin
+    for match in NAMED_BY_BLANK.finditer(line, begin):
+        said = match[1].lower().replace("_", " ").replace("-", "")
+        if said not in NAMES or NOT_THIS_EPOCHS.search(
+            line, max(0, match.start() - 12), match.start()
+        ):
+            continue
+        kind, of = NAMES[said]
+        if others and (of is None or (kind, of) in others or (kind, None) in others):
+            continue
+        named.first = named.first or line[begin : match.end(1)]
+        on = of or last_on(line, at, match.start()) or on
+        at = match.end()
+        measured.append(Measured(kind, of, on, match[2], match[3] or ""))
 
 
 def add_measured(named: Named, measured: list[Measured]) -> None:
@@ -203,16 +226,23 @@ def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]
     if brackets:
         text = text[: brackets.start()]
         unit = unit or (brackets[1] if re.fullmatch(UNIT, brackets[1]) else "")
-    words = NOT_NAME.split(text)[-1].strip()
+    words = COUNT.sub("", NOT_NAME.split(text)[-1].strip())
     name = plainly(words)
     if name not in NAMES and name not in TIMES and " " in name:
         # "test set loss", "model accuracy"
         last = name.rsplit(" ", 1)[-1]
         name = last if last in NAMES and OTHER_WORDS.fullmatch(name[: -len(last)]) else name
     if " " in words or (name in NAMES and NAMES[name][1] is None):
-        for match in ON.finditer(text):
-            on = "train" if match[1] else "val" if match[2] else "test"
+        on = last_on(text, 0, len(text)) or on
     return name, on, unit
+
+
+def last_on(line: str, at: int, end: int) -> On | None:
+    """What the last such word between two places says."""
+    on: On | None = None
+    for match in ON.finditer(line, at, end):
+        on = "train" if match[1] else "val" if match[2] else "test"
+    return on
 
 
 OTHER_WORDS = re.compile(

@@ -11,6 +11,7 @@ anew for the check, `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 
 import re
 
+from autograder.reading.formats import bars
 from autograder.reading.formats.plain import headings
 from autograder.reading.formats.plain.named_values import NOT_NAME, Named, On, plainly, values
 from autograder.reading.formats.reader import Reader
@@ -19,18 +20,22 @@ from autograder.reading.printed_numbers import VALUE, printed
 
 EPOCH = re.compile(
     r"(?i)(?<![a-z])(?<!max[_ ])(?<!num[_ ])(?<!total[_ ])(?<!best[_ ])(?<!per[_ ])(?<!\bn[_ ])"
-    r"epoch(?:[ _](?:no|num|number|idx|index)\.?)?[\"']? {0,2}[:#=\[(]?\s{0,3}(\d{1,6})"
-    r"(?:\s?(?:/|of)\s?(\d{1,6}))?(?![\d.%]\d)"
+    r"epoch(?:[ _](?:no|num|number|idx|index)\.?|\((?P<on>train|val|test)\))?[\"']? {0,2}"
+    r"(?:[:#=]?\s{0,3}[\[(]|[:#=])?\s{0,3}(?P<at>\d{1,6})(?:\](?=\s?/\s?\[))?"
+    r"(?:\s?(?:/|of)\s?\[?(?P<of>\d{1,6}))?(?![\d.%]\d)"
 )
 OF_IN_JSON = re.compile(r'"(max_|num_|total_)?epochs"\s?:\s?(\d{1,6})')
 STEP = re.compile(
     r"(?i)(?<![a-z])(?:global[_ ])?(?:step|batch|iter|iteration|it)[\"']? {0,2}[:#=\[(]?\s{0,12}"
     r"(\d{1,9})(?:\s?(?:/|of)\s{0,12}(\d{1,9}))?(?![\w%]|\.\d)"
 )
+STEP_BEHIND = re.compile(
+    r"\]?[,:;]?\s{1,8}(\d{1,12})\s?/\s?(\d{1,12})(?![\d.%]|\s{0,3}(?:correct|right|hits))"
+)
 STEP_IN_BRACKETS = re.compile(r"\]?,?\s{0,3}[\[(]\s{0,12}(\d{1,12})\s?/\s?(\d{1,12})")
 CHECKING = re.compile(
     r"(?i)(?:^|[\s\[(|>-])(?:(val(?:id(?:ation)?)?|eval(?:uation)?|dev)|(test(?:ing)?))"
-    r"[\])]?[\s:|-]{1,3}$"
+    r"[\])]?(?:[\s:|-]{1,3}$|$)"
 )
 COUNTS = re.compile(
     rf"(?i)(?:^|[\s|])loss:? {{0,2}}({VALUE}) ?[|,] ?(?:acc|accuracy|top1|prec(?:ision)?(?:@1)?):? "
@@ -47,24 +52,50 @@ def read(line: str) -> LineFacts | None:
     place = EPOCH.search(line)
     if place is None:
         return below(line)
-    named = values(line, place.end(), measured_on(line[max(0, place.start() - 30) : place.start()]))
+    on = measured_on(place["on"] or line[max(0, place.start() - 30) : place.start()])
+    in_json = line.lstrip().startswith('{"')  # where the epoch may stand behind the values
+    named = values(line, 0 if in_json else place.end(), on)
     if not named.numbers:
         return headings.read(line)
-    step = STEP.search(line, place.end()) or STEP_IN_BRACKETS.match(line, place.end())
+    if bar := bars.BAR.search(line, place.end()):
+        return within_bar(place, bar, named)
+    step = STEP.search(line, place.end()) or step_behind(line, place.end())
     if step and not named.sure_time:
         named.numbers.pop("seconds", None)  # of a part of the epoch
         if not named.numbers:
             return None
-    of = place if place[2] else OF_IN_JSON.search(line) if '"' in line else None
+    of = None if place["of"] or '"' not in line else OF_IN_JSON.search(line)
     return LineFacts(
-        int(place[1]),
-        of=int(of[2]) if of else None,
+        int(place["at"]),
+        of=int(of[2]) if of else int(place["of"]) if place["of"] else None,
         step=int(step[1]) if step else None,
         scaled=named.percent,
         rates=step is not None,
         unnamed=named.unnamed,
         numbers=named.numbers,
         run=RunFacts(named.of_run) if named.of_run else None,
+    )
+
+
+def step_behind(line: str, at: int) -> re.Match[str] | None:
+    """Steps that stand right behind the epoch, in brackets or not."""
+    step = STEP_IN_BRACKETS.match(line, at) or STEP_BEHIND.match(line, at)
+    return step if step and int(step[1]) <= int(step[2]) else None
+
+
+def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFacts:
+    """An epoch's bar: not over unless the bar is."""
+    named.numbers.pop("seconds", None)
+    return LineFacts(
+        int(place["at"]),
+        of=int(place["of"]) if place["of"] else None,
+        step=int(bar[2]),
+        whole=bar[2] == bar[3],
+        redraws=True,
+        rates=True,
+        scaled=named.percent,
+        unnamed=named.unnamed,
+        numbers=named.numbers,
     )
 
 

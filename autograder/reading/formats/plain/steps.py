@@ -7,7 +7,7 @@ iter 500/2000 | loss 1.31 | 12034.5 samples/s
 
 import re
 
-from autograder.reading.formats.plain.named_values import values
+from autograder.reading.formats.plain.named_values import rate_in, values
 from autograder.reading.formats.plain.plain import EPOCH, STEP, TAGS
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import LineFacts, RunFacts
@@ -29,8 +29,10 @@ def read(line: str) -> LineFacts | None:
         return None
     named = values(line, place.end())
     named.numbers.pop("seconds", None)
-    if "throughput" not in named.numbers and (rate := rate_of_step(line)) is not None:
-        named.numbers["throughput"] = rate
+    if "throughput" not in named.numbers:
+        ahead = rate_in(line[: place.start()])
+        if (rate := ahead or rate_of_step(line)) is not None:
+            named.numbers["throughput"] = rate
     if not named.numbers:
         return None
     return LineFacts(
