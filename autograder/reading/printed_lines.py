@@ -41,6 +41,7 @@ UNSURE = (plain.READER, steps.READER)  # only where no other understood the line
 ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((tag.encode(), FORMAT) for tag in plain.READER.tags),
     (bars.TAG, FORMAT),
+    (b"Train: [", FORMAT),  # steps of an epoch, which may say nothing else
     # These have a bit of their own, so that only the patterns that may match are tried.
     *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
     *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
