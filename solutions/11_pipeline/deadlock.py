@@ -53,7 +53,7 @@ def main():
     args = parser.parse_args()
     rank, size, local_rank = who_am_i()
     if size != 2:
-        sys.exit("deadlock.py wants two ranks: start it by mpirun or srun" if rank == 0 else 1)
+        sys.exit("deadlock.py wants two ranks: start it by mpirun or srun" if rank == 0 else 0)
     port = int(os.environ["MASTER_PORT"])
     record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=local_rank)
     other = 1 - rank

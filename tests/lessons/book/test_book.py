@@ -198,6 +198,6 @@ def test_without_a_run_lessons_are_executed_once(small, lessons_process):
         assert process.returncode == 0, said
         return said
 
-    assert "Executing 01 (about 1 minute on two cores)" in made()
+    assert "Executing 01 (about 2 minutes on two cores)" in made()
     assert "Exercise 1.1: right" in words(small / "build/book/lessons/01_small/lesson.html")
     assert "The outputs of all 1 lessons are there and current" in made()

@@ -145,7 +145,8 @@ def open_and_run(lab: Page, running, path: str) -> None:
         f"{base}/lab/workspaces/{Path(path).parts[0].split('.')[0]}/tree/{inside_home}/{path}?reset"
     )
     lab.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
-    expect(lab.locator(".jp-KernelName")).to_contain_text("Deep Learning on Supercomputers")
+    name = lab.locator(".jp-KernelName")
+    expect(name).to_contain_text("Deep Learning on Supercomputers", timeout=60_000)
     run_all(lab)
 
 
