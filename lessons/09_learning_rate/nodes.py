@@ -52,7 +52,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     if args.size < 32 or args.train_samples < size:
         asked = f"--size {args.size} --train-samples {args.train_samples}"
-        sys.exit(f"{asked}: at least 32 pixels, and an image for each rank" if rank == 0 else 1)
+        sys.exit(f"{asked}: at least 32 pixels, and an image for each rank" if rank == 0 else 0)
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     x_train, y_train, share = photographs.every_nth(cifar.x_train, cifar.y_train, rank, size)

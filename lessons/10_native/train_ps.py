@@ -28,36 +28,42 @@ WAYS = {  # with both options, one after the other in one launch
 tf.get_logger().setLevel("ERROR")
 
 
-def make_work(strategy, model, optimizer, made):
+def make_work(strategy, model, optimizer, made, sums):
     """What a worker can be told to do. It reads the parameters from the server, and `made`, which
-    counts the updates there; both kinds of work say how old the parameters were at the end."""
+    counts the updates there. Its answer is a single tensor, for each one is asked for over the
+    network: the loss, the images that were right, and how many updates there were when it read."""
     loss_function = keras.losses.SparseCategoricalCrossentropy(reduction="sum")
 
     def forward_and_backward(x, y):
-        with tf.GradientTape() as tape:
+        read = made.read_value()
+        with tf.control_dependencies([read]), tf.GradientTape() as tape:
             outputs = model(x, training=True)
             loss = loss_function(y, outputs)
         right = tf.reduce_sum(keras.metrics.sparse_categorical_accuracy(y, outputs))
-        return tape.gradient(loss, model.trainable_variables), loss, right
+        return tape.gradient(loss, model.trainable_variables), loss, right, read
 
-    def gradient_and_update(x, y):
-        read = made.read_value()
-        with tf.control_dependencies([read]):
-            gradients, loss, right = forward_and_backward(x, y)
+    def update(gradients):
         with tf.control_dependencies(gradients):
-            late = made.assign_add(1, read_value=True) - 1 - read
-        mean = [gradient / len(y) for gradient in gradients]
-        optimizer.apply_gradients(zip(mean, model.trainable_variables, strict=True))
-        return loss, right, late
-
-    def gradient_alone(x, y):
-        read = made.read_value()
-        with tf.control_dependencies([read]):
-            return *forward_and_backward(x, y), read
-
-    def update_alone(*gradients):
+            before = made.assign_add(1, read_value=True) - 1
         optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-        return made.assign_add(1, read_value=True) - 1
+        return before
+
+    def gradient_and_update(x, y, images):
+        gradients, loss, right, read = forward_and_backward(x, y)
+        late = update([gradient / images for gradient in gradients]) - read
+        return tf.stack([loss, right, tf.cast(late, loss.dtype)])
+
+    def gradient_alone(x, y, images):
+        gradients, loss, right, read = forward_and_backward(x, y)
+        for total, gradient in zip(sums, gradients, strict=True):
+            total.assign_add(gradient / images)
+        return tf.stack([loss, right, tf.cast(read, loss.dtype)])
+
+    def update_alone():
+        before = update([total.read_value() for total in sums])
+        for total in sums:
+            total.assign(tf.zeros_like(total))
+        return before
 
     def on_a_worker(work):
         return tf.function(lambda *args: strategy.run(work, args))
@@ -67,31 +73,29 @@ def make_work(strategy, model, optimizer, made):
 
 def asynchronous_epoch(coordinator, work, batches):
     """Every batch is an update of its own, by the worker that is free. Nobody waits for another."""
-    orders = [coordinator.schedule(work, args=batch) for batch in batches]
+    orders = [coordinator.schedule(work, args=(*batch, len(batch[1]))) for batch in batches]
     coordinator.join()
     return [(who(order), *order.fetch()) for order in orders]
 
 
 def synchronous_epoch(coordinator, gradient, update, batches, workers):
-    """As many batches as workers make one update, when the slowest is done."""
+    """As many batches as workers make one update, when the slowest is done: the server adds up."""
     results = []
     for first in range(0, len(batches), workers):
         together = batches[first : first + workers]
-        orders = [coordinator.schedule(gradient, args=batch) for batch in together]
-        coordinator.join()
-        found = [order.fetch() for order in orders]
         images = sum(len(y) for _, y in together)
-        gradients = zip(*(result[0] for result in found), strict=True)
-        mean = [sum(parts) / images for parts in gradients]
-        now = coordinator.schedule(update, args=tuple(mean)).fetch()
-        for order, (_, loss, right, read) in zip(orders, found, strict=True):
+        orders = [coordinator.schedule(gradient, args=(*batch, images)) for batch in together]
+        coordinator.join()
+        now = coordinator.schedule(update).fetch()
+        for order in orders:
+            loss, right, read = order.fetch()
             results.append((who(order), loss, right, now - read))
     return results
 
 
 def who(order):
     """The number of the worker that did it: where the result lies, before it is fetched."""
-    return tf.DeviceSpec.from_string(order._get_values()[1].device).task
+    return tf.DeviceSpec.from_string(order._get_values().device).task
 
 
 def command_line():
@@ -103,7 +107,9 @@ def command_line():
         parser.add_argument(f"--{way}", dest="ways", action="append_const", const=way, help=text)
     parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
     parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
-    parser.add_argument("--batch-size", "--batch_size", type=int, default=32, help="images a step")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images of one worker's gradient"
+    )
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -119,10 +125,11 @@ def train(args, way, workers, coordinator, mnist, record_of):
         model = build_model(args.model)
         optimizer = keras.optimizers.Adam(args.lr)
         optimizer.build(model.trainable_variables)
-        first = tf.VariableAggregation.ONLY_FIRST_REPLICA
-        made = tf.Variable(0, dtype=tf.int64, trainable=False, aggregation=first)
+        alone = {"trainable": False, "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
+        made = tf.Variable(0, dtype=tf.int64, **alone)
+        sums = [tf.Variable(tf.zeros(param.shape), **alone) for param in model.trainable_variables]
 
-    both, gradient, update = make_work(strategy, model, optimizer, made)
+    both, gradient, update = make_work(strategy, model, optimizer, made, sums)
     record = record_of(way, params=model.count_params())
     record.begin(model.trainable_variables)
     everything = []

@@ -155,7 +155,7 @@ def main():
         parser.error("--steps and --batch-sizes are at least 1")
     rank, size, local_rank, device = meet(args.backend, args.patience)
     if args.width < size:
-        sys.exit(f"--width {args.width} cannot be cut into {size} parts" if rank == 0 else 1)
+        sys.exit(f"--width {args.width} cannot be cut into {size} parts" if rank == 0 else 0)
     precision = getattr(torch, args.precision)
     needed = min(60000, args.steps * max(args.batch_sizes))
     mnist = data.load("mnist", train_samples=needed, test_samples=1)

@@ -80,7 +80,7 @@ def main():
     elif args.schedule == "1f1b" and args.micro_batches < stages:
         wrong = f"the library's 1F1B wants at least {stages} micro-batches, one for each stage"
     if wrong:
-        sys.exit(wrong if rank == 0 else 1)
+        sys.exit(wrong if rank == 0 else 0)
     mnist = data.load("mnist", args.train_samples, test_samples=1)
     x = torch.tensor(mnist.x_train).flatten(1)
     y = torch.tensor(mnist.y_train, dtype=torch.long)

@@ -37,7 +37,7 @@ def read(path, load, hvd, broadcast_object):
             problem = f"is damaged ({type(error).__name__}): delete it, run without --resume"
     found, problem = broadcast_object((found, problem), root_rank=0)
     if problem:
-        sys.exit(f"The checkpoint {path} {problem}." if hvd.rank() == 0 else 1)
+        sys.exit(f"The checkpoint {path} {problem}." if hvd.rank() == 0 else 0)
     return found
 
 

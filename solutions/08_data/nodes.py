@@ -36,7 +36,7 @@ def main():
     train.start_horovod()
     rank, size = hvd.rank(), hvd.size()
     if args.size < 32:
-        sys.exit(f"--size {args.size}: at least 32 pixels" if rank == 0 else 1)
+        sys.exit(f"--size {args.size}: at least 32 pixels" if rank == 0 else 0)
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     with looking(args.folder) as looks:
         files = train.my_files(args.folder)

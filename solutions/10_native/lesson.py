@@ -41,7 +41,7 @@ from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_10 as check
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
-images_a_step = {"smoke": 64, "full": 256}[profile]  # of all ranks together
+images_a_step = {"smoke": 128, "full": 256}[profile]  # of all ranks together
 
 # %% [markdown]
 # ## Predict
@@ -132,7 +132,7 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now the same work on one rank and on several: 64 images per step (256 in "full"), all on one rank or
+# Now the same work on one rank and on several: 128 images per step (256 in "full"), all on one rank or
 # shared out, so take a number of ranks that divides them. Each step has the same images, so the updates are
 # the same too, but for rounding. This is *strong* scaling, and the accuracies have to agree up to a few
 # test images.
@@ -161,9 +161,10 @@ for name, found in runs.items():
 # %% [markdown]
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of
 # floating-point numbers depend on their order. On so light a network two ranks gain little, and may lose.
-# On two CPU cores (a shared machine whose processor was not noted, one thread per process, Gloo), with as
-# many images *on each rank* as before on the one, an epoch of 6,400 images went from 0.37 to 0.9–1.1 s. With
-# convolutions (`--model cnn`, 128 images per rank) it went from 4.8 to 2.7 s.
+# On two cores of a shared machine (AMD EPYC, no GPU, one thread per process, Gloo), with as many images
+# *on each rank* as before on the one, an epoch of 6,400 images went from 0.66–0.77 to 0.52–0.63 s (64
+# images per rank; two runs of four epochs, their first epochs left out), and on a busier day from 0.37 to
+# 0.9–1.1 s. With convolutions (`--model cnn`, 128 images per rank) it went from 8.1–9.7 to 4.3–6.5 s.
 #
 # The sampler makes all shares equal by having some images read twice: 1,601 images on 4 ranks are 401
 # each. In a test set that would falsify the accuracy a little, so here each rank tests on all images.
@@ -290,8 +291,8 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 #
 # **Synchronous** was possible in TensorFlow 1 (`SyncReplicasOptimizer`, on graphs). In 2.21 the class is
 # still there, marked as deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py
-# --synchronous` builds it by hand from the same two calls: as many gradients as workers, wait, add,
-# divide by the images, one update. It is lesson 06's algorithm with a server in the middle, and it has
+# --synchronous` builds it by hand from the same two calls: as many gradients as workers, which the server
+# adds up, wait, one update. It is lesson 06's algorithm with a server in the middle, and it has
 # to give what MultiWorkerMirroredStrategy gives.
 #
 # With both options one launch trains both ways, one after the other.

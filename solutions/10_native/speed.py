@@ -130,7 +130,7 @@ def main():
         text = (
             f"speed.py compares ranks: the launcher started {size}, MPI sees {MPI.COMM_WORLD.size}"
         )
-        sys.exit(f"{text}. Start at least two, with mpirun or srun." if rank == 0 else 1)
+        sys.exit(f"{text}. Start at least two, with mpirun or srun." if rank == 0 else 0)
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed + rank)
 

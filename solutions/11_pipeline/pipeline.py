@@ -135,7 +135,7 @@ def place(rank, size, args):
     elif not 1 <= args.micro_batches <= args.batch_size // args.replicas:
         wrong = f"a batch of {args.batch_size} has no {args.micro_batches} parts in a replica"
     if wrong:
-        sys.exit(wrong if rank == 0 else 1)
+        sys.exit(wrong if rank == 0 else 0)
     number, replica, _ = plan.grid(rank, stages, args.replicas)
     groups = [
         dist.new_group(plan.grid(one, stages, args.replicas)[2], PATIENCE) for one in range(stages)

@@ -75,7 +75,7 @@ def main():
     comm = MPI.COMM_WORLD
     if size < 2 or comm.size != size:
         text = "study.py compares numbers of ranks: start it by mpirun or srun, with at least two."
-        sys.exit(text if rank == 0 else 1)
+        sys.exit(text if rank == 0 else 0)
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     torch.manual_seed(args.seed)
     sizes = numbers_of_ranks(size)
