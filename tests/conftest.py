@@ -12,6 +12,10 @@ from tests.lessons.planted import kept
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 # As on a laptop (cluster/sites/laptop.sh): else every rank looks for a fabric for a second.
 os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+# Tests run beside each other: whoever waits, for a message or for another thread, gives its core
+# away. Else three trainings on two cores take twice as long (MPI), or three times (PyTorch).
+os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # `make test` hands its own flags on; a make that a test starts is a user's, who began none.
 for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"):

@@ -21,6 +21,8 @@ export OMP_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 TF_NUM_INTEROP_THREADS=1
 export PMIX_MCA_psec=native
 # Open MPI would look for a fabric, for a second in each rank: the virtual nodes have none.
 export OMPI_MCA_btl=${OMPI_MCA_btl:-^ofi}
+# A rank that waits for a message would keep one of the few real cores busy.
+export OMPI_MCA_mpi_yield_when_idle=1
 
 load_software() {
     declare -F module >/dev/null || source /etc/profile
