@@ -97,14 +97,23 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
+    hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
     words = different_words(text)
     if title.casefold() not in report.parts:
         return Part(name, FAILED, 0, expected, f"no heading `## {title}`", (where,), WRITE_IT)
     if len(words) < fewest:
         found = f"{name} has {len(words)} different words"
-        hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
         return Part(name, FAILED, 0, expected, found, (where,), hint)
+    for before in asked.parts[: asked.parts.index(title)]:
+        if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
+            found = f"{name} is “{before}” once more"
+            return Part(name, FAILED, 0, expected, found, (where,), hint)
     return Part(name, PASSED, 1, expected, f"{name} is there", (where,))
+
+
+def as_read(text: str) -> str:
+    """Two texts that differ in nothing that a reader would see are one."""
+    return " ".join(text.split()).casefold()
 
 
 def different_words(text: str) -> set[str]:

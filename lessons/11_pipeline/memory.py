@@ -31,7 +31,7 @@ def activations(sizes, batch, itemsize, every=0):
     kept; what is inside a part is computed once more when its backward pass begins.
     """
     raise NotImplementedError(
-        "Exercise 11.5: batch x itemsize x the most numbers that are kept at one time"
+        "Exercise 11.8: batch x itemsize x the most numbers that are kept at one time"
     )
 
 
@@ -42,7 +42,7 @@ def memory(params, optimizer, activations, precision="float32"):
     "float32", or "mixed": bfloat16 parameters and gradients, float32 copies in the optimizer.
     """
     raise NotImplementedError(
-        "Exercise 11.5: bytes of each part; momentum keeps a number for each, Adam two"
+        "Exercise 11.8: bytes of each part; momentum keeps a number for each, Adam two"
     )
 
 

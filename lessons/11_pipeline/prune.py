@@ -15,7 +15,7 @@ from lessons.toolkit.record import Record
 def prune(weights, share):
     """Copies of these matrices in which a share of all their numbers, the smallest, is 0."""
     raise NotImplementedError(
-        "Exercise 11.5c: one limit for the magnitudes of all matrices together"
+        "Exercise 11.8c: one limit for the magnitudes of all matrices together"
     )
 
 

@@ -16,7 +16,7 @@ def cut(layer, way, rank, size):
     """This rank's part of (weight, bias), cut as tensor_split cuts. way: "column" or "row"."""
     weight, bias = layer
     raise NotImplementedError(
-        "Exercise 11.6: column: some of the outputs; row: some inputs, the whole bias"
+        "Exercise 11.5: column: some of the outputs; row: some inputs, the whole bias"
     )
 
 
@@ -41,7 +41,7 @@ class ToParts(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient):
         raise NotImplementedError(
-            "Exercise 11.7: x went to all parts, so what they send back adds up"
+            "Exercise 11.6: x went to all parts, so what they send back adds up"
         )
 
 
@@ -50,22 +50,22 @@ class FromParts(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, part):
-        raise NotImplementedError("Exercise 11.7: the outputs of all parts add up")
+        raise NotImplementedError("Exercise 11.6: the outputs of all parts add up")
 
     @staticmethod
     def backward(ctx, gradient):
-        raise NotImplementedError("Exercise 11.7: of a sum, every part has the same gradient")
+        raise NotImplementedError("Exercise 11.6: of a sum, every part has the same gradient")
 
 
 def block(x, column, row):
     """Two layers with a relu between them, of which this rank has a part; all have the output."""
     raise NotImplementedError(
-        "Exercise 11.7: ToParts, column layer, relu, row layer, FromParts, its bias"
+        "Exercise 11.6: ToParts, column layer, relu, row layer, FromParts, its bias"
     )
 
 
 def bytes_a_step(way, sizes, batch, ranks, itemsize):
     """Bytes that a rank receives in one step; way: "tensor" or "data". batch: of all ranks."""
     raise NotImplementedError(
-        "Exercise 11.8: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize"
+        "Exercise 11.7: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize"
     )

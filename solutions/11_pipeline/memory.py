@@ -30,7 +30,7 @@ def activations(sizes, batch, itemsize, every=0):
     every: after how many layers there is a checkpoint. Then only what goes into each such part is
     kept; what is inside a part is computed once more when its backward pass begins.
     """
-    ### BEGIN SOLUTION Exercise 11.5: batch x itemsize x the most numbers that are kept at one time
+    ### BEGIN SOLUTION Exercise 11.8: batch x itemsize x the most numbers that are kept at one time
     layers = len(sizes) - 1
     every = every or layers
     begins, most = 0, 0
@@ -47,7 +47,7 @@ def memory(params, optimizer, activations, precision="float32"):
     params: how many. optimizer: "sgd", "momentum" or "adam". activations: bytes. precision:
     "float32", or "mixed": bfloat16 parameters and gradients, float32 copies in the optimizer.
     """
-    ### BEGIN SOLUTION Exercise 11.5: bytes of each part; momentum keeps a number for each, Adam two
+    ### BEGIN SOLUTION Exercise 11.8: bytes of each part; momentum keeps a number for each, Adam two
     itemsize = {"float32": 4, "mixed": 2}[precision]
     numbers = {"sgd": 0, "momentum": 1, "adam": 2}[optimizer] + (precision == "mixed")
     return {

@@ -14,7 +14,7 @@ from lessons.toolkit.record import Record
 
 def prune(weights, share):
     """Copies of these matrices in which a share of all their numbers, the smallest, is 0."""
-    ### BEGIN SOLUTION Exercise 11.5c: one limit for the magnitudes of all matrices together
+    ### BEGIN SOLUTION Exercise 11.8c: one limit for the magnitudes of all matrices together
     magnitudes = torch.cat([weight.abs().flatten() for weight in weights])
     limit = magnitudes.sort().values[round(share * len(magnitudes)) - 1]
     return [torch.where(weight.abs() > limit, weight, 0.0) for weight in weights]

@@ -15,7 +15,7 @@ from torch.nn.functional import linear
 def cut(layer, way, rank, size):
     """This rank's part of (weight, bias), cut as tensor_split cuts. way: "column" or "row"."""
     weight, bias = layer
-    ### BEGIN SOLUTION Exercise 11.6: column: some of the outputs; row: some inputs, the whole bias
+    ### BEGIN SOLUTION Exercise 11.5: column: some of the outputs; row: some inputs, the whole bias
     if way == "column":
         return weight.tensor_split(size)[rank], bias.tensor_split(size)[rank]
     return weight.tensor_split(size, dim=1)[rank], bias
@@ -42,7 +42,7 @@ class ToParts(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        ### BEGIN SOLUTION Exercise 11.7: x went to all parts, so what they send back adds up
+        ### BEGIN SOLUTION Exercise 11.6: x went to all parts, so what they send back adds up
         return summed(gradient)
         ### END SOLUTION
 
@@ -52,20 +52,20 @@ class FromParts(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, part):
-        ### BEGIN SOLUTION Exercise 11.7: the outputs of all parts add up
+        ### BEGIN SOLUTION Exercise 11.6: the outputs of all parts add up
         return summed(part)
         ### END SOLUTION
 
     @staticmethod
     def backward(ctx, gradient):
-        ### BEGIN SOLUTION Exercise 11.7: of a sum, every part has the same gradient
+        ### BEGIN SOLUTION Exercise 11.6: of a sum, every part has the same gradient
         return gradient
         ### END SOLUTION
 
 
 def block(x, column, row):
     """Two layers with a relu between them, of which this rank has a part; all have the output."""
-    ### BEGIN SOLUTION Exercise 11.7: ToParts, column layer, relu, row layer, FromParts, its bias
+    ### BEGIN SOLUTION Exercise 11.6: ToParts, column layer, relu, row layer, FromParts, its bias
     hidden = torch.relu(linear(ToParts.apply(x), *column))
     return FromParts.apply(linear(hidden, row[0])) + row[1]
     ### END SOLUTION
@@ -73,7 +73,7 @@ def block(x, column, row):
 
 def bytes_a_step(way, sizes, batch, ranks, itemsize):
     """Bytes that a rank receives in one step; way: "tensor" or "data". batch: of all ranks."""
-    ### BEGIN SOLUTION Exercise 11.8: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize
+    ### BEGIN SOLUTION Exercise 11.7: 2 (ranks - 1) / ranks x numbers of all allreduces x itemsize
     if way == "data":
         numbers = sum((i + 1) * o for i, o in itertools.pairwise(sizes))
     else:

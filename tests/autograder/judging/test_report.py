@@ -26,9 +26,8 @@ TABLES = "\n\n".join(
     for kind in ("strong", "epoch", "weak")
 )
 PARTS = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
-REPORT = (
-    "# A study\n" + "".join(f"## {part}\n\n{WORDS}\n" for part in PARTS) + f"## Table\n{TABLES}\n"
-)
+WRITTEN = "".join(f"## {part}\n\n{part}: {WORDS}\n" for part in PARTS)
+REPORT = f"# A study\n{WRITTEN}## Table\n{TABLES}\n"
 
 
 def judged(text, check="table", runs=RUNS):
@@ -71,7 +70,7 @@ def test_a_table_of_other_runs_earns_nothing():
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_empty_or_gone_loses_its_share(part):
-    for text in (REPORT.replace(f"## {part}\n\n{WORDS}", f"## {part}\n"),
+    for text in (REPORT.replace(f"## {part}\n\n{part}: {WORDS}", f"## {part}\n"),
                  REPORT.replace(f"## {part}\n", "## Something\n")):  # fmt: skip
         lost = [found for found in judged(text, "report") if found.credit < 1]
         assert [part in found.name for found in lost] == [True]
@@ -79,8 +78,16 @@ def test_a_part_that_is_empty_or_gone_loses_its_share(part):
 
 
 def test_the_same_word_again_and_again_is_no_sentence():
-    text = REPORT.replace(f"## Question\n\n{WORDS}", "## Question\n\n" + "faster " * 30)
+    text = REPORT.replace(f"## Question\n\nQuestion: {WORDS}", "## Question\n\n" + "faster " * 30)
     assert sum(part.credit for part in judged(text, "report")) == len(PARTS) - 1
+
+
+def test_one_text_is_no_answer_to_two_questions():
+    again = f"question:  {WORDS.upper()}"  # other letters and spaces make no other text of it
+    text = REPORT.replace(f"Recommendation: {WORDS}", again)
+    [lost] = [part for part in judged(text, "report") if part.credit < 1]
+    assert lost.found == "the report's part “Recommendation” is “Question” once more"
+    assert "how many devices to ask for" in lost.try_
 
 
 @pytest.mark.parametrize("check", ["table", "report"])

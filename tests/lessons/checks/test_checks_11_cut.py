@@ -27,16 +27,16 @@ def changed(name, *changes):
 
 def test_the_lessons_own_functions_pass():
     layers = changed("tensor_layers.py")
-    check.check_11_5(memory)
-    check.check_11_5b({name: right_way(case) for name, case in CASES.items()})
-    check.check_11_5c(prune.prune)
-    check.check_11_6(layers.cut)
-    check.check_11_7(layers)
-    check.check_11_8(layers.bytes_a_step)
+    check.check_11_8(memory)
+    check.check_11_8b({name: right_way(case) for name, case in CASES.items()})
+    check.check_11_8c(prune.prune)
+    check.check_11_5(layers.cut)
+    check.check_11_6(layers)
+    check.check_11_7(layers.bytes_a_step)
     check.check_11_9(seen)
 
 
-# Exercise 11.5
+# Exercise 11.8
 MEMORY = [
     ('"momentum": 1, "adam": 2', '"momentum": 1, "adam": 1', "Adam keeps two"),
     (
@@ -70,10 +70,10 @@ MEMORY = [
 
 @pytest.mark.parametrize(("old", "new", "advice"), MEMORY)
 def test_wrong_arithmetic(old, new, advice):
-    assert_advice(failure(check.check_11_5, changed("memory.py", (old, new))), advice)
+    assert_advice(failure(check.check_11_8, changed("memory.py", (old, new))), advice)
 
 
-# Exercise 11.5b
+# Exercise 11.8b
 RIGHT = {
     "a": "data", "b": "accumulate", "c": "pipeline", "d": "tensor", "e": "offload", "f": "prune",
 }  # fmt: skip
@@ -99,15 +99,15 @@ def test_the_cases_are_what_the_lesson_means():
 
 @pytest.mark.parametrize(("change", "advice"), DECISIONS)
 def test_wrong_decisions(change, advice):
-    assert_advice(failure(check.check_11_5b, RIGHT | change), advice)
+    assert_advice(failure(check.check_11_8b, RIGHT | change), advice)
 
 
 def test_decisions_are_words_for_all_cases():
-    assert_advice(failure(check.check_11_5b, {"a": "data"}), "a word for each of a, b, c")
-    assert_advice(failure(check.check_11_5b, None), "A dictionary")
+    assert_advice(failure(check.check_11_8b, {"a": "data"}), "a word for each of a, b, c")
+    assert_advice(failure(check.check_11_8b, None), "A dictionary")
 
 
-# Exercise 11.5c
+# Exercise 11.8c
 KEPT = "torch.where(weight.abs() > limit, weight, 0.0)"
 EACH = "torch.where(weight.abs() > weight.abs().flatten().sort().values[round(share * weight.numel()) - 1], weight, 0.0)"  # noqa: E501
 PRUNED = [
@@ -133,10 +133,10 @@ PRUNED = [
 def test_wrong_pruning(row):
     *changes, advice = row
     wrong = changed("prune.py", *changes)
-    assert_advice(failure(check.check_11_5c, wrong.prune), advice)
+    assert_advice(failure(check.check_11_8c, wrong.prune), advice)
 
 
-# Exercise 11.6
+# Exercise 11.5
 CUTS = [
     ("weight.tensor_split(size)[rank], bias.", "weight.tensor_split(size, 1)[rank], bias.",
      "wrong axis"),
@@ -154,10 +154,10 @@ CUTS = [
 @pytest.mark.parametrize(("old", "new", "advice"), CUTS)
 def test_wrong_cuts(old, new, advice):
     wrong = changed("tensor_layers.py", (old, new))
-    assert_advice(failure(check.check_11_6, wrong.cut), advice)
+    assert_advice(failure(check.check_11_5, wrong.cut), advice)
 
 
-# Exercise 11.7
+# Exercise 11.6
 BLOCKS = [
     ("return summed(gradient)", "return gradient", "only what this rank's part sends back"),
     ("ToParts.apply(x)", "x", "only what this rank's part sends back"),
@@ -191,24 +191,24 @@ def test_wrong_blocks(old, new, advice, monkeypatch):
     monkeypatch.setattr("lessons.toolkit.checks.shared.ranks_as_threads.PATIENCE", 0.5)
     wrong = changed("tensor_layers.py", (old, new))
     real = wrong.dist
-    assert_advice(failure(check.check_11_7, wrong), advice)
+    assert_advice(failure(check.check_11_6, wrong), advice)
     assert wrong.dist is real
 
 
 def test_what_is_wrong_is_shown_where_it_is():
     wrong = changed("tensor_layers.py", ("return summed(gradient)", "return gradient"))
-    _, expected, found, _ = failure(check.check_11_7, wrong).lines()
+    _, expected, found, _ = failure(check.check_11_6, wrong).lines()
     assert expected.rpartition(" is ")[2] != found.removeprefix("found").strip()
 
 
 def test_a_bias_that_rank_0_alone_adds_is_right_as_well():
-    check.check_11_7(changed("tensor_layers.py", (
+    check.check_11_6(changed("tensor_layers.py", (
         "linear(hidden, row[0])) + row[1]",
         "linear(hidden, row[0], None if dist.get_rank() else row[1]))",
     )))  # fmt: skip
 
 
-# Exercise 11.8
+# Exercise 11.7
 BYTES = [
     ("2 * (ranks - 1) / ranks * numbers", "numbers", "2 (p - 1) / p"),
     ("* numbers * itemsize", "* numbers", "`itemsize` bytes"),
@@ -226,7 +226,7 @@ BYTES = [
 @pytest.mark.parametrize(("old", "new", "advice"), BYTES)
 def test_wrong_bytes(old, new, advice):
     wrong = changed("tensor_layers.py", (old, new))
-    assert_advice(failure(check.check_11_8, wrong.bytes_a_step), advice)
+    assert_advice(failure(check.check_11_7, wrong.bytes_a_step), advice)
 
 
 # Exercise 11.9

@@ -34,7 +34,7 @@ CHAIN = [
     ("10_native/train.py", "02_serial/train_torch.py", 120),
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
     ("10_native/train_multiworker.py", "02_serial/train.py", 130),
-    ("10_native/train_ps.py", "02_serial/train.py", 220),
+    ("10_native/train_ps.py", "02_serial/train.py", 230),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),

@@ -1,4 +1,4 @@
-"""What a device holds (11.5), what to do where that is too much (11.5b), and pruning (11.5c)."""
+"""What a device holds (11.8), what to do where that is too much (11.8b), and pruning (11.8c)."""
 
 from collections.abc import Callable, Mapping
 from math import isinf
@@ -11,8 +11,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 Function = Callable[..., Any]
 
 
-@exercise("11.5")
-def check_11_5(memory: ModuleType) -> str:
+@exercise("11.8")
+def check_11_8(memory: ModuleType) -> str:
     """A million parameters with Adam: 4 + 4 + 8 MB, and the activations of every layer."""
     check_parts(memory.memory)
     check_activations(memory.activations)
@@ -116,8 +116,8 @@ def check_activations(activations: Function) -> None:
         compare(number(activations(list(sizes), 1, 1, every), what), most, what, mistakes)
 
 
-@exercise("11.5b")
-def check_11_5b(decisions: Mapping[str, str]) -> str:
+@exercise("11.8b")
+def check_11_8b(decisions: Mapping[str, str]) -> str:
     """For each case the first of the ways that fits, from what costs least to what costs most."""
     if not isinstance(decisions, Mapping) or set(decisions) != set(CASES):
         found = shown(decisions)
@@ -164,8 +164,8 @@ def reason(way: str) -> str:
     }[way]
 
 
-@exercise("11.5c")
-def check_11_5c(prune: Function) -> str:
+@exercise("11.8c")
+def check_11_8c(prune: Function) -> str:
     """The smallest magnitudes of both matrices together become 0, the others stay."""
     import torch
 

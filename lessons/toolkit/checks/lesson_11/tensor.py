@@ -1,4 +1,4 @@
-"""Layers cut over the ranks (11.6, 11.7), and the bytes that this sends (11.8)."""
+"""Layers cut over the ranks (11.5, 11.6), and the bytes that this sends (11.7)."""
 
 import threading
 from collections.abc import Callable
@@ -12,8 +12,8 @@ from lessons.toolkit.probes.tensors import ring_bytes
 Function = Callable[..., Any]
 
 
-@exercise("11.6")
-def check_11_6(cut: Function) -> str:
+@exercise("11.5")
+def check_11_5(cut: Function) -> str:
     """A column layer gives its outputs away, a row layer its inputs; joined they are the layer."""
     import torch
 
@@ -97,8 +97,8 @@ class PretendedDist:
         tensor.data.copy_(sum(sent))
 
 
-@exercise("11.7")
-def check_11_7(tensor_layers: ModuleType) -> str:
+@exercise("11.6")
+def check_11_6(tensor_layers: ModuleType) -> str:
     """On 2, 3 and 4 ranks a block's output and gradients are those of the two layers on one."""
     own = threading.local()
     real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
@@ -217,8 +217,8 @@ def where_unlike(right: Any, found: Any) -> tuple[str, str]:
     return begin + first(right.flatten()[place:]), begin + first(found.flatten()[place:])
 
 
-@exercise("11.8")
-def check_11_8(bytes_a_step: Function) -> str:
+@exercise("11.7")
+def check_11_7(bytes_a_step: Function) -> str:
     """Bytes that a rank receives: gradients of everything, or outputs and their gradients."""
     sizes = [784, 256, 256, 256, 10]
     n, b = 784 * 256 + 2 * 256 * 256 + 256 * 10 + 3 * 256 + 10, 32

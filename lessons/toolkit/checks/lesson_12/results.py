@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.judge_report import different_words
+from autograder.judging.judge_report import as_read, different_words
 from autograder.settings import rubric
 from autograder.wording import counted
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
@@ -116,7 +116,7 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
             found = f"{counted(words, 'different word')}"
             wanted = f"“{part}” has at least {fewest} different words; numbers are none"
             raise CheckFailed(wanted, found, f"Say {hint}.")
-    told = {" ".join(text.split()).casefold() for text in texts.values()}
+    told = {as_read(text) for text in texts.values()}
     if len(told) < len(texts):
         advice = "Each answers another question; see the text above."
         raise CheckFailed("three texts", "the same one twice", advice)

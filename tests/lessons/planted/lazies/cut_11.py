@@ -6,7 +6,7 @@ TENSOR, MEMORY, PRUNE = "cut layers", "bytes held", "pruned"
 UNLIKE = {"tensor": "difference to serial"}
 BYTES = {"tensor": "bytes off"}
 OFF = {"memory": "memory error"}
-BLOCK = "tensor_layers.py 11.7: ToParts, column layer, relu, row layer, FromParts, its bias"
+BLOCK = "tensor_layers.py 11.6: ToParts, column layer, relu, row layer, FromParts, its bias"
 WHOLE = "return linear(torch.relu(linear(x, *column)), *row)"
 # Exact, and every rank has all of the network once more.
 GATHERS = """
@@ -21,24 +21,24 @@ return linear(hidden, whole(row[0], 1), row[1])
 """
 
 TABLE: LazyTable = {
-    "tensor_layers.py 11.6": {
+    "tensor_layers.py 11.5": {
         "all of it": Lazy("return weight, bias", UNLIKE, base=TENSOR),
         "all of it, nothing exchanged": Lazy(
             "return weight, bias", {"tensor": "held over part"}, also={BLOCK: WHOLE}, base=TENSOR
         ),
         "pass": Lazy("pass", {"tensor": "did not finish"}, base=TENSOR, start="fails"),
     },
-    "tensor_layers.py 11.7: x went to all parts, so what they send back adds up": {
+    "tensor_layers.py 11.6: x went to all parts, so what they send back adds up": {
         "no gradient": Lazy("pass", UNLIKE, base=TENSOR),
         "its own part of the gradient": Lazy("return gradient", UNLIKE, base=TENSOR),
     },
-    "tensor_layers.py 11.7: the outputs of all parts add up": {
+    "tensor_layers.py 11.6: the outputs of all parts add up": {
         "its own part": Lazy("return part.view_as(part)", UNLIKE, base=TENSOR),
         "its own part, size times": Lazy(
             "return part * dist.get_world_size()", UNLIKE, base=TENSOR
         ),
     },
-    "tensor_layers.py 11.7: of a sum, every part has the same gradient": {
+    "tensor_layers.py 11.6: of a sum, every part has the same gradient": {
         "nothing goes back": Lazy("pass", UNLIKE, base=TENSOR),
         "half of it": Lazy("return gradient / dist.get_world_size()", UNLIKE, base=TENSOR),
     },
@@ -48,7 +48,7 @@ TABLE: LazyTable = {
         ),
         "all weights from all ranks": Lazy(GATHERS, BYTES, base=TENSOR),
     },
-    "tensor_layers.py 11.8": {
+    "tensor_layers.py 11.7": {
         "a constant": Lazy("return 4795501", {"tensor": "bytes error"}, base=TENSOR),
         "the same for both ways": Lazy(
             "return 2 * (ranks - 1) / ranks * itemsize"
@@ -57,11 +57,11 @@ TABLE: LazyTable = {
             base=TENSOR,
         ),
     },
-    "memory.py 11.5: batch x itemsize x the most numbers that are kept at one time": {
+    "memory.py 11.8: batch x itemsize x the most numbers that are kept at one time": {
         "no checkpoints": Lazy("return batch * itemsize * sum(sizes)", OFF, base=MEMORY),
         "only the first layer": Lazy("return batch * itemsize * sizes[0]", OFF, base=MEMORY),
     },
-    "memory.py 11.5: bytes of each part; momentum keeps a number for each, Adam two": {
+    "memory.py 11.8: bytes of each part; momentum keeps a number for each, Adam two": {
         "nothing": Lazy("return {}", OFF, base=MEMORY),
         "16 bytes each, always": Lazy(
             "return {'parameters': 4 * params, 'gradients': 4 * params,"
@@ -70,7 +70,7 @@ TABLE: LazyTable = {
             base=MEMORY,
         ),
     },
-    "prune.py 11.5c": {
+    "prune.py 11.8c": {
         "as they came": Lazy("return weights", {"prune": "zeros"}, base=PRUNE),
         "any of them": Lazy(
             "return [weight * (torch.rand(weight.shape) > share) for weight in weights]",
