@@ -92,8 +92,8 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # Ranks meet at an address and a port: `MASTER_ADDR` and `MASTER_PORT`. A constant port is a trap: two
 # students on one node collide. The course's job files derive it from the number of the job. Which rank a
 # process is, `ranks.py` asks the launcher: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun`
-# and `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch` starts the same program
-# by torchrun: one torchrun per *node*, which starts that node's ranks. One torchrun per *rank* is the
+# and `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400` starts
+# the same program by torchrun: one torchrun per *node*, which starts that node's ranks. One torchrun per *rank* is the
 # classic slip: 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
@@ -156,15 +156,20 @@ for name, found in runs.items():
     last, spread = found.epochs[-1], found.end["param_spread"]
     print(f"{name}: {counted(found.workers, 'rank')}, {last.steps} steps of an epoch,", end=" ")
     print(f"{last.unique_samples:,} different images, test accuracy {found.test_accuracy.value}")
-    print(f"   ranks differ by {spread:g} at most; {last.seconds.value:.2f} s for the last epoch")
+    print(
+        f"   parameters of the ranks differ by {spread:g} at most; {last.seconds.value:.2f} s for the last epoch"
+    )
 
 # %% [markdown]
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of
-# floating-point numbers depend on their order. On so light a network two ranks gain little, and may lose.
-# On two cores of a shared machine (AMD EPYC, no GPU, one thread per process, Gloo), with as many images
-# *on each rank* as before on the one, an epoch of 6,400 images went from 0.66–0.77 to 0.52–0.63 s (64
-# images per rank; two runs of four epochs, their first epochs left out), and on a busier day from 0.37 to
-# 0.9–1.1 s. With convolutions (`--model cnn`, 128 images per rank) it went from 8.1–9.7 to 4.3–6.5 s.
+# floating-point numbers depend on their order. On so light a network two ranks lose: this cell's last epoch
+# took 0.21 s on one rank and 0.37 s on two (two idle cores of an AMD EPYC, no GPU, one thread per process,
+# Gloo). A step of 128 images takes 4 ms there, and gradients travel in each. With more work for each message it turns
+# around: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from
+# 8.1–9.7 s on one rank to 4.3–6.5 s on two, on the same machine with others on it.
+#
+# Until exercise 10.6 is filled, the `.err` file of these jobs says that accumulation could not be measured:
+# the job tries that one, too.
 #
 # The sampler makes all shares equal by having some images read twice: 1,601 images on 4 ranks are 401
 # each. In a test set that would falsify the accuracy a little, so here each rank tests on all images.
@@ -311,10 +316,10 @@ runs |= {f"server, {way[:-7]}": found for way, found in servers.items()}
 # **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
 # schemes, one mathematics (3,200 images, seed 1: loss 0.294393 after two epochs in both). `asynchronous`
 # makes one update from each batch, so with two workers twice as many. Its loss differs each time you run
-# it, because chance decides which gradient comes first. Try it, in a terminal (the cell above would show
+# it, by about 0.001, because chance decides which gradient comes first. Try it, in a terminal (the cell above would show
 # you the same output again):
 #
-#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3
+#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 64
 #
 # ## Staleness
 #
@@ -396,7 +401,7 @@ for rate in (0.05, 0.1):
 
 # %% [markdown]
 # **What you should see.** Test accuracy after 400 updates of 32 images, for seeds 1 and 2. It does not
-# depend on the hardware. The third rate is not run above:
+# depend on the hardware, but for the last digit. The third rate is not run above:
 #
 # | rate | p = 1 | p = 4 | p = 16 |
 # |---|---|---|---|
@@ -426,7 +431,8 @@ for rate in (0.05, 0.1):
 # does not have. Both are texts. `difflib.unified_diff(old.splitlines(), new.splitlines(), n=0,
 # lineterm="")` gives two header lines, `---` and `+++`. Skip them by their place, for a program's own line
 # may begin with `++`. Then come the lines that differ: those of `old` begin with `-`, those of `new` with
-# `+`. (Lines `@@ … @@` between them say where.) A line that is empty behind its sign does not count. One that
+# `+`. (Lines `@@ … @@` between them say where.) A line with nothing but spaces behind its sign does not
+# count. The diff of equal programs is empty, without headers. One that
 # `old` has once and `new` twice counts once.
 
 

@@ -64,8 +64,10 @@ MISTAKES = [
     ("10.1", '"nccl"', '"gloo"', "nccl moves gradients between GPUs"),
     ("10.1", '"gloo"', '"nccl"', "back end 'gloo' on a node with no GPU"),
     ("10.1", INIT, INIT.replace("rank=rank", "rank=local_rank"), "rank=6"),
-    ("10.1", INIT, INIT.replace("world_size=size, ", ""), "world_size was another"),
-    ("10.1", INIT, INIT.replace(", timeout=timeout", ""), "timeout was another"),
+    ("10.1", INIT, INIT.replace("world_size=size, ", ""), "world_size was not passed on"),
+    ("10.1", INIT, INIT.replace(", timeout=timeout", ""), "timeout was not passed on"),
+    ("10.1", INIT, INIT.replace("timeout=timeout", "timeout=None"), "timeout was another"),
+    ("10.1", INIT, f"if size > 1:\n        {INIT}", "One rank is a group, too"),
     ("10.1", 'torch.device("cuda", local_rank)', 'torch.device("cuda", rank)',
      "local_rank within one"),
     ("10.1", "        torch.cuda.set_device(device)\n", "", "it is not called"),
@@ -82,6 +84,7 @@ MISTAKES = [
     ("10.2", "    sampler.set_epoch(epoch)\n    return torch.tensor(list(sampler))",
      "    numbers = list(sampler)\n    sampler.set_epoch(epoch)\n    return torch.tensor(numbers)",
      "comes first"),
+    ("10.2", "return torch.tensor(list(sampler))", "torch.tensor(list(sampler))", "`return`"),
     ("10.2", "torch.tensor(list(sampler))", "list(sampler)", "makes one of the sampler's numbers"),
     ("10.2", "torch.tensor(list(sampler))", "torch.randperm(26)", "Iterate over the sampler"),
     ("10.2", "torch.tensor(list(sampler))", "torch.randperm(104)", "Iterate over the sampler"),
@@ -116,6 +119,19 @@ MISTAKES = [
     ("10.7", ZERO + FORWARD, ZERO, "they stay"),
     ("10.7", ZERO + FORWARD, FORWARD, "Once each"),
 ]  # fmt: skip
+
+
+OTHER_WAYS = [
+    ("10.1", "    return device\n",
+     "    if device.type == 'cuda':\n"
+     "        device = torch.device('cuda', torch.cuda.current_device())\n    return device\n"),
+    ("10.1", WRAP, f"model = model.to(device)\n    {WRAP}"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("number", "old", "new"), OTHER_WAYS)
+def test_another_way_passes(number, old, new, monkeypatch):
+    CHECKS[number](program(monkeypatch, number, lambda text: text.replace(old, new)))
 
 
 @pytest.mark.parametrize(("number", "old", "new", "advice"), MISTAKES)
@@ -157,8 +173,19 @@ COUNTS = [
         "may begin with ++ too",
     ),
     (lambda old, new: len(written(new) - written(old)), "the new one twice is new once"),
+    (
+        lambda old, new: sum(line[0] == "+" and line != "+" for line in diff(old, new)[2:]),
+        "A line of spaces is empty, too",
+    ),
+    (lambda old, new: behind_headers(diff(old, new)), "has no headers"),
     (lambda old, new: None, "return"),
 ]
+
+
+def behind_headers(lines):
+    lines = iter(lines)
+    next(lines), next(lines)
+    return len(list(lines))
 
 
 def written(program):

@@ -47,6 +47,8 @@ def test_the_solution_passes(capsys):
         ("for kind in hosts\n", "for kind in [task]\n", "too few"),
         (RIGHT, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]', "Could not start gRPC"),
         (RIGHT, "host for host in hosts[kind]", "port is missing"),
+        (f"[{RIGHT}]", f"sorted({RIGHT})", "They are sorted"),
+        ('f"{host}:{port}"', 'f"{host}: {port}"', "a space too many"),
         (RIGHT, "pair for pair in " + ZIPPED, "one text"),
         ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits for ever"),
         ('f"{host}:{port}"', 'f"localhost:{port}"', "as they are"),
@@ -102,6 +104,9 @@ def test_a_right_simulation_passes(capsys):
         (lambda p, delays, updates=400: simulated(p, delays, updates, again=False), "reads anew"),
         (lambda p, delays, updates=400: simulated(p, [1.0] * p, updates), "make no difference"),
         (lambda p, delays, updates=400: list(range(updates)), "Nobody is late"),
+        (lambda p, delays, updates=400: simulated(p, delays, updates) + (delays.sort() or [])
+         if delays != [1.0, 1.37, 5.11] else delays.reverse() or simulated(p, delays, updates),
+         "begin as a copy"),
         (lambda p, delays, updates=400: [
             n - read for n, read in enumerate(simulated(p, delays, updates))], "how late"),
     ],

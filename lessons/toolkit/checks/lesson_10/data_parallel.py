@@ -7,6 +7,7 @@ notes what it was asked for. What real ranks make of them shows in the jobs' rec
 import datetime
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -36,10 +37,24 @@ def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
         put(mock.patch.object(torch.cuda, "is_available", return_value=gpus > 0))
         put(mock.patch.object(torch.cuda, "device_count", return_value=gpus))
         put(mock.patch.object(torch.cuda, "set_device", note("pin")))
+        put(mock.patch.object(torch.cuda, "current_device", partial(current_gpu, calls["pin"])))
+        put(mock.patch.object(torch.nn.Module, "to", where_it_is))
         put(mock.patch.object(torch.distributed, "init_process_group", note("init")))
         put(mock.patch.object(torch.nn.parallel, "DistributedDataParallel", note("wrap")))
         put(mock.patch.object(program, "DistributedDataParallel", note("wrap"), create=True))
         yield calls
+
+
+def where_it_is(module: Any, *_: Any, **__: Any) -> Any:
+    return module
+
+
+def current_gpu(pin: Calls) -> int:
+    """The GPU that was chosen last, as CUDA says it; number 0 before."""
+    if not pin:
+        return 0
+    given, named = pin[-1]
+    return as_gpu((*given, *named.values())[0]).index or 0
 
 
 @exercise("10.1")
@@ -51,6 +66,11 @@ def check_10_1(program: Any) -> str:
             device = program.start_ranks(rank, 8, local, TIMEOUT)
         started(calls["init"], rank, gpus)
         pinned(calls["pin"], device, local, gpus)
+    with pretended(program, 0) as calls:
+        program.start_ranks(0, 1, 0, TIMEOUT)
+    if not calls["init"]:
+        advice = "One rank is a group, too: the program asks dist for its rank and its size."
+        raise CheckFailed("init_process_group is called for one rank of one", "it is not", advice)
     for gpus in (0, 4):
         wrapped(program, gpus)
     return "Gloo on CPUs, NCCL on GPUs; rank 6 of 8 takes GPU 2 of its node; all are wrapped."
@@ -78,8 +98,8 @@ def started(init: Calls, rank: int, gpus: int) -> None:
             raise CheckFailed(
                 f"{name}={wanted} for init_process_group",
                 shown(asked.get(name, "not given")),
-                f"Pass on what start_ranks was given: rank=rank, world_size=size, timeout=timeout. "
-                f"{name} was another.",
+                "Pass on what start_ranks was given: rank=rank, world_size=size, timeout=timeout. "
+                + (f"{name} was another." if name in asked else f"{name} was not passed on."),
             )
 
 
@@ -164,6 +184,8 @@ def check_10_2(program: Any) -> str:
         for share in shares:
             if not isinstance(share, torch.Tensor):
                 advice = "torch.tensor(list(sampler)) makes one of the sampler's numbers."
+                if share is None:
+                    advice = "Is there a `return` in front of it?"
                 raise CheckFailed("a tensor of numbers", shown(share), advice)
             if share.dtype not in (torch.int64, torch.int32):
                 advice = (

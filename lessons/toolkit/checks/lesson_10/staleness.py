@@ -38,7 +38,12 @@ def check_10_4(simulate_async: Callable[..., Any]) -> str:
 
 def staleness(simulate_async: Callable[..., Any], p: int, delays: list[float]) -> list[int]:
     call = f"simulate_async({p}, {delays if p < 4 else '…'}, {UPDATES})"
-    reads = simulate_async(p, delays, UPDATES)
+    reads = simulate_async(p, given := list(delays), UPDATES)
+    if given != delays:
+        advice = (
+            "The times of all workers begin as a copy, list(delays): else the delays grow, too."
+        )
+        raise CheckFailed(f"{call} leaves the list delays as it is", "it was changed", advice)
     if reads is None:
         raise CheckFailed(f"{call} is a list", "None", "Is there a `return` in front of it?")
     if not isinstance(reads, Sequence) and not hasattr(reads, "tolist"):

@@ -14,7 +14,7 @@ ONE_HOST: tuple[Lists, Lists] = (
     {"worker": [10064, 10065]},
 )
 TWO_NODES: tuple[Lists, Lists] = (
-    {"worker": ["n1", "n1", "n2", "n2"]},
+    {"worker": ["n2", "n2", "n10", "n10"]},  # in no alphabet's order
     {"worker": [10128, 10129, 10128, 10129]},
 )
 SERVER: tuple[Lists, Lists] = (
@@ -49,8 +49,8 @@ def told_to(tf_config: Function, hosts: Lists, ports: Lists, kind: str, index: i
         raise CheckFailed(
             'a dictionary with "cluster" and "task"',
             found,
-            "TensorFlow looks for exactly these two names, and takes a job without them for one "
-            "that is alone.",
+            "TensorFlow looks for exactly these two names. Without a cluster it takes itself for "
+            "one that is alone; without its task it ends at once.",
         )
     return config
 
@@ -96,6 +96,10 @@ def why_wrong(
             "All have the first port. On one host that can be taken once only: the second task "
             'ends with "Could not start gRPC server", and the first waits for it.'
         )
+    if [address.replace(" ", "") for address in found] == right:
+        return "There is a space too many: whoever is called so is not found."
+    if sorted(found) == sorted(right):
+        return "They are sorted: an index counts in the order of the lists, which all are told."
     if [a.rpartition(":")[0] for a in found] == hosts:
         return (
             f"The ports are others than those given, as {kind} {index} sees it. All tasks have to "
