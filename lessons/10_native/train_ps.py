@@ -127,7 +127,7 @@ def train(args, way, workers, coordinator, mnist, record_of):
         optimizer.build(model.trainable_variables)
         alone = {"trainable": False, "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
         made = tf.Variable(0, dtype=tf.int64, **alone)
-        sums = [tf.Variable(tf.zeros(param.shape), **alone) for param in model.trainable_variables]
+        sums = [tf.Variable(tf.zeros_like(param), **alone) for param in model.trainable_variables]
 
     both, gradient, update = make_work(strategy, model, optimizer, made, sums)
     record = record_of(way, params=model.count_params())

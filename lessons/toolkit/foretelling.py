@@ -124,9 +124,15 @@ def reveal(name: str) -> float:
     said = foretold.read(key, noted(key))
     if said is None:
         raise ValueError(f"{name}: first write your interval down, foretelling.write(…)")
+    width = said.high / said.low
+    if width > asked.widest * (1 + 1e-9) and key not in shown():
+        raise ValueError(
+            f"{name}: high is {width:.3g} times low, and {asked.widest:g} is asked for. Narrow it "
+            "before you see the truth: from then on it stays"
+        )
     keep(key, noted(key))
     truth, remark = json.loads(zlib.decompress(base64.b85decode(PACKED)))[name]
-    held, width = said.low <= truth <= said.high, said.high / said.low
+    held = said.low <= truth <= said.high
     print(f"{asked.title}: {truth:,g} {asked.what} on {asked.asked:,}.")
     print(
         f"   You said {said.low:,g} to {said.high:,g}, which "

@@ -38,6 +38,7 @@ def write(
     tables = dict(by_kind(runs))
     if not tables:
         raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
+    tell_missing(tables)
     plots.scaling_study(runs).savefig(Path(file).with_name(PICTURE))
     parts = {
         "Question": question,
@@ -54,6 +55,16 @@ def write(
     )
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
+
+
+def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
+    """A line for each kind of which there is no table: its job was cut off, or never submitted."""
+    for kind in KEPT:
+        if not tables.get(kind):
+            print(
+                f"{kind} is missing: no job went through it to the end. If yours was cut off, see"
+            )
+            print("the last lines of 12_study_*.err; submit it again, with more time.")
 
 
 def table(kind: str, rows: Sequence[Row]) -> str:
@@ -79,10 +90,18 @@ def hardware(runs: Sequence[Run]) -> str:
         "network": f"{said.get('model')}, {said.get('params'):,} parameters, "
         f"{said.get('precision')}",
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items())),
-        "job": said.get("job_id") or "none",
+        "jobs": ", ".join(jobs_of(runs)) or "none",
         "ceiling": ceiling(runs),
     }
     return "\n".join(f"- {name}: {value}" for name, value in lines.items())
+
+
+def jobs_of(runs: Sequence[Run]) -> list[str]:
+    """The jobs whose points are in the tables."""
+    done = [
+        run for run in runs if run.outcome == "completed" and study_points.expanded([run]) != [run]
+    ]
+    return list(dict.fromkeys(str(run.header["job_id"]) for run in done if "job_id" in run.header))
 
 
 def ceiling(runs: Sequence[Run]) -> str:

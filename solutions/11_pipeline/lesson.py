@@ -98,7 +98,7 @@ check.check_11_1(plan)
 #   whole pipelines, the *hybrid*. Then each stage averages with the same stage of the other one.)
 #
 # **Exercise 11.2.** Fill `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are
-# ranks, or `None` at the ends. Activations go through the group `stage.down`, gradients through `stage.up`.
+# ranks, or `None` at the ends (rank 0 is one, and false: ask `is not None`). Activations go through the group `stage.down`, gradients through `stage.up`.
 # Four things are easily forgotten:
 #
 # - `dist.recv(tensor, rank, group=…)` fills a tensor that is there already. It must have the sender's shape,
@@ -165,7 +165,8 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # %% [markdown]
 # These are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take no
 # time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two
-# pieces of the network (light boxes are the second). The bubble halves, the messages more than
+# pieces of the network (light boxes are the second). The idle time halves (as a share of all the time it falls
+# from 27 to 16 %), the messages more than
 # double (7 borders for 3), and more is held again. (This course draws it and does not run it: in PyTorch 2.13 it has open stalls.)
 #
 # **Questions**, in your head or with your functions:
@@ -213,7 +214,7 @@ for run in (serial, staged, library):
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and no rank has more than its part. The errors
 # come from a small network in float64 that your functions trained with 23 images in unequal
-# micro-batches: 1e-15 is rounding. With **batch normalisation** it would not be so. The mean of a
+# micro-batches: 1e-13 and less is rounding (sums of other parts come in another order). With **batch normalisation** it would not be so. The mean of a
 # micro-batch is not that of the batch, so the network would be another one.
 #
 # The loss exists on the last stage only: printing it elsewhere is a classic mistake. Our programs bring it
@@ -283,7 +284,8 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 
 # %% [markdown]
 # The formula counts the bubble alone. On top of it come stages of unequal weight, messages, and whatever
-# else your machine does; and one step is a sample of one. What has to arrive is the activations of the
+# else your machine does; and one step is a sample of one. Rank 0 holds the whole batch's images besides, under
+# either schedule, so its bytes fall less than the number of its micro-batches. What has to arrive is the activations of the
 # cut (2,048 images × 512 numbers × 4 bytes) at one rank, and as many gradients at the other. It does not
 # matter how many micro-batches there are, or how many layers lie behind the cut.
 #
@@ -382,8 +384,8 @@ print(f"both send the same with {cross:.0f} images; you said {predict_cross}")
 # **What you should see.** These bytes are no formula: the kernel counted them on the connections of each
 # rank. On two ranks, in float64, copies send 4,795,501 bytes per step, for 32 images as for 1,024. Cut
 # layers send 399,837 bytes for 32 images and 12,668,854 for 1,024. (Counted with PyTorch 2.13 and Gloo;
-# they depend on no processor.) Both send the same with 387 images. For one block of two layers the rule is
-# short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
+# they depend on no processor.) Both send the same with 387 images: here the first layer has 784 inputs, whose
+# gradient nobody needs. For one block of two layers that are all alike the rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
 # And after five steps all parameters agree with those of one rank to 1e-16.
 #
 # **Two sources seem to disagree.** One says that model parallelism may lower communication, the other that
@@ -443,7 +445,7 @@ check.check_11_8(memory)
 # |---|---|
 # | `"data"`: copies, as in lesson 07 | all of the state, the whole batch's activations |
 # | `"accumulate"`: the batch in small pieces, one update | all of the state, one image's activations |
-# | `"pipeline"`: cut between layers | the state of its layers, of one at least; one image's activations (of p micro-batches of one image, its p-th part each) |
+# | `"pipeline"`: cut between layers | the state of its layers, of one at least; one image's activations (p micro-batches of one image are under way, and of each a device holds a p-th part) |
 # | `"tensor"`: cut through layers | its share of the state, one image's activations |
 # | `"offload"`: optimizer in the host's memory, or the CPU trains | one layer with its gradients, one image's activations; the host holds the state |
 # | `"prune"`: leave out 80 % of the weights | what is left, a number and its place each, 8 bytes: only for a network that is not trained any more |

@@ -110,12 +110,14 @@ tables = dict(study_table.by_kind(runs))
 own_efficiency = tables["epoch"][-1].efficiency.value
 answers.note(own_efficiency=own_efficiency)
 print(f"you said {predict_efficiency:g}, you measured {own_efficiency:.2f}")
+scaling_report.tell_missing(tables)
 plots.scaling_study(runs)
 
 # %% [markdown]
 # **What you should see.** On two idle cores, epoch and weak scaling come near to what silent copies
 # do. Strong scaling stays a little further behind: with half the images in a step, a rank computes half
-# as long and exchanges just as much. Points of one colour are rounds. If they lie far apart, something
+# as long and exchanges just as much. The speedup is the median of the rounds' own ratios, not the ratio
+# of two medians. Points of one colour are rounds. If they lie far apart, something
 # else runs on your machine; look at the medians, and at the columns *low* and *high*.
 #
 # A difference smaller than these ranges is *not distinguishable*. That is a result, and in your
@@ -158,7 +160,8 @@ check.check_12_2(karp_flatt, ring_s)
 # Now to two published studies, `GPUS`, `SMALL` and `LARGE` above. A Vision Transformer was trained on 1
 # to 32 H100 of MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for
 # Artificial Intelligence*, chapter 12). The batch of each GPU was fixed: epoch scaling. For the small set
-# e falls from .0345 to .0153. So Amdahl's law is not what happens there. People fit it all the same.
+# e falls from .0345 to .0153. So Amdahl's law is not what happens there. People fit it all the same, and you
+# will see how well it seems to do.
 #
 # ## Fit the laws, each with what it assumes
 #
@@ -250,7 +253,8 @@ print(f"1,024: you said {predict_1024:g}, laws {low:.0f} to {high:.0f}; ring:", 
 plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]
-# **What you should see.** Amdahl's law passes within 4 % of all six points. Gustafson's misses the large
+# **What you should see.** Amdahl's law passes within 4 % of all six points, for all that e fell: a curve that
+# fits is no proof of what it assumes. Gustafson's misses the large
 # set by up to 4 % and the small one by up to 17 %, so the small one it does not describe. With κ = 0 the
 # USL is Amdahl's law, and you see two curves. At 1,024 GPUs, 32 times as many as were measured, they say 59
 # to 715 for the small set and 187 to 919 for the large one. **The law that you choose outweighs the
@@ -405,7 +409,8 @@ for name, (n, kind) in jobs.items():
 # **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is
 # empty). Times are `[days-]hours:minutes:seconds`. Energy is in joules. The letter behind it stands for
 # thousands (K), millions (M) or billions (G), so `5.04M` are 5,040,000 J; a small number has none. 1 kWh
-# is 3.6 million joules. A line may name the same GPUs twice, as `gres/gpu:h100=4` and `gres/gpu=4`.
+# is 3.6 million joules. A line may name the same GPUs twice, as `gres/gpu:h100=4` and `gres/gpu=4`. It counts
+# the whole job: those 8 are on both nodes together.
 
 
 # %% tags=["exercise"]

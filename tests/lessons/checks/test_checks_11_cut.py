@@ -82,7 +82,9 @@ DECISIONS = [
     ({"b": "data"}, "would need 68.8 GB"),
     ({"c": "accumulate"}, "not against the state"),
     ({"d": "pipeline"}, "how large is the largest"),
-    ({"e": "tensor"}, "several devices"),
+    ({"e": "tensor"}, "There is one device"),
+    ({"e": "pipeline"}, "There is one device"),
+    ({"f": "pipeline"}, "There is one device"),
     ({"f": "offload"}, "'offload': no way here"),
     ({"f": "data"}, "no gradients"),
     ({"e": "prune"}, "Training needs all of the state"),
@@ -120,6 +122,7 @@ PRUNED = [
     (("[round(share *", "[round((1 - share) *"), "what goes, not what stays"),
     (("len(magnitudes)) - 1]", "len(magnitudes))]"), "is the limit itself removed"),
     ((KEPT, "weight.abs() > limit"), "not masks"),
+    ((KEPT, "torch.where(weight.abs() > share * 10, weight, 0.0)"), "not of the largest"),
     ((KEPT, "weight.mul_(weight.abs() > limit)"), "begins from the same weights"),
     (
         (".sort().values", ".sort(descending=True).values"),

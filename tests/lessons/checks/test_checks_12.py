@@ -223,7 +223,11 @@ def test_intervals_that_are_asked_for():
      ({"megascale": (7, 6)}, "Low comes first"),
      ({"megascale": 6.3}, "intervals['megascale'] = low, high"),
      ({"k80_resnet50": (5000, 6000)}, "can at most grow 2 times"),
-     ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times")],
+     ({"a100_minutes": (1.0, 1.2)}, "can at most grow 2 times"),
+     # a speedup, seconds, thousands of tokens
+     ({"k80_resnet50": (40, 52)}, "Is it in images/s"),
+     ({"a100_minutes": (120, 170)}, "Is it in minutes"),
+     ({"llm_tokens": (1100, 1360)}, "Is it in tokens/s")],
 )  # fmt: skip
 def test_intervals_that_cannot_be(change, words):
     assert_advice(failure(check.check_12_5, doubled() | change), words)
@@ -280,6 +284,10 @@ def cost(line, devices=True, days=True, scale=3.6e6, none=None, kilo=1e3, giga=1
 COSTS = [
     (lambda line: cost(line, devices=False), "Times the GPUs"),
     (lambda line: cost(line, days=False), "a day and two hours"),
+    (
+        lambda line: (cost(line)[0] * (2 if "node=2" in line else 1), cost(line)[1]),
+        "of the whole job, on all of its nodes",
+    ),
     (lambda line: cost(line, scale=1), "3.6 million joules"),
     (lambda line: cost(line, none=0.0), "which is not 0 kWh"),
     (lambda line: cost(line, kilo=1024), "K, M and G"),

@@ -73,6 +73,15 @@ def test_nothing_is_shown_before(capsys):
     assert "981" not in capsys.readouterr().out
 
 
+def test_an_interval_that_is_too_wide_is_not_sealed_by_the_truth(capsys):
+    foretelling.write(NAME, 500, 1500)
+    with pytest.raises(ValueError, match=r"3 times low, and 1\.3 is asked for"):
+        foretelling.reveal(NAME)
+    assert "981" not in capsys.readouterr().out
+    foretelling.write(NAME, 950, 1150)
+    assert foretelling.reveal(NAME) == EXPECTED[KEY]
+
+
 @pytest.mark.parametrize("ends", [(0, 5), (5, 4), (-2, 3), (float("nan"), 5), (1, float("inf"))])
 def test_what_is_no_interval_is_refused(ends):
     with pytest.raises(ValueError, match="two ends above 0"):
@@ -94,7 +103,7 @@ def test_a_home_that_cannot_be_written_is_no_error(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", foretelling.TABLES)
 def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_them(name):
     key, table = f"foretold_{name}", foretelling.TABLES[name]
-    foretelling.write(name, 1, 2)
+    foretelling.write(name, 1, 1.1)
     truth = foretelling.reveal(name)
     assert truth == EXPECTED[key]
     assert ASKED.answers[key].widest == table.widest

@@ -139,7 +139,7 @@ def check_11_8b(decisions: Mapping[str, str]) -> str:
             raise CheckFailed(
                 f"case {name}: a way that fits; {has}",
                 f"{way!r}: {needed(much)}",
-                reason(way) + trained,
+                reason(way, case.devices) + trained,
             )
         raise CheckFailed(
             f"case {name}: the first way that fits",
@@ -153,7 +153,9 @@ def needed(much: float) -> str:
     return "no way here" if isinf(much) else f"the fullest device would need {told(much)}"
 
 
-def reason(way: str) -> str:
+def reason(way: str, devices: int) -> str:
+    if devices == 1 and way in ("pipeline", "tensor"):
+        return "There is one device: nothing can be cut for several."
     return {
         "data": "Copies divide no memory: each device holds all of the state.",
         "accumulate": "Smaller pieces help against activations, not against the state.",
@@ -206,8 +208,10 @@ def check_11_8c(prune: Function) -> str:
             advice = "One limit for all matrices together: here all of the second are large."
         elif count == 10 - zeros:
             advice = "`share` is what goes, not what stays."
-        elif abs(count - zeros) == 1:
-            advice = "One too many or too few: is the limit itself removed?"
+        elif count != zeros:
+            advice = "`share` is a share of how many there are, not of the largest: sort magnitudes."
+            if abs(count - zeros) == 1:
+                advice = f"One too many or too few: is the limit itself removed? {advice}"
         wanted = [round(value, 4) for value in right.tolist()]
         raise CheckFailed(f"{what}: {wanted}", f"{gone}", advice)
     return "The smallest go, wherever they are."

@@ -9,6 +9,9 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, pair, sho
 FIT_AGAIN = "Fit the sizes that you have, and look how far the laws are apart."
 
 
+FAR = 4  # times worse on one size more: no table is so bad, so it is another unit
+
+
 @exercise("12.5")
 def check_12_5(intervals: Mapping[str, Any]) -> str:
     """An interval for each table, no wider than asked, and where a doubling can possibly end."""
@@ -33,6 +36,11 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
             advice = f"From {table.sizes[-1]:,} to {table.asked:,} the work of a time can at most "
             advice += f"grow {grown:g} times: {ideal:.4g} {table.what}. {FIT_AGAIN}"
             raise CheckFailed("no more than ideal scaling from the last size on", found, advice)
+        if (low > FAR * last and table.is_time) or (high < last / FAR and not table.is_time):
+            found = f"{name}: {low:g} to {high:g} {table.what}"
+            wanted = f"after {last:,g} {table.what} on {table.sizes[-1]:,}, a value of that kind"
+            advice = f"Is it in {table.what}, as the table is, or a speedup, or another unit?"
+            raise CheckFailed(wanted, found, advice)
     return (
         f"{len(foretelling.TABLES)} intervals, none wider than asked. Whether they hold the truth "
         "shows below."

@@ -41,7 +41,10 @@ def check_12_6(time_to: Function) -> str:
                 raise CheckFailed(f"{what} is None", shown(found), advice)
             continue
         if found is None:
-            advice = "It is reached in one epoch and holds in the next: is there a `return`?"
+            advice = (
+                "It is reached once and holds at the next evaluation; what comes later does not "
+            )
+            advice += "count. Is there a `return`?"
             raise CheckFailed(f"{what} = {right:g} s", "None", advice)
         compare(number(found, what), right, what, mistakes, "Sum of seconds up to that epoch.")
     return "7 s where it holds, 9.5 s where the first time was luck, None where it is not sure."
@@ -74,7 +77,9 @@ def check_12_7(cost: Function) -> str:
                 elapsed: "Times the GPUs: the whole allocation is paid for, idle ones, too.",
                 3600 * hours: "In hours: divide the seconds by 3,600.",
                 hours - 96: "1-02:00:00 is a day and two hours.",
-                2 * hours: "gres/gpu:h100=4 and gres/gpu=4 are the same four.",
+                2 * hours: "gres/gpu:h100=4 and gres/gpu=4 are the same four."
+                if "h100" in line
+                else "gres/gpu counts the GPUs of the whole job, on all of its nodes.",
                 2 * elapsed: "Times the GPUs, not the nodes.",
             },
             "gres/gpu × elapsed seconds / 3600; without gres/gpu it is 0.",

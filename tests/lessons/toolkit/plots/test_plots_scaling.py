@@ -1,5 +1,7 @@
 """The pictures of a scaling study: every round a point, and laws beyond what was measured."""
 
+from dataclasses import replace
+
 import pytest
 from pictures import is_png, words
 
@@ -64,6 +66,21 @@ def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
         assert part in text
     assert "4 ranks that exchange nothing do 3.76 times" in text
     assert "3 tables" in capsys.readouterr().out
+
+
+def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    found = [run for run in runs() if run.header["scaling"] != "weak"]
+    for run in found:
+        run.header["job_id"] = "9"
+    unfinished = [replace(run, outcome="timeout") for run in study("weak", [(8.0, 8.2)])]
+    for run in unfinished:
+        run.header["job_id"] = "10"
+    scaling_report.write([*found, *unfinished], laws={})
+    told = capsys.readouterr().out
+    assert "weak is missing" in told
+    assert "2 tables" in told
+    assert "- jobs: 9\n" in (tmp_path / "report.md").read_text()
 
 
 def test_without_a_study_there_is_no_report(tmp_path, monkeypatch):
