@@ -156,7 +156,7 @@ for name, found in runs.items():
     last, spread = found.epochs[-1], found.end["param_spread"]
     print(f"{name}: {counted(found.workers, 'rank')}, {last.steps} steps of an epoch,", end=" ")
     print(f"{last.unique_samples:,} different images, test accuracy {found.test_accuracy.value}")
-    print(f"   parameters differ by {spread:g} at most; {last.seconds.value:.2f} s for the last epoch")
+    print(f"   parameters {spread:g} apart at most; {last.seconds.value:.2f} s for the last epoch")
 
 # %% [markdown]
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of

@@ -209,7 +209,9 @@ def check_11_8c(prune: Function) -> str:
         elif count == 10 - zeros:
             advice = "`share` is what goes, not what stays."
         elif count != zeros:
-            advice = "`share` is a share of how many there are, not of the largest: sort magnitudes."
+            advice = (
+                "`share` is a share of how many there are, not of the largest: sort magnitudes."
+            )
             if abs(count - zeros) == 1:
                 advice = f"One too many or too few: is the limit itself removed? {advice}"
         wanted = [round(value, 4) for value in right.tolist()]
