@@ -101,7 +101,8 @@ def jobs_of(runs: Sequence[Run]) -> list[str]:
     done = [
         run for run in runs if run.outcome == "completed" and study_points.expanded([run]) != [run]
     ]
-    return list(dict.fromkeys(str(run.header["job_id"]) for run in done if "job_id" in run.header))
+    jobs = (run.header.get("job_id") for run in done)
+    return list(dict.fromkeys(str(job) for job in jobs if job))
 
 
 def ceiling(runs: Sequence[Run]) -> str:

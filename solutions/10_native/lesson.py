@@ -20,7 +20,7 @@
 # look at what the most widely used one, PyTorch's DistributedDataParallel (DDP), does without telling
 # you: when gradients travel, what a late rank costs, and what a job looks like whose ranks wait for ever.
 #
-# Allow 100 minutes. On two CPU cores all the runs of this page together take about a minute and a half.
+# Allow 100 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
