@@ -78,7 +78,11 @@ def report_of(runs):
         for kind, rows in study_table.by_kind(runs)
     ]
     titles = ("Question", "Hardware", "Picture", "Law", "Recommendation", "What is not known")
-    text = "".join(f"## {title}\n{title}: {WORDS}\n" for title in titles) + "## Table\n" + "\n".join(tables)
+    text = (
+        "".join(f"## {title}\n{title}: {WORDS}\n" for title in titles)
+        + "## Table\n"
+        + "\n".join(tables)
+    )
     return parse_report(text, "report.md")
 
 
