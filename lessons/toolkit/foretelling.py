@@ -42,6 +42,9 @@ class Table:
     widest: float  # an interval's high end over its low end, at most
     is_time: bool = False
 
+    def too_wide(self, low: float, high: float) -> bool:
+        return high / low > self.widest * (1 + 1e-9)
+
     @property
     def speedups(self) -> list[float]:
         """Over the smallest size."""
@@ -124,8 +127,8 @@ def reveal(name: str) -> float:
     said = foretold.read(key, noted(key))
     if said is None:
         raise ValueError(f"{name}: first write your interval down, foretelling.write(…)")
-    width = said.high / said.low
-    if width > asked.widest * (1 + 1e-9) and key not in shown():
+    width, too_wide = said.high / said.low, asked.too_wide(said.low, said.high)
+    if too_wide and key not in shown():
         raise ValueError(
             f"{name}: high is {width:.3g} times low, and {asked.widest:g} is asked for. Narrow it "
             "before you see the truth: from then on it stays"
@@ -137,7 +140,7 @@ def reveal(name: str) -> float:
     print(
         f"   You said {said.low:,g} to {said.high:,g}, which "
         + ("holds it" if held else f"is too {'high' if truth < said.low else 'low'}")
-        + (f", and is too wide: {width:.2f} times" if width > asked.widest else "")
+        + (f", and is too wide: {width:.2f} times" if too_wide else "")
         + "."
     )
     print(f"   {remark}")

@@ -80,7 +80,8 @@ def listed(told: Mapping[str, object]) -> str:
 
 def hardware(runs: Sequence[Run]) -> str:
     """What ran where, as the records say."""
-    run = next(run for run in runs if study_points.expanded([run]) != [run])
+    counted = studied(runs)
+    run = counted[0]
     said, versions = run.header, run.header.get("versions") or {}
     hosts = sorted({rank.host for rank in run.ranks if rank.host})
     lines = {
@@ -90,19 +91,16 @@ def hardware(runs: Sequence[Run]) -> str:
         "network": f"{said.get('model')}, {said.get('params'):,} parameters, "
         f"{said.get('precision')}",
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items())),
-        "jobs": ", ".join(jobs_of(runs)) or "none",
+        "jobs": ", ".join(dict.fromkeys(run.job_id for run in counted if run.job_id)) or "none",
         "ceiling": ceiling(runs),
     }
     return "\n".join(f"- {name}: {value}" for name, value in lines.items())
 
 
-def jobs_of(runs: Sequence[Run]) -> list[str]:
-    """The jobs whose points are in the tables."""
-    done = [
-        run for run in runs if run.outcome == "completed" and study_points.expanded([run]) != [run]
-    ]
-    jobs = (run.header.get("job_id") for run in done)
-    return list(dict.fromkeys(str(job) for job in jobs if job))
+def studied(runs: Sequence[Run]) -> list[Run]:
+    """Those whose points are in the tables."""
+    done = [run for run in runs if run.outcome == "completed"]
+    return [run for run in done if study_points.expanded([run]) != [run]]
 
 
 def ceiling(runs: Sequence[Run]) -> str:

@@ -92,9 +92,9 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # Ranks meet at an address and a port: `MASTER_ADDR` and `MASTER_PORT`. A constant port is a trap: two
 # students on one node collide. The course's job files derive it from the number of the job. Which rank a
 # process is, `ranks.py` asks the launcher: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun`
-# and `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400` starts
-# the same program by torchrun: one torchrun per *node*, which starts that node's ranks. One torchrun per *rank* is the
-# classic slip: 4 × 4 = 16 processes on 4 GPUs.
+# and `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400`
+# starts the same program by torchrun: one torchrun per *node*, which starts that node's ranks. One torchrun
+# per *rank* is the classic slip: 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
@@ -162,9 +162,10 @@ for name, found in runs.items():
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of
 # floating-point numbers depend on their order. On so light a network two ranks lose: this cell's last epoch
 # took 0.21 s on one rank and 0.37 s on two (two idle cores of an AMD EPYC, no GPU, one thread per process,
-# Gloo). A step of 128 images takes 4 ms there, and gradients travel in each. With more work for each message it turns
-# around: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of 6,400 images went from
-# 8.1–9.7 s on one rank to 4.3–6.5 s on two, on the same machine with others on it.
+# Gloo). A step of 128 images takes 4 ms on one rank, and on two gradients travel in each. With more work for
+# each message it turns around: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
+# 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without
+# their first epochs).
 #
 # Until exercise 10.6 is filled, the `.err` file of these jobs says that accumulation could not be measured:
 # the job tries that one, too.
@@ -314,8 +315,8 @@ runs |= {f"server, {way[:-7]}": found for way, found in servers.items()}
 # **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
 # schemes, one mathematics (3,200 images, seed 1: loss 0.294393 after two epochs in both). `asynchronous`
 # makes one update from each batch, so with two workers twice as many. Its loss differs each time you run
-# it, by about 0.001, because chance decides which gradient comes first. Try it, in a terminal (the cell above would show
-# you the same output again):
+# it (0.1593, 0.1594 and 0.1599 in three runs), because chance decides which gradient comes first. Try it, in
+# a terminal (the cell above would show you the same output again):
 #
 #     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 64
 #
@@ -624,9 +625,9 @@ plots.speed_rounds(speed)
 
 # %% [markdown]
 # **What you should see.** The blue line runs close below the yellow one: of what two silent ranks do, most
-# is left when they exchange gradients. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs of this
-# cell had a share of 1.00, 0.93 and 0.94; over the rounds it lay between 0.68 and 1.04. On GPU nodes it depends on
-# the network; nobody has run it there yet.
+# is left when they exchange gradients. On two idle cores of a shared machine (AMD EPYC, no GPU) three runs
+# of this cell's job had a share of 1.00, 0.93 and 0.94; over the rounds it lay between 0.68 and 1.04. On GPU
+# nodes it depends on the network; nobody has run it there yet.
 #
 # ## Questions
 #

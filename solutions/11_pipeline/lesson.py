@@ -98,8 +98,8 @@ check.check_11_1(plan)
 #   whole pipelines, the *hybrid*. Then each stage averages with the same stage of the other one.)
 #
 # **Exercise 11.2.** Fill `forward` and `backward` in `pipeline.py`. `stage.before` and `stage.after` are
-# ranks, or `None` at the ends (rank 0 is one, and false: ask `is not None`). Activations go through the group `stage.down`, gradients through `stage.up`.
-# Four things are easily forgotten:
+# ranks, or `None` at the ends. (Rank 0 is a rank, but false in an `if`: ask for `is not None`.) Activations go
+# through the group `stage.down`, gradients through `stage.up`. Four things are easily forgotten:
 #
 # - `dist.recv(tensor, rank, group=…)` fills a tensor that is there already. It must have the sender's shape,
 #   dtype and device, or what arrives is rubbish. `x.new_empty(len(x), stage.width)` takes dtype and device
@@ -165,9 +165,9 @@ plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 # %% [markdown]
 # These are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take no
 # time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two
-# pieces of the network (light boxes are the second). The idle time halves (as a share of all the time it falls
-# from 27 to 16 %), the messages more than
-# double (7 borders for 3), and more is held again. (This course draws it and does not run it: in PyTorch 2.13 it has open stalls.)
+# pieces of the network (light boxes are the second). The idle time halves (as a share of all the time it
+# falls from 27 to 16 %), the messages more than double (7 borders for 3), and more is held again. (This
+# course draws it and does not run it: in PyTorch 2.13 it has open stalls.)
 #
 # **Questions**, in your head or with your functions:
 #
@@ -214,8 +214,8 @@ for run in (serial, staged, library):
 # %% [markdown]
 # **What you should see.** The losses agree in all digits, and no rank has more than its part. The errors
 # come from a small network in float64 that your functions trained with 23 images in unequal
-# micro-batches: 1e-13 and less is rounding (sums of other parts come in another order). With **batch normalisation** it would not be so. The mean of a
-# micro-batch is not that of the batch, so the network would be another one.
+# micro-batches: 1e-13 and less is rounding, for sums are made in another order. With **batch normalisation**
+# it would not be so. The mean of a micro-batch is not that of the batch, so the network would be another one.
 #
 # The loss exists on the last stage only: printing it elsewhere is a classic mistake. Our programs bring it
 # to rank 0.
@@ -285,9 +285,9 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 # %% [markdown]
 # The formula counts the bubble alone. On top of it come stages of unequal weight, messages, and whatever
 # else your machine does; and one step is a sample of one. Rank 0 holds the whole batch's images besides, under
-# either schedule, so its bytes fall less than the number of its micro-batches. What has to arrive is the activations of the
-# cut (2,048 images × 512 numbers × 4 bytes) at one rank, and as many gradients at the other. It does not
-# matter how many micro-batches there are, or how many layers lie behind the cut.
+# either schedule, so its bytes fall less than the number of its micro-batches. What has to arrive is the
+# activations of the cut (2,048 images × 512 numbers × 4 bytes) at one rank, and as many gradients at the
+# other. It does not matter how many micro-batches there are, or how many layers lie behind the cut.
 #
 # **Try it** with about as many layers on each stage, 5 and 4:
 # `cluster submit job_speed.sbatch --cuts 5`. Rank 1 waits for rank 0.
@@ -384,8 +384,10 @@ print(f"both send the same with {cross:.0f} images; you said {predict_cross}")
 # **What you should see.** These bytes are no formula: the kernel counted them on the connections of each
 # rank. On two ranks, in float64, copies send 4,795,501 bytes per step, for 32 images as for 1,024. Cut
 # layers send 399,837 bytes for 32 images and 12,668,854 for 1,024. (Counted with PyTorch 2.13 and Gloo;
-# they depend on no processor.) Both send the same with 387 images: here the first layer has 784 inputs, whose
-# gradient nobody needs. For one block of two layers that are all alike the rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has neurons**.
+# they depend on no processor.) Both send the same with 387 images. For a block of two layers between others
+# the rule is short: **cut layers send less as long as the batch has fewer images than the hidden layer has
+# neurons**. (387 is more than 256 because the first layer has 784 inputs, and because the first block sends
+# no gradient back.)
 # And after five steps all parameters agree with those of one rank to 1e-16.
 #
 # **Two sources seem to disagree.** One says that model parallelism may lower communication, the other that
@@ -493,10 +495,10 @@ for left in measures(pruned, "pruned_accuracy"):
 # %% [markdown]
 # **What you should see.** The arithmetic is right to a tenth of a percent; labels and counters are not in
 # it. (A GPU's *peak* is higher than what it holds: workspaces of its libraries, gradients of activations
-# on their way, gaps between blocks.) Half of lesson 01's weights can go for next to nothing, and 80 % for very
-# little: after three epochs of 12,800 images the accuracy is 0.916–0.927 with all of them, 0.914–0.925 with half,
-# 0.908–0.923 with a fifth (PyTorch on a CPU, five seeds). With 95 % gone it is 0.80–0.84, and 0.907–0.913 after
-# one more epoch for the weights that are left. On most hardware that is no
+# on their way, gaps between blocks.) Half of lesson 01's weights can go for next to nothing, and 80 % for
+# very little: after three epochs of 12,800 images the accuracy is 0.916–0.927 with all of them, 0.914–0.925
+# with half, 0.908–0.923 with a fifth (PyTorch on a CPU, five seeds). With 95 % gone it is 0.80–0.84, and
+# 0.907–0.913 after one more epoch for the weights that are left. On most hardware that is no
 # faster. And with its place stored beside each number, half of the weights take as much room as all of them.
 #
 # **For a second reading.** The same trade of memory against idle time, as published: 1.5 billion parameters

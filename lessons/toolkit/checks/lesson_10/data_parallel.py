@@ -46,15 +46,18 @@ def pretended(program: Any, gpus: int) -> Iterator[dict[str, Calls]]:
 
 
 def where_it_is(module: Any, *_: Any, **__: Any) -> Any:
+    """A network that is sent to a GPU that there is not."""
     return module
 
 
 def current_gpu(pin: Calls) -> int:
     """The GPU that was chosen last, as CUDA says it; number 0 before."""
-    if not pin:
-        return 0
-    given, named = pin[-1]
-    return as_gpu((*given, *named.values())[0]).index or 0
+    return as_gpu(chosen(pin)[-1]).index or 0 if pin else 0
+
+
+def chosen(pin: Calls) -> list[Any]:
+    """What torch.cuda.set_device was given, by place or by name."""
+    return [(*given, *named.values())[0] for given, named in pin]
 
 
 @exercise("10.1")
@@ -118,11 +121,11 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
             advice = "rank counts over all nodes, local_rank within one: the GPU of that number."
         raise CheckFailed(f"the device {wanted}", str(device), advice)
     if gpus:
-        chosen = [(*given, *named.values())[0] for given, named in pin]
-        if not chosen or torch.device("cuda", local) != as_gpu(chosen[-1]):
+        last = chosen(pin)[-1:]
+        if not last or torch.device("cuda", local) != as_gpu(last[0]):
             raise CheckFailed(
                 f"torch.cuda.set_device of GPU {local}",
-                shown(chosen[-1]) if chosen else "it is not called",
+                shown(last[0]) if last else "it is not called",
                 "Some calls of NCCL take the current device, which is GPU 0 on every rank until "
                 "torch.cuda.set_device(device).",
             )

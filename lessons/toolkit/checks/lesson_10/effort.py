@@ -38,6 +38,8 @@ def check_10_5(changed_lines: Callable[..., Any]) -> str:
         try:
             found = number(changed_lines(OLD, new), "changed_lines(old, new)")
         except (StopIteration, IndexError) as nothing:
+            if new != OLD:
+                raise
             wanted = f"changed_lines for {what} is {right}"
             raise CheckFailed(wanted, type(nothing).__name__, NO_HEADERS) from None
         mistakes = {

@@ -154,13 +154,12 @@ def needed(much: float) -> str:
 
 
 def reason(way: str, devices: int) -> str:
-    if devices == 1 and way in ("pipeline", "tensor"):
+    if way in ("pipeline", "tensor") and devices == 1:
         return "There is one device: nothing can be cut for several."
     return {
         "data": "Copies divide no memory: each device holds all of the state.",
         "accumulate": "Smaller pieces help against activations, not against the state.",
         "pipeline": "A stage holds at least one layer: how large is the largest?",
-        "tensor": "Cutting layers needs several devices.",
         "offload": "Does the state fit into the host's memory?",
         "prune": "Training needs all of the state; pruning comes after it.",
     }[way]

@@ -25,7 +25,7 @@ def check_12_5(intervals: Mapping[str, Any]) -> str:
         if not 0 < low <= high:
             advice = "Low comes first, and both are above 0."
             raise CheckFailed("0 < low ≤ high", f"{low:g}, {high:g}", advice)
-        if high / low > table.widest * (1 + 1e-9):
+        if table.too_wide(low, high):
             found = f"{name}: {low:g} to {high:g}, {high / low:.3g} times"
             advice = f"An interval that says nothing is always right. {FIT_AGAIN}"
             raise CheckFailed(f"high at most {table.widest:g} times low", found, advice)

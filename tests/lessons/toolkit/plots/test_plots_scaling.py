@@ -70,13 +70,9 @@ def test_the_report_says_what_the_records_say(tmp_path, monkeypatch, capsys):
 
 def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    found = [run for run in runs() if run.header["scaling"] != "weak"]
-    for run in found:
-        run.header["job_id"] = "9"
-    unfinished = [replace(run, outcome="timeout") for run in study("weak", [(8.0, 8.2)])]
-    for run in unfinished:
-        run.header["job_id"] = "10"
-    scaling_report.write([*found, *unfinished], laws={})
+    done = [replace(run, job_id="9") for run in runs() if run.header["scaling"] != "weak"]
+    cut_off = [replace(run, job_id="10", outcome="timeout") for run in study("weak", [(8.0, 8.2)])]
+    scaling_report.write([*cut_off, *done], laws={})
     told = capsys.readouterr().out
     assert "weak is missing" in told
     assert "2 tables" in told
