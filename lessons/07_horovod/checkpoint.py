@@ -5,10 +5,10 @@ each epoch's order is drawn. Rank 0 writes and reads; what it finds there has to
 """
 
 import os
-import sys
 
 import h5py
 
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import param_hash
 
 
@@ -37,7 +37,7 @@ def read(path, load, hvd, broadcast_object):
             problem = f"is damaged ({type(error).__name__}): delete it, run without --resume"
     found, problem = broadcast_object((found, problem), root_rank=0)
     if problem:
-        sys.exit(f"The checkpoint {path} {problem}." if hvd.rank() == 0 else 0)
+        leave(hvd.rank(), f"The checkpoint {path} {problem}.")
     return found
 
 

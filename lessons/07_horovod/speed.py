@@ -6,7 +6,6 @@ mpirun -np 2 python speed.py --rounds 12 --steps 4 --batch-size 64
 import argparse
 import itertools
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
@@ -16,6 +15,7 @@ import tensorflow as tf
 from mpi4py import MPI
 
 from lessons.toolkit.ranks import enough_gpus
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, rounds
 
 import resnet
@@ -115,7 +115,7 @@ def main():
         text = (
             f"speed.py compares ranks, and {found}: start it by mpirun or srun, with at least two."
         )
-        sys.exit(text if rank == 0 else 0)
+        leave(rank, text)
     keras.utils.set_random_seed(args.seed + rank)
 
     ours, other = resnet.resnet(), resnet.resnet()

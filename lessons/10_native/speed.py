@@ -6,7 +6,6 @@ mpirun -np 2 python speed.py --rounds 12 --steps 2 --batch-size 32
 import argparse
 import datetime
 import itertools
-import sys
 
 import numpy as np
 import torch
@@ -14,6 +13,7 @@ import torch.distributed as dist
 from mpi4py import MPI
 from torch import nn
 
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, rounds
 
 import train
@@ -130,7 +130,7 @@ def main():
         text = (
             f"speed.py compares ranks: the launcher started {size}, MPI sees {MPI.COMM_WORLD.size}"
         )
-        sys.exit(f"{text}. Start at least two, with mpirun or srun." if rank == 0 else 0)
+        leave(rank, f"{text}. Start at least two, with mpirun or srun.")
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed + rank)
 

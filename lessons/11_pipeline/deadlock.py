@@ -5,13 +5,13 @@ mpirun -np 2 python deadlock.py --timeout 5
 
 import argparse
 import os
-import sys
 import time
 from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record
 
 from ranks import who_am_i
@@ -53,7 +53,7 @@ def main():
     args = parser.parse_args()
     rank, size, local_rank = who_am_i()
     if size != 2:
-        sys.exit("deadlock.py wants two ranks: start it by mpirun or srun" if rank == 0 else 0)
+        leave(rank, "deadlock.py wants two ranks: start it by mpirun or srun")
     port = int(os.environ["MASTER_PORT"])
     record = Record("11", args, source="deadlock", rank=rank, size=2, local_rank=local_rank)
     other = 1 - rank
@@ -67,10 +67,12 @@ def main():
             order(mine, theirs, other)
             said = "done" if theirs[0] == other else "wrong numbers"
         except RuntimeError as error:
-            said = str(error).rpartition("] ")[2]
+            said = (
+                str(error).partition("] ")[2].partition(". ")[0]
+            )  # without gloo's file, and advice
         seconds = time.perf_counter() - began
         print(f"rank {rank}, {order.__name__}: {seconds:.1f} s: {said}", flush=True)
-        record.measure("waited_s", seconds, "s", order=order.__name__, said=said[:80])
+        record.measure("waited_s", seconds, "s", order=order.__name__, said=said)
         dist.destroy_process_group()
     record.end()
 

@@ -1,12 +1,13 @@
 """A network whose layers lie on several ranks: what one of them holds, and a step of all."""
 
-import sys
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
 from torch import nn
+
+from lessons.toolkit.ranks.leaving import leave
 
 import plan
 from ranks import who_am_i
@@ -120,7 +121,7 @@ def place(rank, size, args):
     elif not 1 <= args.micro_batches <= args.batch_size // args.replicas:
         wrong = f"a batch of {args.batch_size} has no {args.micro_batches} parts in a replica"
     if wrong:
-        sys.exit(wrong if rank == 0 else 0)
+        leave(rank, wrong)
     number, replica, _ = plan.grid(rank, stages, args.replicas)
     groups = [
         dist.new_group(plan.grid(one, stages, args.replicas)[2], PATIENCE) for one in range(stages)

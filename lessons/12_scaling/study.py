@@ -14,6 +14,7 @@ from torch import nn
 from torch.utils.data import DistributedSampler
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, scaling_rounds
 
 import resnet
@@ -75,7 +76,7 @@ def main():
     comm = MPI.COMM_WORLD
     if size < 2 or comm.size != size:
         text = "study.py compares numbers of ranks: start it by mpirun or srun, with at least two."
-        sys.exit(text if rank == 0 else 0)
+        leave(rank, text)
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     torch.manual_seed(args.seed)
     sizes = numbers_of_ranks(size)

@@ -4,7 +4,6 @@ mpirun -np 2 python nodes.py --model cnn --size 32 --train-samples 512 --epochs 
 """
 
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
@@ -13,6 +12,7 @@ import tensorflow as tf
 
 from lessons.toolkit import data, photographs
 from lessons.toolkit.ranks import enough_gpus, ranks_heard
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, param_hash
 
 import checkpoint
@@ -37,7 +37,7 @@ def main():
     rank, size = hvd.rank(), hvd.size()
     if args.size < 32 or args.train_samples < size:
         asked = f"--size {args.size} --train-samples {args.train_samples}"
-        sys.exit(f"{asked}: at least 32 pixels, and an image for each rank" if rank == 0 else 0)
+        leave(rank, f"{asked}: at least 32 pixels, and an image for each rank")
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     cifar = data.load("cifar10", args.train_samples, args.test_samples, as_float=False)
     x_train, y_train, share = photographs.every_nth(cifar.x_train, cifar.y_train, rank, size)

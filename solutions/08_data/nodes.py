@@ -4,7 +4,6 @@ mpirun -np 2 python nodes.py --model cnn --size 32 --folder data/photographs --e
 """
 
 import os
-import sys
 
 os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # as in train.py
 
@@ -14,6 +13,7 @@ from mpi4py import MPI
 
 from lessons.toolkit import data, photographs
 from lessons.toolkit.ranks import compare_images, enough_gpus, looking, ranks_heard
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, param_hash
 
 import train
@@ -36,7 +36,7 @@ def main():
     train.start_horovod()
     rank, size = hvd.rank(), hvd.size()
     if args.size < 32:
-        sys.exit(f"--size {args.size}: at least 32 pixels" if rank == 0 else 0)
+        leave(rank, f"--size {args.size}: at least 32 pixels")
     keras.utils.set_random_seed(args.seed + rank)  # every rank shuffles in an order of its own
     with looking(args.folder) as looks:
         files = train.my_files(args.folder)

@@ -298,6 +298,8 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 # to an end: (a) both receive, then send; (b) both send, then receive; (c) both begin to send, receive,
 # then wait for what they sent? Decide before you look (`swap_order`). Such deadlocks often hide: a small
 # message may be taken into a buffer, by MPI for example, and all is well until the network grows.
+# Printed is what rank 0 was told. The rank whose time is up first closes the connection: when that was
+# rank 1, by a hair, rank 0 reads `Connection closed by peer`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set swap_order to a, b or c
@@ -539,7 +541,7 @@ check.check_11_9(seen)
 #
 # | you see | it was |
 # |---|---|
-# | nothing, for a minute, then `Timed out waiting 60000ms for recv` | both ranks receive first, or both send; or 1F1B with sends that wait |
+# | nothing, for a minute, then `Timed out waiting 60000ms for recv`, or `Connection closed by peer` on the ranks whose time ended later | both ranks receive first, or both send; or 1F1B with sends that wait |
 # | nothing, for half an hour | `dist.new_group` without a time-out: it does not take over that of `init_process_group` |
 # | numbers that make no sense after a `recv` | the tensor that was to be filled had another dtype or shape than what was sent |
 # | one rank idle half of the time | stages with as many layers each, but not of equal cost |

@@ -18,6 +18,7 @@ from cluster.launchers import launched
 from lessons.toolkit import data
 from lessons.toolkit.probes.tensors import bytes_error, bytes_off
 from lessons.toolkit.ranks import enough_gpus
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.ranks.wire import bytes_received
 from lessons.toolkit.record import Record
 
@@ -155,7 +156,7 @@ def main():
         parser.error("--steps and --batch-sizes are at least 1")
     rank, size, local_rank, device = meet(args.backend, args.patience)
     if args.width < size:
-        sys.exit(f"--width {args.width} cannot be cut into {size} parts" if rank == 0 else 0)
+        leave(rank, f"--width {args.width} cannot be cut into {size} parts")
     precision = getattr(torch, args.precision)
     needed = min(60000, args.steps * max(args.batch_sizes))
     mnist = data.load("mnist", train_samples=needed, test_samples=1)

@@ -5,7 +5,6 @@ mpirun -np 2 python train_library.py --micro-batches 4 --schedule 1f1b
 
 import argparse
 import itertools
-import sys
 
 import torch
 import torch.distributed as dist
@@ -13,6 +12,7 @@ from torch import nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe
 
 from lessons.toolkit import data
+from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record
 from lessons.toolkit.stages import measure_holdings, measure_serial
 
@@ -80,7 +80,7 @@ def main():
     elif args.schedule == "1f1b" and args.micro_batches < stages:
         wrong = f"the library's 1F1B wants at least {stages} micro-batches, one for each stage"
     if wrong:
-        sys.exit(wrong if rank == 0 else 0)
+        leave(rank, wrong)
     mnist = data.load("mnist", args.train_samples, test_samples=1)
     x = torch.tensor(mnist.x_train).flatten(1)
     y = torch.tensor(mnist.y_train, dtype=torch.long)

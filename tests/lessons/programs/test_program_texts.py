@@ -60,6 +60,12 @@ def test_copies_are_equal(first, second):
     assert (SOLUTIONS / first).read_bytes() == (SOLUTIONS / second).read_bytes()
 
 
+@pytest.mark.parametrize("file", sorted(SOLUTIONS.glob("[0-9]*/*.py")), ids=str)
+def test_ranks_leave_in_one_way(file):
+    """A rank that fails in silence ends rank 0 before it has spoken: leaving.py is the way."""
+    assert not re.search(r"exit\(.* if .*rank\S* == 0 else", file.read_text(encoding="utf-8"))
+
+
 # What is started; these two take no options.
 WITHOUT = ("keras3.py", "tf_cluster.py")
 PROGRAMS = [

@@ -1,0 +1,23 @@
+"""Ranks that cannot go on: the launcher fails, and rank 0's sentence is there, once."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import os, time
+from lessons.toolkit.ranks.leaving import leave
+rank = int(os.environ["OMPI_COMM_WORLD_RANK"])
+time.sleep(0.3 * (rank == 0))  # the others are faster
+leave(rank, "There is nothing to do: start with more images")
+"""
+
+
+@pytest.mark.ranks
+def test_rank_0_speaks_for_all_even_when_the_others_are_faster():
+    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3", sys.executable, "-c"]
+    done = subprocess.run([*start, PROGRAM], capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert done.stderr.count("There is nothing to do: start with more images") == 1
+    assert "Traceback" not in done.stderr
