@@ -5,10 +5,12 @@ come out, because what an archive says about itself may be a lie.
 """
 
 import io
+import lzma
 import os
 import stat
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,6 +30,12 @@ RATIO_FROM = 32 << 20  # smaller files may compress as well as they like
 MAX_RATIO = 300
 BLOCK = 1 << 20
 MOST_FINDINGS = 20
+# What Python's library raises on a member that it cannot unpack; the others are read all the same.
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
+
+BROKEN = "is damaged in the archive"
+WHOLE = "files that can be unpacked"
+WORTH = f"at most {MAX_RATIO} times the packed size, and not too much in all"
 
 Member = tuple[str, int, float, BinaryIO]  # path, compressed size or 0, time or 0, content
 Wanted = Callable[[PurePosixPath], bool]
@@ -106,8 +114,8 @@ def unpack(
                 break
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
         title = "The archive cannot be opened" if not total else "The archive is damaged"
-        found = f"{type(error).__name__}: {shortened(error, 120)}"
-        odd(found, "a zip or tar that can be read to its end", title)
+        found = getattr(error, "strerror", "") or str(error) or "its end is missing"
+        odd(shortened(found, 120), "a zip or tar that can be read to its end", title)
     return findings
 
 
@@ -127,16 +135,13 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
         return 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written, whole = _copy(content, path, packed, room)
+        written, problem = _copy(content, path, packed, room)
     except OSError as error:
-        odd(f"{shortened(name, 80)}: {error.strerror}")
+        odd(f"{shortened(name, 80)}: {error.strerror or shortened(error, 80)}")
         return 0
-    if not whole:
+    if problem:
         path.unlink()
-        odd(
-            f"{shortened(name, 80)} unpacks to far more than it is worth",
-            f"at most {MAX_RATIO} times the packed size, and not too much in all",
-        )
+        odd(f"{shortened(name, 80)} {problem}", WHOLE if problem == BROKEN else WORTH)
     elif changed > 0:
         os.utime(path, (changed, changed))  # of several hand-ins the last may count
     return written
@@ -154,16 +159,20 @@ def safe_path(name: str) -> PurePosixPath | None:
     return path
 
 
-def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, bool]:
-    """How many bytes came out, and whether these are all."""
+def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, str]:
+    """How many bytes came out, and why these are not all, if so."""
     written = 0
     with path.open("wb") as file:
-        while block := content.read(BLOCK):
-            written += len(block)
-            if written > room or (packed and written > RATIO_FROM and written > packed * MAX_RATIO):
-                return written, False
-            file.write(block)
-    return written, True
+        try:
+            while block := content.read(BLOCK):
+                written += len(block)
+                ratio = written / packed if packed and written > RATIO_FROM else 0
+                if written > room or ratio > MAX_RATIO:
+                    return written, "unpacks to far more than it is worth"
+                file.write(block)
+        except DAMAGED:
+            return written, BROKEN
+    return written, ""
 
 
 def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
@@ -208,7 +217,12 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
             elif info.flag_bits & 1:
                 odd(f"an encrypted file: {shortened(name, 80)}")
             else:
-                with opened.open(info) as content:
+                try:
+                    content = opened.open(info)
+                except DAMAGED:
+                    odd(f"{shortened(name, 80)} {BROKEN}", WHOLE)
+                    continue
+                with content:
                     yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
 
 

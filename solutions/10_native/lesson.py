@@ -41,7 +41,7 @@ from lessons.toolkit import answers, plots
 from lessons.toolkit.checks import lesson_10 as check
 
 few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
-images_a_step = {"smoke": 128, "full": 256}[profile]  # of all ranks together
+images_a_step = 256  # of all ranks together
 
 # %% [markdown]
 # ## Predict
@@ -92,9 +92,8 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 # Ranks meet at an address and a port: `MASTER_ADDR` and `MASTER_PORT`. A constant port is a trap: two
 # students on one node collide. The course's job files derive it from the number of the job. Which rank a
 # process is, `ranks.py` asks the launcher: `torchrun` sets `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; `mpirun`
-# and `srun` have names of their own. `LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400`
-# starts the same program by torchrun: one torchrun per *node*, which starts that node's ranks. One torchrun
-# per *rank* is the classic slip: 4 × 4 = 16 processes on 4 GPUs.
+# and `srun` have names of their own. There is one torchrun per *node*, which starts that node's ranks. One
+# torchrun per *rank* is the classic slip: 4 × 4 = 16 processes on 4 GPUs.
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
@@ -132,8 +131,8 @@ else:
     print(*diff, sep="\n")
 
 # %% [markdown]
-# Now the same work on one rank and on several: 128 images per step (256 in "full"), all on one rank or
-# shared out, so take a number of ranks that divides them. Each step has the same images, so the updates are
+# Now the same work on one rank and on several: 256 images per step, all on one rank or shared out, so take
+# a number of ranks that divides them. Each step has the same images, so the updates are
 # the same too, but for rounding. This is *strong* scaling, and the accuracies have to agree up to a few
 # test images.
 #
@@ -166,6 +165,10 @@ for name, found in runs.items():
 # each message it turns around: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
 # 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without
 # their first epochs).
+#
+# **Try it** with the other launcher, in a terminal; ranks, results and record are the same:
+#
+#     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400
 #
 # Until exercise 10.6 is filled, the `.err` file of these jobs says that accumulation could not be measured:
 # the job tries that one, too.
@@ -318,7 +321,7 @@ runs |= {f"server, {way[:-7]}": found for way, found in servers.items()}
 # it (0.1593, 0.1594 and 0.1599 in three runs), because chance decides which gradient comes first. Try it, in
 # a terminal (the cell above would show you the same output again):
 #
-#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 64
+#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
 #
 # ## Staleness
 #
@@ -687,7 +690,9 @@ answers.note(docs_ring=docs_ring, docs_async=docs_async, sources=sources)
 # - Gradients leave in buckets while you still compute; a late rank delays all.
 # - A job that says nothing: first a time-out, then every rank's stack.
 #
-# **Hand in**: in a terminal, `lessons submit 10` packs this folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and says what is in it.
+#
+#     lessons submit 10
 #
 # Next: 11 splits a network that does not fit. Further reading: S. Li and others, *PyTorch Distributed:
 # experiences on accelerating data parallel training*, arXiv:2006.15704; PyTorch's notes on DDP;

@@ -257,9 +257,13 @@ answers.note(best_m=best_m)
 # read, and one more message. On two cores of a shared Intel Xeon, with one thread per process, it was
 # 205, 152, 132, 125, 138 ms for 1, 2, 4, 8, 16 micro-batches, and 197 ms in one process
 # (`benchmarks/lessons/pipeline_speedup.py`). Compared within each round, the pipeline is 1.5 times as fast
-# as one process, of the 1.9 that two processes give there which never speak. How much is gained depends on the batch. **Try it** with layers of 1,024 and batches of 512:
-# `cluster submit job_speed.sbatch --width 1024 --batch-size 512`. One process takes about as long, but
-# each weight is read for a quarter of the images, and the best was 145 ms for 174: 1.2.
+# as one process, of the 1.9 that two processes give there which never speak. How much is gained depends on
+# the batch. **Try it**, in a terminal, with layers of 1,024 and batches of 512:
+#
+#     cluster submit job_speed.sbatch --width 1024 --batch-size 512
+#
+# One process takes about as long, but each weight is read for a quarter of the images, and the best was
+# 145 ms for 174: 1.2.
 #
 # Two cores show the shape. They cannot show why one does this, for here everything fits into one process.
 # On GPUs a pipeline is not for speed but for room: data parallelism is faster as long as it fits.
@@ -289,8 +293,9 @@ for off in measures(speed, "bytes_off", schedule="gpipe"):
 # activations of the cut (2,048 images × 512 numbers × 4 bytes) at one rank, and as many gradients at the
 # other. It does not matter how many micro-batches there are, or how many layers lie behind the cut.
 #
-# **Try it** with about as many layers on each stage, 5 and 4:
-# `cluster submit job_speed.sbatch --cuts 5`. Rank 1 waits for rank 0.
+# **Try it** with about as many layers on each stage, 5 and 4. Rank 1 waits for rank 0:
+#
+#     cluster submit job_speed.sbatch --cuts 5
 #
 # ## Why it hangs
 #
@@ -567,10 +572,16 @@ check.check_11_9(seen)
 #   as it fits, copies are simpler and faster.
 #
 # With four ranks, two pipelines of two stages each share the batch, and each stage averages with its
-# like: `cluster submit --ntasks=4 job.sbatch --replicas 2`. Large networks are trained with all three:
-# layers cut within a node, stages from node to node, copies of all that.
+# like:
 #
-# **Hand in**: in a terminal, `lessons submit 11` packs this folder and says what is in it.
+#     cluster submit --ntasks=4 job.sbatch --replicas 2
+#
+# Large networks are trained with all three: layers cut within a node, stages from node to node, copies of
+# all that.
+#
+# **Hand in**: in a terminal, this packs the folder and says what is in it.
+#
+#     lessons submit 11
 #
 # Next: 12 asks how many GPUs are worth it. Further reading: Huang and others, *GPipe*, arXiv:1811.06965;
 # Narayanan and others, *PipeDream*, arXiv:1806.03377, and *Megatron-LM*, arXiv:2104.04473.

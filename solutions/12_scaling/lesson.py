@@ -311,12 +311,16 @@ for name, table in foretelling.TABLES.items():
 # *The same loss of efficiency once more* misses one too, whatever you multiply it by. A line on logarithmic axes ± 25 % passes none, for that is too wide everywhere.
 #
 # `cluster foretell TABLE.csv` takes any table of sizes and times, asks eight laws, adds what laws do not
-# know, and never gives a single number. Write one of the tables into a file, `table.csv`, and try it with
-# `cluster foretell table.csv --at 64`. The file begins like this:
+# know, and never gives a single number. Write one of the tables into a file, `table.csv`, which begins like
+# this:
 #
 #     GPUs,images/s
 #     1,19.4
 #     8,146
+#
+# Then, in a terminal beside it:
+#
+#     cluster foretell table.csv --at 64
 #
 # **Exercise 12.5.** An interval for each table, low and high, in the table's unit. High is at most so many
 # times low as the table says. Intervals can be changed until the truth is shown, and then stay.
@@ -525,8 +529,9 @@ scaling_report.write(
 # - A law is an assumption. Far beyond the data it outweighs the data; write an interval.
 # - Time to accuracy and GPU-hours decide; a speedup alone does not.
 #
-# **Hand in**: in a terminal, `lessons submit 12` packs this folder, report and picture included, and
-# says what is in it.
+# **Hand in**: in a terminal, this packs the folder, report and picture included, and says what is in it.
+#
+#     lessons submit 12
 #
 # Further reading: T. Hoefler, R. Belli, *Scientific benchmarking of parallel computing systems*,
 # SC15; N. Gunther, *A general theory of computational scalability*, arXiv:0808.1431; T. Ben-Nun,

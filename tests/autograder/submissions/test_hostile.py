@@ -142,6 +142,28 @@ def test_a_bomb_costs_nobody_else_in_the_zip_of_a_class(tmp_path, grade):
     assert "class/ada/0.out unpacks to far more" in result.stderr
 
 
+@pytest.mark.parametrize("what", ["its bytes", "its header", "its kind of packing"])
+def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what):
+    packed = tmp_path / "class" / "ada.zip"
+    zip_of(packed, files_of_a_lesson() | {"a_damaged_note.txt": "word " * 400})
+    data = bytearray(packed.read_bytes())
+    with zipfile.ZipFile(packed) as archive:
+        info = archive.getinfo("a_damaged_note.txt")
+    begin = info.header_offset
+    if what == "its bytes":
+        data[begin + 30 + len(info.filename) + 2] ^= 0xFF
+    elif what == "its header":
+        data[begin : begin + 4] = b"none"
+    else:
+        listed = data.rindex(info.filename.encode()) - 46
+        data[listed + 10 : listed + 12] = data[begin + 8 : begin + 10] = (77).to_bytes(2, "little")
+    packed.write_bytes(data)
+    result = grade(tmp_path / "class")
+    assert line_of(result, "ada")[2] == "10/10"
+    page = (result.folder / "students" / "ada.html").read_text()
+    assert "a_damaged_note.txt is damaged in the archive" in page
+
+
 @pytest.mark.parametrize("name", ["eve.zip", "eve.tar.gz", "eve.tar.xz", "eve.tar"])
 @pytest.mark.parametrize(
     "data", [b"", b"PK\x03\x04broken", b"\x1f\x8b\x08broken", os.urandom(3000)]
@@ -222,7 +244,8 @@ def test_a_damaged_archive_gives_what_came_out_before(tmp_path, grade):
     path.write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
     result = grade(tmp_path / "class")
     assert line_of(result, "eve")[2] == "10/10"
-    assert "The archive is damaged" in result.stdout
+    page = (result.folder / "students" / "eve.html").read_text()
+    assert "02_serial/z.txt is damaged in the archive" in page
 
 
 def test_links_pipes_and_folders_without_end(tmp_path, grade):

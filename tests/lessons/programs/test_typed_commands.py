@@ -9,13 +9,14 @@ import sys
 import pytest
 from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
 
-LESSONS = ("00", "01", "02", "03", "04", "05", "06", "07", "08", "09")
+LESSONS = tuple(f"{number:02}" for number in range(13))
 
 SLURM = "Slurm's own: a laptop has no Slurm"
 FULL = "for GPU nodes: hours on two cores"
 NOT_HERE = {
     "sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS": SLURM,
     "seff JOB": SLURM,
+    "sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056": SLURM,
     "nvidia-smi": "there is no GPU",
     "srun --jobid=JOB --overlap nvidia-smi": SLURM,
     "salloc --nodes=1 --ntasks=2 --cpus-per-task=1 --time=01:00:00": SLURM,
@@ -59,6 +60,9 @@ IN_A_SENTENCE = {
     "pip install horovod": "what not to type",
     "apptainer pull course.sif docker://…": "there is no Apptainer here; docs/containers.md",
     "sbatch --array=0-7 job.sbatch": SLURM,
+    "srun --overlap --jobid=… --pty bash": SLURM,
+    "cluster scale --ranks 1,2,4 --repeat 3 job.sbatch": "what the page does not do; docs/scale.md",
+    "cluster foretell TABLE.csv": "typed below, with a table",
 }  # fmt: skip
 PROGRAMS = (
     "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
@@ -68,6 +72,7 @@ PROGRAMS = (
 SMALLER = [
     ("--model ResNet152V2", "--model MobileNet"),
     ("samples 512", "samples 64"),
+    ("job_speed.sbatch --", "job_speed.sbatch --rounds 2 --"),
     ("samples 6400", "samples 640"),
     ("samples 3200", "samples 640"),
     (
@@ -79,7 +84,10 @@ SMALLER = [
 SUBMITTED = {"--epochs 8 --resume": "cluster submit job.sbatch --train-samples 640"}
 ENDLESS = "cluster logs -f"  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
-BEFORE = {"04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin"}
+BEFORE = {
+    "04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin",
+    "12": "printf 'GPUs,images/s\\n1,19.4\\n8,146\\n16,288\\n' > table.csv",
+}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

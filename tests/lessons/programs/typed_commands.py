@@ -10,8 +10,8 @@ from pathlib import Path
 from lessons.edition import gaps
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
-# Indented lines that nobody types: directives of a job file, a log, lines for a job file.
-SHOWN = re.compile(r"#SBATCH |\d+/\d+ \[")
+# Indented lines that nobody types: directives of a job file, a log, lines for a job file, a table.
+SHOWN = re.compile(r"#SBATCH |\d+/\d+ \[|GPUs,images/s$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG=")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ def cells_of(lesson: str) -> list[str]:
 
 # Lines of a program, and what a job has printed.
 QUOTED = re.compile(
-    r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: "
+    r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: |"
+    r"worker 0 has waited|order = coordinator|coordinator\."
 )
 
 
@@ -49,7 +50,7 @@ def commands(lesson: str) -> list[Typed]:
                 for line in lines
                 if not SHOWN.match(line) and not QUOTED.match(line)
             ]
-        filled |= {name.replace("_", ".") for name in re.findall(r"check\.check_(\d_\d+)\(", cell)}
+        filled |= {name.replace("_", ".") for name in re.findall(r"check\.check_(\d+_\d+)\(", cell)}
     return found
 
 
