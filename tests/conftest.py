@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -16,6 +17,9 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # away. Else three trainings on two cores take twice as long (MPI), or three times (PyTorch).
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Many tests have a home of their own; Matplotlib would look for fonts anew in each of them.
+os.environ.setdefault("MPLCONFIGDIR", str(Path(__file__).parents[1] / "build" / "matplotlib"))
 
 # `make test` hands its own flags on; a make that a test starts is a user's, who began none.
 for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR"):

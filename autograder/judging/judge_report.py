@@ -19,6 +19,7 @@ COARSEST = 0.03  # of a value: "1" is no report of 0.6, whatever its rounding
 NO_REPORT = "no report.md was handed in"
 WRITE_IT = "run the notebook's cell that writes report.md after your last job, and hand it in"
 WORD = re.compile(r"[^\W\d_]{2,}")
+NUMBER = re.compile(r"\d")
 
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
@@ -94,6 +95,7 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
     expected = f"{name} with at least {fewest} words" if fewest > 1 else f"{name} is there"
+    expected += " and a number" * (title in asked.numbers)
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
@@ -103,6 +105,9 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
         return Part(name, FAILED, 0, expected, f"no heading `## {title}`", (where,), WRITE_IT)
     if len(words) < fewest:
         found = f"{name} has {len(words)} different words"
+        return Part(name, FAILED, 0, expected, found, (where,), hint)
+    if title in asked.numbers and not NUMBER.search(text):
+        found = f"{name} names no number in digits"
         return Part(name, FAILED, 0, expected, found, (where,), hint)
     for before in asked.parts[: asked.parts.index(title)]:
         if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):

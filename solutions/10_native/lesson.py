@@ -159,10 +159,10 @@ for name, found in runs.items():
 
 # %% [markdown]
 # **What you should see.** As many steps, and the same accuracy up to a few of 10,000 images: sums of
-# floating-point numbers depend on their order. On so light a network two ranks lose: this cell's last epoch
-# took 0.21 s on one rank and 0.37 s on two (two idle cores of an AMD EPYC, no GPU, one thread per process,
-# Gloo). A step of 128 images takes 4 ms on one rank, and on two gradients travel in each. With more work for
-# each message it turns around: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
+# floating-point numbers depend on their order. On so light a network two ranks gain nothing: this cell's last
+# epoch took 0.24 and 0.22 s on one rank, 0.22 and 0.27 s on two (two runs on two idle cores of an AMD EPYC,
+# no GPU, one thread per process, Gloo). A step of 256 images takes 9 ms on one rank, and on two gradients
+# travel in each. With more work for each message it is worth it: with convolutions and 128 images *on each rank* (`--model cnn`), an epoch of
 # 6,400 images went from 8.1–9.7 s on one rank to 4.3–6.5 s on two (two runs of each on that machine, without
 # their first epochs).
 #
@@ -316,9 +316,9 @@ runs |= {f"server, {way[:-7]}": found for way, found in servers.items()}
 
 # %% [markdown]
 # **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
-# schemes, one mathematics (3,200 images, seed 1: loss 0.294393 after two epochs in both). `asynchronous`
-# makes one update from each batch, so with two workers twice as many. Its loss differs each time you run
-# it (0.1593, 0.1594 and 0.1599 in three runs), because chance decides which gradient comes first. Try it, in
+# schemes, one mathematics (loss 0.243692 in both on the machine above). `asynchronous` makes one update from each
+# batch, so with two workers twice as many. Its loss differs each time you run it (0.205 and 0.203 in two
+# runs), because chance decides which gradient comes first. Try it, in
 # a terminal (the cell above would show you the same output again):
 #
 #     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128

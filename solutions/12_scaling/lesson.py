@@ -476,16 +476,16 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
 # reference point for that machine, not a target for yours.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The question needs at least 8 words,
-# the other two parts 15 each, and no two are the same. Different words count, of two letters or more; numbers do not count, though
-# your recommendation should name one.
+# the other two parts 15 each, and no two are the same. Different words count, of two letters or more. Numbers
+# are no words, but your recommendation names one, in digits.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""
 ### BEGIN SOLUTION Exercise 12.8: set question, recommendation, unknown; kind_…, cost_ratio, plugin_1024
 question = """Is it worth asking for two cores instead of one to train the small ResNet on CIFAR-10,
 and does the answer depend on what is kept fixed?"""
-recommendation = """Ask for two ranks if the table's row of epoch scaling shows an efficiency near that
-of silent copies, and for one if it does not: more ranks than cores gain nothing here."""
+recommendation = """Ask for 2 ranks if the table's row of epoch scaling shows an efficiency near that
+of silent copies, and for 1 if it does not: more ranks than cores gain nothing here."""
 unknown = """Two sizes fit every law, so nothing is said of larger sizes. Other machines, GPUs and a
 network between nodes were not measured, and accuracy was compared with one seed only."""
 kind_a, kind_b, kind_c = "strong", "epoch", "weak"

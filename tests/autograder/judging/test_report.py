@@ -12,7 +12,7 @@ from tests.autograder.make_study import study
 ROUNDS = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
 RUBRIC = rubric.load_rubric(rubric.FOLDER / "12.yaml")
 ASKED = {check.id: check.report for check in RUBRIC.checks if check.report}
-WORDS = "We want to know how many ranks are worth their price for this one small network of ours."
+WORDS = "We want to know how many ranks are worth their price for this one small network, 2 or more."
 
 
 def table(kind, runs):
@@ -80,6 +80,12 @@ def test_a_part_that_is_empty_or_gone_loses_its_share(part):
 def test_the_same_word_again_and_again_is_no_sentence():
     text = REPORT.replace(f"## Question\n\nQuestion: {WORDS}", "## Question\n\n" + "faster " * 30)
     assert sum(part.credit for part in judged(text, "report")) == len(PARTS) - 1
+
+
+def test_a_recommendation_names_a_number():
+    text = REPORT.replace(f"Recommendation: {WORDS}", "Ask for many: " + WORDS.replace("2", "two"))
+    [lost] = [part for part in judged(text, "report") if part.credit < 1]
+    assert lost.found == "the report's part “Recommendation” names no number in digits"
 
 
 def test_one_text_is_no_answer_to_two_questions():

@@ -22,7 +22,7 @@ RUBRIC = rubric.load_rubric(FILE)
 EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", RUBRIC)
 SIZES = {"smoke": (1, 2), "full": (1, 2, 4, 8)}
 SAMPLES = {"smoke": 2560, "full": 60000}
-WORDS = "We asked how many ranks this small network is worth on our machine, and why not any more."
+WORDS = "We asked how many ranks this small network is worth on our machine, and why not 4 or more."
 
 
 def seconds(kind, sizes):

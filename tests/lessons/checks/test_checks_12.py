@@ -305,7 +305,7 @@ def test_wrong_costs(function, words):
     assert_advice(failure(check.check_12_7, function), words)
 
 
-WORDS = "these are some words of mine, which say what I found on this machine and why it matters"
+WORDS = "these are some words of mine, which say what I found on these 2 cores and why it matters"
 
 
 def test_three_parts_in_own_words():
@@ -319,6 +319,7 @@ def test_three_parts_in_own_words():
      ((WORDS, WORDS, "much " * 40), "cannot tell"),
      ((" ".join(map(str, range(40))), WORDS, WORDS), "numbers are none"),
      ((WORDS, WORDS.upper(), f"{WORDS} today"), "answers another question"),
+     ((WORDS, WORDS.replace("2", "two"), WORDS), "in digits"),
      ((WORDS, 2, WORDS), "is a text")],
 )  # fmt: skip
 def test_a_part_that_says_nothing(texts, words):

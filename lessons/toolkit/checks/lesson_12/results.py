@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from autograder.judging.judge_report import as_read, different_words
+from autograder.judging.judge_report import NUMBER, as_read, different_words
 from autograder.settings import rubric
 from autograder.wording import counted
 from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, number, shown
@@ -121,6 +121,9 @@ def check_12_8(question: Any, recommendation: Any, unknown: Any) -> str:
             found = f"{counted(words, 'different word')}"
             wanted = f"“{part}” has at least {fewest} different words; numbers are none"
             raise CheckFailed(wanted, found, f"Say {hint}.")
+        if part in report.numbers and not NUMBER.search(text):
+            wanted = f"“{part}” names a number, in digits"
+            raise CheckFailed(wanted, shown(text), f"Say {hint}.")
     told = {as_read(text) for text in texts.values()}
     if len(told) < len(texts):
         advice = "Each answers another question; see the text above."
