@@ -94,8 +94,10 @@ leave_machine() {
     done
 }
 
+# At no moment empty: whoever looks up localhost just then would not find it.
 write_in_place() {
-    local text
+    local text LC_ALL=C
     text=$(cat)
-    printf '%s\n' "$text" >"$1"
+    printf '%s\n' "$text" | dd of="$1" conv=notrunc bs=1M iflag=fullblock status=none
+    truncate -s "$((${#text} + 1))" "$1"
 }
