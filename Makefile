@@ -34,7 +34,7 @@ speed-job:
 	@if [ $$(.venv/bin/python -c 'from autograder.cpus import *; print(len(whole_cores()))') = 1 ]; \
 	then echo "$(ONE_CORE)"; else set -e; \
 	cp -r solutions/07_horovod build/demo/run/07_speed; cd build/demo/run/07_speed; \
-	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch; cd ../../../..; \
+	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch --steps 2; cd ../../../..; \
 	cp -r build/demo/run/07_speed build/demo/submissions/you/07; \
 	.venv/bin/autograder rubric part 07 speed --out build/demo/rubrics; fi
 

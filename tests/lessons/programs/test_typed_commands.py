@@ -72,7 +72,8 @@ PROGRAMS = (
 SMALLER = [
     ("--model ResNet152V2", "--model MobileNet"),
     ("samples 512", "samples 64"),
-    ("job_speed.sbatch --", "job_speed.sbatch --rounds 2 --"),
+    ("job_speed.sbatch --", "job_speed.sbatch --rounds 2 --micro-batches 1 4 --"),
+    ("--replicas 2", "--replicas 2 --train-samples 640 --test-samples 200"),
     ("samples 6400", "samples 640"),
     ("samples 3200", "samples 640"),
     (
