@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.measuring import measure, rounds, study_points
-from autograder.measuring.interval import measured_or_none
+from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.study_table import HEAD, Row, by_kind
 from autograder.records import Run
 from lessons.toolkit import plots
@@ -65,6 +65,23 @@ def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
                 f"{kind} is missing: no job went through it to the end. If yours was cut off, see"
             )
             print("the last lines of 12_study_*.err; submit it again, with more time.")
+
+
+def tell_crowded(runs: Sequence[Run]) -> None:
+    """A line for each study whose silent copies did what nobody alone on a machine can do."""
+    for run in studied(runs):
+        most = measured_or_none(rounds.ceiling, run)
+        if isinstance(most, Measure) and is_crowded(most, rounds.ranks_of(run)):
+            print(
+                f"job {run.job_id}: {rounds.ranks_of(run)} ranks that exchange nothing did "
+                f"{most.value:.2f} times the work of one ({most.low:.2f} to {most.high:.2f})."
+            )
+            print("Something else runs on these cores, and its numbers say little: measure again.")
+
+
+def is_crowded(most: Measure, ranks: int) -> bool:
+    """Copies cannot do more than so many times the work, nor now twice as much as before."""
+    return most.value > 1.1 * ranks or most.high > 2 * most.low
 
 
 def table(kind: str, rows: Sequence[Row]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.distributed.distributed_c10d import _set_pg_timeout
 
 import train
 from ranks import who_am_i
@@ -46,7 +47,10 @@ def keep_stack(rank):
     file = Path(f"stack_of_rank_{rank}.txt")
     try:
         found = subprocess.run(
-            ["py-spy", "dump", "--pid", str(os.getpid())], capture_output=True, text=True
+            ["py-spy", "dump", "--pid", str(os.getpid())],
+            env=os.environ | {"NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
         )
         reason = found.stderr.strip().splitlines()[-1:] if found.returncode else []
     except FileNotFoundError:
@@ -67,7 +71,8 @@ def main():
     rank, size, local_rank = who_am_i()
     if size < 2:
         sys.exit("hang.py needs at least two ranks: one alone waits for nobody.")
-    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
+    Path(f"stack_of_rank_{rank}.txt").unlink(missing_ok=True)  # of an earlier run
+    device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     pause = dist.new_group(backend="gloo")
     torch.manual_seed(args.seed)
     plain = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 2)).to(device)
@@ -77,6 +82,8 @@ def main():
     step = (model, optimizer, nn.CrossEntropyLoss(), *batch)
     for _ in range(3):  # all of them: DDP sorts its gradients in the first steps
         train.train_step(*step)
+    # Only now: on a busy machine the start alone may take longer.
+    _set_pg_timeout(datetime.timedelta(seconds=args.timeout))
     watch = threading.Timer(args.look_after, keep_stack, [rank])
     watch.daemon = True
     watch.start()

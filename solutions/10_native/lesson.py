@@ -168,7 +168,7 @@ for name, found in runs.items():
 #
 # **Try it** with the other launcher, in a terminal; ranks, results and record are the same:
 #
-#     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400
+#     LAUNCHER=torchrun cluster submit job.sbatch --train-samples 6400 --epochs 3 --batch-size 128
 #
 # Until exercise 10.6 is filled, the `.err` file of these jobs says that accumulation could not be measured:
 # the job tries that one, too.
@@ -456,7 +456,9 @@ for name, found in runs.items():
     program = found.header["program"]
     ancestor = serial.with_name(ancestors.get(program, "train.py"))
     lines[name] = changed_lines(ancestor.read_text(), Path(program).read_text())
-print(f"You said that {predict_lines} changes most. Most changed: {max(lines, key=lines.get)}.")
+most = max(lines, key=lines.get)
+said = {"DDP": "ddp", "Lightning": "lightning", "MultiWorker": "multiworker"}.get(most, "ps")
+print(f"You said that {predict_lines} changes most. Most changed: {most}, which is {said}.")
 beside = [
     (name, len(Path(name).read_text().splitlines())) for name in ("ranks.py", "tf_cluster.py")
 ]
@@ -523,9 +525,10 @@ check.check_10_6(no_sync)
 # **at the beginning of each forward pass**, `no_sync` or not.
 #
 # `hang.py` does just that. After 2 seconds each rank writes down where it stands, by `py-spy dump`,
-# which looks into a running process from outside. After 6 seconds, the `timeout` that
-# `init_process_group` was given, the back end gives up. By default it waits for 30 minutes, NCCL for 10.
-# Without a time-out the job's own limit ends it, and all its GPU-hours are gone. This job is meant to fail.
+# which looks into a running process from outside. After 6 seconds, the time-out that the ranks have set
+# once they were under way, the back end gives up. By default it waits for 30 minutes, NCCL for 10; the
+# `timeout` of `init_process_group` is the usual place for another number. Without a time-out the job's own
+# limit ends it, and all its GPU-hours are gone. This job is meant to fail.
 
 # %%
 try:
@@ -535,7 +538,11 @@ except JobError:
 errors = max(Path().glob("10_hang_*.err"), key=lambda file: file.stat().st_mtime)
 print(*[line[:150] for line in errors.read_text().splitlines() if "Error" in line], sep="\n")
 for rank in (0, 1):
-    dump = Path(f"stack_of_rank_{rank}.txt").read_text().split("Thread ")[1]
+    stack = Path(f"stack_of_rank_{rank}.txt")
+    if not stack.exists():
+        print(f"Rank {rank} did not get as far as the hang; see above, and run this cell again.")
+        continue
+    dump = stack.read_text().split("Thread ")[1]
     print(f"\nrank {rank}, innermost call first:", *dump.splitlines()[1:], sep="\n")
 
 # %% [markdown]

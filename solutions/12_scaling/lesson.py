@@ -111,6 +111,7 @@ own_efficiency = tables["epoch"][-1].efficiency.value
 answers.note(own_efficiency=own_efficiency)
 print(f"you said {predict_efficiency:g}, you measured {own_efficiency:.2f}")
 scaling_report.tell_missing(tables)
+scaling_report.tell_crowded(runs)
 plots.scaling_study(runs)
 
 # %% [markdown]
@@ -122,7 +123,8 @@ plots.scaling_study(runs)
 #
 # A difference smaller than these ranges is *not distinguishable*. That is a result, and in your
 # report a full answer. **Efficiency above 1** is no result yet. Look for its reason: a smaller batch that
-# fits into the cache, a baseline on another device, a slow first epoch in the baseline's mean.
+# fits into the cache, a baseline on another device, a slow first epoch in the baseline's mean, or other
+# programs: on a machine that they share, two ranks get two shares of the processors and one rank gets one.
 #
 # Two cores show whether the three kinds do what they say, and what an exchange costs. They cannot
 # show a law: two sizes fit every law.

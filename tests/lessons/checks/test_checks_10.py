@@ -113,7 +113,9 @@ MISTAKES = [
     ("10.6", "    return loss, torch.cat(outputs).detach()\n", "", "`return loss, torch.cat"),
     ("10.6", "torch.cat(outputs).detach()", "outputs[-1]", "one after the other"),
     ("10.6", "loss += share.detach()", "loss = share.detach()", "Add up each part's loss"),
+    ("10.6", "return loss, torch.cat", "return loss.item(), torch.cat", "without .item()"),
     ("10.7", FORWARD, FORWARD.replace("model.module", "model"), "model.module"),
+    ("10.7", ZERO + FORWARD, "pass", "Once each"),
     ("10.7", FORWARD, f"with model.no_sync():\n        {FORWARD.replace('.module', '')}",
      "in no_sync"),
     ("10.7", ZERO + FORWARD, ZERO, "they stay"),
@@ -170,6 +172,14 @@ COUNTS = [
     ),
     (
         lambda old, new: len([line for line in new_lines(old, new) if not line.startswith("++")]),
+        "may begin with ++ too",
+    ),
+    (
+        lambda old, new: sum(
+            line[0] == "+" and not line.startswith("+++ ") and line[1:].strip() != ""
+            for line in diff(old, new)
+            if line != "+++ "
+        ),
         "may begin with ++ too",
     ),
     (lambda old, new: len(written(new) - written(old)), "the new one twice is new once"),

@@ -44,6 +44,7 @@ PLANS = {
     "one": (planned(of=lambda pairs: pairs[0]), "One pair for each size"),
     "first": (planned(of=lambda pairs: pairs[:1]), "One pair for each size"),
     "words": (planned(of=lambda pairs: [("many", n) for _, n in pairs]), "one number"),
+    "rounded": (planned(strong=lambda p, b, n: (round(b / p), n)), "64 / 5 = 12.8"),
     "rounded up": (planned(strong=lambda p, b, n: (-(-b // p), n)), "64 // 3 = 21"),
 }
 
@@ -184,9 +185,9 @@ RANGES = [
     (cut, at, "another σ"),
     (without_sigma_below_0, at, "fit κ anew"),
     (lambda p, g: (amdahl_f(p, g), 0.0), at, "two columns"),
-    (usl, lambda p, g, n: at(p, g, n, free_usl), "of the laws' answers"),
+    (usl, lambda p, g, n: at(p, g, n, free_usl), "and the USL's answers"),
     (usl, lambda p, g, n: at(p, g, n)[::-1], "Low comes first"),
-    (usl, lambda p, g, n: (n / (1 + amdahl_f(p, g) * (n - 1)),) * 2, "largest of the laws"),
+    (usl, lambda p, g, n: (n / (1 + amdahl_f(p, g) * (n - 1)),) * 2, "largest of Amdahl's"),
     (usl, lambda p, g, n: at(p, g, n)[0], "two numbers"),
 ]
 
@@ -257,8 +258,25 @@ TIMES = [
     (lambda t, a, s: time_to(t + 1e-9, a, s), "at least, not above"),
     (lambda t, a, s: time_to(t, a, [1] * 5), "In seconds"),
     (lambda t, a, s: time_to(t, a, s) or sum(s), "Return None"),
+    (lambda t, a, s: first_time(t, a, s), "Look on after 0.81"),
+    (lambda t, a, s: never_lower(t, a, s), "lower than 0.85 and holds"),
     (lambda t, a, s: None, "return"),
 ]
+
+
+def first_time(target, accuracies, seconds):
+    """Whether the first time held, and nothing after it."""
+    for i in range(4):
+        if accuracies[i] >= target:
+            return sum(seconds[: i + 1]) if accuracies[i + 1] >= target else None
+    return None
+
+
+def never_lower(target, accuracies, seconds):
+    for i in range(4):
+        if accuracies[i] >= target and accuracies[i + 1] >= accuracies[i]:
+            return sum(seconds[: i + 1])
+    return None
 
 
 def test_right_time():

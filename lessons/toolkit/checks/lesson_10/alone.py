@@ -106,7 +106,8 @@ def check_10_6(program: Any) -> str:
             "the gradients of the whole batch",
             "others",
             mean_of_means(network, loss_function, x, y)
-            + "Each part's loss is a mean over its images: weigh it by len(xs) / len(x).",
+            + "Each part's loss is a mean over its images: weigh it by its share, "
+            "len(part) / len(x).",
         )
     returned(answer, right_loss.item(), right.detach())
     fewer_than_asked(program)
@@ -149,7 +150,10 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         pair(answer, "loss and outputs", ("loss", "outputs"))
     loss, outputs = answer
-    found = number(loss.item() if isinstance(loss, torch.Tensor) else loss, "the loss")
+    if not isinstance(loss, torch.Tensor):
+        advice = "Return it without .item() or float(): train.py calls loss.detach()."
+        raise CheckFailed("the loss as a tensor", shown(loss), advice)
+    found = number(loss.item(), "the loss")
     if abs(found - right_loss) > 1e-6:
         advice = "Add up each part's loss times its share of the images."
         raise CheckFailed(f"loss {right_loss:.4f}, that of the whole batch", f"{found:.4f}", advice)
@@ -171,7 +175,7 @@ def check_10_7(program: Any) -> str:
     expected = copy.deepcopy(network)
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
-    loss_function(network(x), y).backward()  # gradients of an earlier step are still there
+    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch are still there
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:
         raise CheckFailed(

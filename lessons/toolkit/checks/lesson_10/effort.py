@@ -18,7 +18,7 @@ CASES = [
     (OLD.replace("print(loss)", "if rank == 0:\n    print(loss)"), 2, "a line moved to the right"),
     (OLD.replace("print", "    \nprint"), 0, SPACES),
     (OLD.replace("print", "++count\nprint"), 1, "a line that begins with ++"),
-    ("++a\n++b\n" + OLD, 2, "lines that begin with ++"),
+    ("++a\n++ b\n" + OLD, 2, "lines that begin with ++"),
     (f"{OLD}print(loss)\n", 1, TWICE),
 ]
 COUNT = (

@@ -11,6 +11,8 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 Function = Callable[..., Any]
 
 SIZES = (1, 2, 4, 8, 16)
+LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # what a line through 0 is fitted to
+THREE = "Amdahl's, Gustafson's and the USL's answers"
 
 
 def made(law: Callable[[int], float]) -> list[float]:
@@ -106,7 +108,8 @@ def one_fit(
         right,
         f"{name} of S = {told} on {', '.join(map(str, SIZES))}",
         mistakes,
-        "Least squares of a line through 0: sum(x·y) / sum(x·x), x = p − 1, over all sizes.",
+        "Least squares of a line through 0: sum(x·y) / sum(x·x), with x = p − 1 and y = "
+        f"{LEFT_OVER[name]}, over all sizes.",
     )
 
 
@@ -159,8 +162,6 @@ def check_12_4(usl: Function, at: Function) -> str:
         ends = tuple(of(points, p).value for of in (scaling_laws.lowest, scaling_laws.highest))
         low, high = pair(at(list(SIZES), gains, p), f"at(…, {p})")
         mistakes = {ends[1]: "Low comes first."}
-        compare(
-            low, ends[0], f"low end of at(…, {p})", mistakes, "The smallest of the laws' answers."
-        )
-        compare(high, ends[1], f"high end of at(…, {p})", {}, "The largest of the laws' answers.")
+        compare(low, ends[0], f"low end of at(…, {p})", mistakes, f"The smallest of {THREE}.")
+        compare(high, ends[1], f"high end of at(…, {p})", {}, f"The largest of {THREE}.")
     return "κ stays at 0 where a free fit would go below it; a size beyond the data gets a range."

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from autograder.wording import counted
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number, shown
 
 SIZES = [1, 2, 4, 8]
@@ -41,6 +42,10 @@ def check_12_1(program: Any) -> str:
             "64 // 3 = 21: the rest is left out, a batch of all ranks is never larger than asked."
         )
         raise CheckFailed("plan('strong', [3], 64, 600) = [(21, 600)]", shown(uneven), advice)
+    five = program.plan("strong", [5], 64, 600)
+    if pairs_of(five, "strong", [5]) != [(12, 600)]:
+        advice = "64 / 5 = 12.8: the rest is left out, not rounded, or 5 ranks take 65 images."
+        raise CheckFailed("plan('strong', [5], 64, 600) = [(12, 600)]", shown(five), advice)
     return "Strong: 96, 48, 24, 12 images a rank; epoch: 96 each; weak: 4,800 images for each rank."
 
 
@@ -73,5 +78,5 @@ def wrong(mode: str, size: int, pair: tuple[float, float], right: tuple[int, int
         advice = f"The images are those of all ranks together. {advice}"
     elif mode == "weak" and samples == SAMPLES:
         advice = f"Every rank brings {SAMPLES:,} images: together size times as many. {advice}"
-    expected = f"plan({mode!r}, …) on {size} ranks = {right}"
+    expected = f"plan({mode!r}, …) on {counted(size, 'rank')} = {right}"
     return CheckFailed(expected, shown(tuple(int(v) if v == int(v) else v for v in pair)), advice)

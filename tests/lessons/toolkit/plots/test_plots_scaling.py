@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from pictures import is_png, words
 
+from autograder.measuring.interval import Measure
 from lessons.toolkit import plots, scaling_report
 from tests.autograder.make_study import study
 
@@ -77,6 +78,32 @@ def test_what_was_cut_off_is_said_and_what_counts_is_named(tmp_path, monkeypatch
     assert "weak is missing" in told
     assert "2 tables" in told
     assert "- jobs: 9\n" in (tmp_path / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "crowded"),
+    [
+        (1.9, 1.79, 2.24, False),
+        (1.0, 0.9, 1.1, False),
+        (2.38, 0.2, 15.58, True),
+        (2.3, 2.2, 2.4, True),
+    ],
+)
+def test_copies_that_do_more_than_there_are_of_them_were_not_alone(value, low, high, crowded):
+    assert scaling_report.is_crowded(Measure(value, low, high), 2) == crowded
+
+
+def test_a_study_beside_other_programs_is_said_to_be_worth_little(capsys):
+    scaling_report.tell_crowded(runs())
+    assert capsys.readouterr().out == ""
+    odd = [(SILENT[0] / 8), *SILENT[1:]]
+    scaling_report.tell_crowded(
+        [
+            replace(r, job_id="9")
+            for r in study("weak", [(8.0, 8.2, 9.0)] * 3, sizes=(1, 2, 4), silent=odd)
+        ]
+    )
+    assert "job 9: 4 ranks that exchange nothing did" in capsys.readouterr().out
 
 
 def test_without_a_study_there_is_no_report(tmp_path, monkeypatch):
