@@ -81,6 +81,8 @@ def ring_s(p, size, alpha, rate):
 LOST = [
     (lambda gain, p: 1 / gain - 1 / p, ring_s, "Divide by what is possible"),
     (lambda gain, p: 1 - gain / p, ring_s, "what efficiency lacks"),
+    (lambda gain, p: (1 / gain - 1 / p) / 1 - 1 / p, ring_s, "Brackets around both"),
+    (lambda gain, p: 1 / gain - 1 / p / (1 - 1 / p), ring_s, "Brackets around both"),
     (lambda gain, p: (p - gain) / (p - 1), ring_s, "Gustafson's fraction"),
     (lambda gain, p: None, ring_s, "return"),
     (karp_flatt, lambda p, n, a, b: 2 * (p - 1) * (a + n / b), "a chunk of n/p bytes"),
@@ -228,6 +230,7 @@ def test_intervals_that_are_asked_for():
      # a speedup, seconds, thousands of tokens
      ({"k80_resnet50": (40, 52)}, "Is it in images/s"),
      ({"a100_minutes": (120, 170)}, "Is it in minutes"),
+     ({"a100_minutes": (15, 20)}, "Is it in minutes"),
      ({"llm_tokens": (1100, 1360)}, "Is it in tokens/s")],
 )  # fmt: skip
 def test_intervals_that_cannot_be(change, words):

@@ -12,6 +12,7 @@ Function = Callable[..., Any]
 
 SIZES = (1, 2, 4, 8, 16)
 LEFT_OVER = {"amdahl_f": "p/S − 1", "gustafson_s": "p − S"}  # what a line through 0 is fitted to
+BRACKETS = "Brackets around both differences: (1/S − 1/p) / (1 − 1/p)."
 THREE = "Amdahl's, Gustafson's and the USL's answers"
 
 
@@ -34,6 +35,8 @@ def check_12_2(karp_flatt: Function, ring_s: Function) -> str:
                 1 - gain / p: "That is what efficiency lacks: (1/S − 1/p) / (1 − 1/p).",
                 0.9: "That is the parallel part: 1/S comes first, then 1/p.",
                 -0.1: "1/S − 1/p, in this order.",
+                1 / gain - 2 / p: BRACKETS,
+                1 / gain - 1 / (p - 1): BRACKETS,
             },
             "(1/S − 1/p) / (1 − 1/p).",
         )
