@@ -80,9 +80,15 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         return replace(
             grade, score=None, status="excused", adjustments=(*grade.adjustments, text), look=()
         )
-    text = f"{counted(change.points, 'point')} by the instructor: {change.reason}"
-    lines = (*grade.adjustments, text)
-    return replace(grade, score=change.points, status="graded", late_points=0.0, adjustments=lines)
+    text = by_hand(change)
+    return replace(
+        grade,
+        score=change.points,
+        status="graded",
+        late_points=0.0,
+        adjustments=(*grade.adjustments, text),
+        by_hand=text,
+    )
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
