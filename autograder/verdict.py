@@ -166,3 +166,4 @@ class Grade:
     raw_score: float | None = None  # as measured, before any adjustment
     late_points: float = 0.0  # taken off for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
+    by_hand: str = ""  # why the instructor set the whole lesson's points

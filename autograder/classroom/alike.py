@@ -7,8 +7,9 @@ no program can say. Each mark is looked up in a table, so the work grows with th
 import heapq
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import ne
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT, Marks
 from autograder.records import Where
@@ -44,6 +45,58 @@ Lesson = tuple[str, str]  # a student and a lesson
 Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What those who share a mark have to agree in. Whoever edits one record would else put all
+    honest ones beside it into doubt: where most agree, only who differs from them is told, and
+    records that contradict themselves have no say."""
+
+    value: Callable[[Print], Any]  # of a run
+    differ: Callable[[Any, Any], bool]
+    sound: Owners = field(default_factory=dict)  # a mark -> one of a group -> their first run
+    contradicted: Owners = field(default_factory=dict)
+    judges: dict[str, tuple[Print | None, list[Print]]] = field(default_factory=dict)
+
+    def add(self, mark: str, group: str, print_: Print, sound: bool) -> None:
+        known = self.sound if sound else self.contradicted
+        known.setdefault(mark, {}).setdefault(group, print_)
+
+    def unlike(self, mark: str, print_: Print) -> list[Print]:
+        """Those to be named beside a run: a few, so that a large class costs no more for each."""
+        if mark not in self.judges:
+            self.judges[mark] = self.judges_of(mark)
+        of_most, judges = self.judges[mark]
+        if of_most:
+            return judges if self.unequal(of_most, print_) else []
+        return [one for one in judges if self.unequal(one, print_)]
+
+    def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
+        """One with whom most agree, if there is, and two of these; else the extremes. What more
+        than half agree in is in the middle; who differs from anybody differs from an extreme."""
+        said = self.sound.get(mark) or self.contradicted.get(mark, {})
+        ordered = sorted(said.values(), key=lambda one: (self.value(one), one.student))
+        middle = ordered[(len(ordered) - 1) // 2]
+        agree = [one for one in ordered if not self.unequal(one, middle)]
+        if 2 * len(agree) > len(ordered):
+            return middle, agree[:2]
+        return None, [*ordered[:2], *ordered[-2:]]
+
+    def unequal(self, one: Print, other: Print) -> bool:
+        return self.differ(self.value(one), self.value(other))
+
+
+def settings_of(print_: Print) -> str:
+    return print_.marks.settings
+
+
+def result_of(print_: Print) -> float:
+    return print_.marks.result or 0.0
+
+
+def far(one: float, other: float) -> bool:
+    return abs(one - other) > SAME_RESULT
+
+
 @dataclass(slots=True)
 class Known:
     """All marks of a class, and who has them."""
@@ -52,9 +105,8 @@ class Known:
     accounted: Collection[str]  # jobs that the instructor's accounting holds: one cluster's
     runs: Owners = field(default_factory=dict)  # by fingerprint, launch and seconds
     jobs: Owners = field(default_factory=dict)
-    # Losses -> settings, and parameters -> result: who was the first.
-    losses: Owners = field(default_factory=dict)
-    results: Owners = field(default_factory=dict)
+    losses: Agreement = field(default_factory=lambda: Agreement(settings_of, differ=ne))
+    results: Agreement = field(default_factory=lambda: Agreement(result_of, differ=far))
     first_names: dict[int, list[str]] = field(default_factory=dict)  # of a mark's owners, in order
 
 
@@ -62,12 +114,14 @@ def alike(
     prints: Sequence[tuple[Lesson, Sequence[Print]]],
     accounted: Collection[str] = (),
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
+    contradicted: Collection[Lesson] = (),
 ) -> dict[Lesson, tuple[str, ...]]:
     """(student, lesson) -> sentences on runs that others handed in too; partners are no others."""
     known = Known(max(map(len, partners.values()), default=0), accounted)
-    for (student, _), theirs in prints:
+    for lesson, theirs in prints:
+        group = min([lesson[0], *partners.get(lesson, ())])  # which has one say
         for print_ in theirs:
-            add(known, student, print_)
+            add(known, lesson[0], print_, group, lesson not in contradicted)
     found = {}
     for lesson, theirs in prints:
         mine = {lesson[0], *partners.get(lesson, ())}
@@ -76,16 +130,16 @@ def alike(
     return found
 
 
-def add(known: Known, student: str, print_: Print) -> None:
+def add(known: Known, student: str, print_: Print, group: str, sound: bool) -> None:
     for mark in run_marks(known, print_):
         known.runs.setdefault(mark, {}).setdefault(student, print_)
     for mark in job_marks(known, print_):
         known.jobs.setdefault(mark, {}).setdefault(student, print_)
     mine = print_.marks
     if mine.losses:
-        known.losses.setdefault(mine.losses, {}).setdefault(mine.settings, print_)
+        known.losses.add(mine.losses, group, print_, sound)
     if mine.parameters and mine.result is not None:
-        known.results.setdefault(mine.parameters, {}).setdefault(f"{mine.result:.2f}", print_)
+        known.results.add(mine.parameters, group, print_, sound)
 
 
 def run_marks(_: Known, print_: Print) -> list[str]:
@@ -118,16 +172,16 @@ def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Itera
         return  # what else is alike follows from it
     for print_ in prints:
         marks = print_.marks
-        same = known.losses.get(marks.losses, {}) if marks.losses else {}
-        unlike = [theirs for settings, theirs in same.items() if settings != marks.settings]
+        unlike = known.losses.unlike(marks.losses, print_) if marks.losses else []
         if other := of_another(student, unlike):
             yield (
                 "the losses, to the last digit, are those of a run under unlike settings "
                 f"({print_.place}; {other.student}: {other.place})"
             )
             return
-        results = known.results.get(marks.parameters, {}).values() if marks.parameters else ()
-        if other := of_another(student, [one for one in results if differ(one.marks, marks)]):
+        told = marks.parameters and marks.result is not None
+        unlike = known.results.unlike(marks.parameters, print_) if told else []
+        if other := of_another(student, unlike):
             yield (
                 "the parameters are those of a run with another accuracy "
                 f"({print_.place}; {other.student}: {other.place})"
@@ -138,10 +192,6 @@ def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Itera
 def of_another(student: set[str], prints: Sequence[Print]) -> Print | None:
     """The first of them; a student's own are told with the student's evidence."""
     return next((print_ for print_ in prints if print_.student not in student), None)
-
-
-def differ(one: Marks, other: Marks) -> bool:
-    return abs((one.result or 0.0) - (other.result or 0.0)) > SAME_RESULT
 
 
 def others_with(

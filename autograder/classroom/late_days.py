@@ -80,9 +80,15 @@ def _override_total(grade: Grade, change: Override) -> Grade:
         return replace(
             grade, score=None, status="excused", adjustments=(*grade.adjustments, text), look=()
         )
-    text = f"{counted(change.points, 'point')} by the instructor: {change.reason}"
-    lines = (*grade.adjustments, text)
-    return replace(grade, score=change.points, status="graded", late_points=0.0, adjustments=lines)
+    text = by_hand(change)
+    return replace(
+        grade,
+        score=change.points,
+        status="graded",
+        late_points=0.0,
+        adjustments=(*grade.adjustments, text),
+        by_hand=text,
+    )
 
 
 def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade, int]:
@@ -108,11 +114,16 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
         of_them = f", {free} of them free" if free else ""
         lines.append(f"handed in {counted(late, 'day')} late{of_them}")
         limit = policy.late.latest_days
-        share = 1.0 if limit is not None and late > limit else charged * policy.late.lost_a_day
+        too_late = limit is not None and late > limit
+        share = 1.0 if too_late else charged * policy.late.lost_a_day
         if share > 0:
             lost = round(min(grade.score, share * grade.max_score), 2)
-            less = f"{counted(lost, 'point')} less for {counted(charged, 'late day')}"
-            lines.append(less)
+            less = f"{counted(lost, 'point')} less"
+            lines.append(
+                f"more than {counted(limit or 0, 'day')} late counts nothing: {less}"
+                if too_late
+                else f"{less} for {counted(charged, 'late day')}"
+            )
     score = round(grade.score - lost, 2)
     lines = [*grade.adjustments, *lines]
     return replace(grade, score=score, late_points=lost, adjustments=tuple(lines)), left

@@ -41,7 +41,7 @@ NOTHING = "Nothing found that can be graded"
 def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
     """All lessons that a student handed in, in the order of the lessons."""
     grades = mark_places(student, settings, student.name)
-    if not student.partners:
+    if not any(partner.places for partner, _ in student.partners):
         return grades
     return with_partners(student, settings, grades)
 
@@ -73,6 +73,8 @@ def with_partners(
     mine = {grade.lesson: grade for grade in grades if grade.status != "missing"}
     theirs: dict[str, list[Grade]] = {}
     for partner, lesson in student.partners:
+        if not partner.places:
+            continue
         places = replace(partner, name=student.name, partners=())
         for grade in mark_places(places, settings, partner.name):
             if (

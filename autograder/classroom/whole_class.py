@@ -22,7 +22,8 @@ def with_class_findings(
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
     partners = {(row.student, row.lesson): row.partners for row in rows if row.partners}
-    shared = alike(prints, settings.jobs or {}, partners)
+    contradicted = {(row.student, row.lesson) for row in rows if row.tier == "contradicted"}
+    shared = alike(prints, settings.jobs or {}, partners, contradicted)
     lonely = lonely_toolkits(rows)
     found = []
     for row in rows:

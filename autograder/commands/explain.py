@@ -148,7 +148,8 @@ def show(grade: dict[str, Any]) -> None:
     score = f"{points(grade['score'])} of {points(grade['max_score'])} points"
     say(title, "bold")
     say(f"{score}, {grade['status']}, profile {grade['profile']}")
-    say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
+    if grade["tier_reason"]:  # else nothing was examined
+        say(f"evidence: {grade['tier']}: {grade['tier_reason']}")
     for line in grade["adjustments"]:
         say(f"adjusted: {line} (measured {points(grade['raw_score'])})")
     for check in grade["checks"]:

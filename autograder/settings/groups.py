@@ -68,16 +68,18 @@ def lesson_named(text: str, lessons: Collection[str], where: str) -> str | None:
 
 
 def with_partners(students: Sequence[Student], groups: Groups) -> list[Student]:
-    """Each student with those whose hand-ins count as well; who handed in nothing comes along."""
+    """Each student with all partners, also those without a folder of their own, who come along if
+    a partner has one."""
     there: Mapping[str, Student] = {student.name: student for student in students}
     named = {member for members in groups.members.values() for member in members}
     found = []
     for name in sorted({*there, *named}):
         partners = tuple(
-            (there[other], lesson) for other, lesson in groups.partners(name) if other in there
+            (there.get(other) or Student(other, ()), lesson)
+            for other, lesson in groups.partners(name)
         )
         if name in there:
             found.append(replace(there[name], partners=partners))
-        elif partners:
+        elif any(partner.name in there for partner, _ in partners):
             found.append(Student(name, (), partners=partners))
     return found

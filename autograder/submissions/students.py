@@ -58,7 +58,8 @@ class Student:
     said: Mapping[Path, Said] = field(default_factory=dict)  # by the platform, of some places
     # Places out of a class's archive, and the new folder that it was unpacked to this time.
     unpacked: Mapping[Path, Path] = field(default_factory=dict)
-    # Whose hand-ins count for this one too, and for which lesson alone, if not for all.
+    # Whose hand-ins count for this one too, and for which lesson alone, if not for all; without
+    # places where nothing was handed in by that name.
     partners: "tuple[tuple[Student, str | None], ...]" = ()
 
 

@@ -4,7 +4,7 @@ filtering and opening a line take a few lines of script; nothing is fetched."""
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from autograder.classroom.rows import Row
@@ -72,10 +72,13 @@ def requests_of(
 ) -> list[Request]:
     """All that students ask, those without an answer first; `record_of` a student's page."""
     pages = {row.student: row.page for row in rows if row.page}
+    known = {(row.student, row.lesson): row for row in rows}
     found: list[Request] = []
     for student in sorted({name for name, _ in policy.regrades}):
         page = pages.get(printable(student))
-        found += of_student(student, record_of(page) if page else (), policy)
+        for request in of_student(student, record_of(page) if page else (), policy):
+            row = known.get((printable(student), request.lesson))
+            found.append(replace(request, tier=row.tier, look=row.look) if row else request)
     return sorted(found, key=lambda request: bool(request.answer))
 
 

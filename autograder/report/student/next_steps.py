@@ -57,6 +57,8 @@ def for_student(advice: str) -> bool:
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Of a lesson that could not be graded, what its finding says: all points wait for that."""
+    if grade.by_hand:
+        return  # the instructor has said what the whole lesson is worth
     if grade.status == "graded":
         for check in grade.checks:
             open_points = check.points - check.score >= LEAST

@@ -16,6 +16,8 @@ class Request:
     answer: str  # empty: none yet
     grade: Grade | None = None
     check: Check | None = None
+    tier: str = ""  # with `look`, as the whole class's table has them: not for the student
+    look: tuple[str, ...] = ()
 
     @property
     def says(self) -> str:

@@ -37,6 +37,12 @@ def copied(lines):
     return lines
 
 
+def edited(text):
+    """Another test accuracy, wherever the output says it."""
+    assert text.count("0.9306") > 2
+    return text.replace("0.9306", "0.9906")
+
+
 # The second student's output, and words of what the instructor is told; None: nothing.
 PAIRS = {
     "the same output": (lambda: numpy_job(), "the same run was also handed in"),
@@ -49,7 +55,7 @@ PAIRS = {
     "the same losses with another seed": (
         lambda: changed(honest(numpy_job(77)), "header", seed=5), "under unlike settings"),
     "the same parameters and another accuracy": (
-        lambda: changed(honest(numpy_job(77)), "run_stop", test_accuracy=0.99),
+        lambda: forge.parsed(edited(forge.written(honest(numpy_job(77))))),
         "with another accuracy"),
 }  # fmt: skip
 
@@ -95,6 +101,72 @@ def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
     assert len(found) == count
     assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"][0]
     assert "handed in by s0001, s0002," in found["s0000", "01"][0]
+
+
+def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
+    marks = Marks(losses=losses, settings=settings, parameters=parameters, result=result)
+    return (student, "02"), [Print(student, student, "a.out:1", student, marks)]
+
+
+HONEST = [handed_in(name) for name in ("ada", "ben", "eve")]
+# Beside three honest runs: what others handed in, whose records contradict themselves, groups; who
+# is told.
+UNLIKE = {
+    "one edited accuracy": ([handed_in("abe", result=0.99)], [], {}, ["abe"]),
+    "two kinds of edits": (
+        [handed_in("abe", result=0.99), handed_in("zoe", result=0.5)], [], {}, ["abe", "zoe"]),
+    "as many edited alike": (
+        [handed_in(f"z{n}", result=0.99) for n in range(3)], [], {},
+        ["ada", "ben", "eve", "z0", "z1", "z2"]),
+    "more edited alike, and contradicted": (
+        [handed_in(f"z{n}", result=0.99) for n in range(5)],
+        [(f"z{n}", "02") for n in range(5)], {}, [f"z{n}" for n in range(5)]),
+    "a group has one say": (
+        [handed_in(f"z{n}", result=0.99) for n in range(5)], [],
+        {(f"z{n}", "02"): [f"z{m}" for m in range(5) if m != n] for n in range(5)},
+        [f"z{n}" for n in range(5)]),
+    "on another kind of processor": ([handed_in("abe", result=0.9719)], [], {}, []),
+    "other parameters": ([handed_in("abe", "others", result=0.5)], [], {}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("more", "contradicted", "groups", "told"), UNLIKE.values(), ids=UNLIKE)
+def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradicted, groups, told):
+    found = alike([*HONEST, *more], (), groups, contradicted)
+    assert sorted(student for student, _ in found) == told
+    if "abe" in told:
+        assert "; ada: a.out:1" in found["abe", "02"][0]
+
+
+def test_one_edited_seed_does_not_put_the_class_into_doubt():
+    prints = [handed_in(f"s{n}", parameters="", losses="same") for n in range(4)]
+    edited = handed_in("abe", parameters="", losses="same", settings="another")
+    (told,) = alike([edited, *prints])
+    assert told == ("abe", "02")
+    assert alike([edited, *prints[:1]]).keys() == {("abe", "02"), ("s0", "02")}
+    assert alike([edited, *prints[:1]], contradicted=[("abe", "02")]).keys() == {("abe", "02")}
+
+
+def test_the_work_on_unlike_accuracies_grows_with_the_class():
+    prints = [handed_in(f"s{n:04d}", result=n / 3000) for n in range(3000)]
+    found = alike(prints)
+    assert len(found) == 3000
+
+
+def test_whoever_edits_an_accuracy_is_alone_to_be_looked_at(tmp_path, grade):
+    names = ("ada", "ben", "gina")
+    for number, student in enumerate(names):
+        lines = honest(numpy_job(80 + number), 1 + number / 100, 4000 * number)
+        forge.new_id(lines, f"ab12cd3{number}")
+        text = forge.written(lines)
+        text = edited(text) if student == "gina" else text
+        write_lines(tmp_path / "class" / student / "01" / "01_numpy_1.out", [text])
+    found = grade(tmp_path / "class")
+    table = json.loads((found.folder / "grades.json").read_text())["grades"]
+    looks = {row["student"]: "; ".join(row["look"]) for row in table}
+    words = "the parameters are those of a run with another accuracy"
+    assert [name for name in names if words in looks[name]] == ["gina"]
+    assert [row["tier"] for row in table] == ["self-consistent"] * 2 + ["contradicted"]
 
 
 def test_marks_need_something_that_no_two_runs_share():

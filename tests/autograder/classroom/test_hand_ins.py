@@ -232,6 +232,25 @@ def test_partners_are_no_copies_of_each_other(tmp_path, team):
     assert "handed in by" not in team(below("zoe", FIRST), groups).rows["ada", "01"][-1]
 
 
+@pytest.mark.parametrize("lesson", ["", "1"])
+def test_who_hands_in_for_partners_without_a_folder_is_no_copy_of_them(tmp_path, team, lesson):
+    rows = [f"team 1,{name},{lesson}\n" for name in ("ada", "ben", "kim")]
+    groups = "".join(["group,student,lesson\n", *rows])
+    result = team({**below("ada", SECOND), **below("zoe", FIRST)}, groups)
+    assert {result.rows[name, "01"][0] for name in ("ada", "ben", "kim")} == {"8.2/10"}
+    assert "handed in by" not in "".join(line[-1] for line in result.rows.values())
+    looks = team({**below("ada", SECOND), **below("zoe", SECOND)}, groups).rows
+    assert "handed in by ada, ben, kim (" in looks["zoe", "01"][-1]
+    assert "handed in by zoe (" in looks["ada", "01"][-1]
+
+
+def test_a_group_in_which_nobody_handed_in_is_missing(team):
+    rows = team(below("zoe", FIRST)).rows
+    assert {name: line[1] for (name, _), line in rows.items() if name != "zoe"} == dict.fromkeys(
+        ("ada", "ben", "kim"), "missing"
+    )
+
+
 def test_a_group_for_one_lesson_alone(team):
     groups = "group,student,lesson\nx,ada,6\nx,ben,06\ny,ben,01\ny,zoe,01_learning\n"
     rows = team(below("ada", SECOND), groups).rows

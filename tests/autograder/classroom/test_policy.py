@@ -61,6 +61,22 @@ def test_late_days(graded, handed_in, policy, score, words):
     assert words in found[2]
 
 
+def test_why_too_late_counts_nothing_is_said(graded):
+    rules = DUE + "penalty_a_day: 1%\nfree_days: 3\nlatest_days: 7\n"
+    late = "2026-03-09 20:00:00 UTC"
+    assert graded(late, policy=rules) == (
+        "0.0",
+        "graded",
+        "handed in 8 days late, 3 of them free; "
+        "more than 7 days late counts nothing: 9.67 points less",
+    )
+    on_the_last = graded("2026-03-08 20:00:00 UTC", policy=rules)
+    assert on_the_last[0] == "9.27"
+    assert on_the_last[2].endswith("0.4 points less for 4 late days")
+    longer = "student,lesson,days\nada,02,1\n"
+    assert graded(late, policy=rules, extensions=longer)[0] == "9.27"
+
+
 def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"

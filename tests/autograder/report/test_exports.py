@@ -245,6 +245,28 @@ def test_explain_says_what_is_known_without_a_record(graded, student, code, word
     result = run("explain", student, "2", "--grades", graded)
     assert result.exit_code == code
     assert all(word in result.output for word in words), result.output
+    assert "evidence:" not in result.output
+
+
+@pytest.mark.parametrize(("name", "examined"), [("02.rar", False), ("02_1.out", True)])
+def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
+    tmp_path, name, examined
+):
+    place = tmp_path / "class" / "dan" / "02"
+    if examined:
+        hand_in(place)
+    else:
+        place.mkdir(parents=True)
+        (place / name).write_bytes(b"Rar!")
+    (tmp_path / "overrides.csv").write_text(
+        "student,lesson,check,points,reason\ndan,02,,excused,ill\n"
+    )
+    options = ("--overrides", tmp_path / "overrides.csv", "--out", tmp_path / "grades")
+    run("grade", tmp_path / "class", *options)
+    result = run("explain", "dan", "02", "--grades", tmp_path / "grades")
+    assert "excused by the instructor: ill" in result.output
+    assert ("evidence: self-consistent: the run record agrees" in result.output) == examined
+    assert ("evidence:" in result.output) == examined
 
 
 def test_explain_of_a_folder_without_grades(home, graded):

@@ -1,5 +1,6 @@
 """Regrade requests: seen on the class page beside the evidence, answered by an override."""
 
+import json
 import re
 
 import pytest
@@ -86,6 +87,34 @@ def test_it_is_shown_and_answered(asked, case):
         assert words in own, own
     other = {"ada": "ben", "ben": "ada"}[student]
     assert "Your requests" not in text_of(out / "students" / f"{other}.html")
+
+
+def test_what_the_class_tells_stands_beside_a_request(asked, tmp_path):
+    """ada's and eve's runs are one: that is no part of either record."""
+    hand_in(tmp_path / "class" / "eve" / "02", answers=RIGHT_ANSWERS)
+    out = asked("ada,02,answers,look again\nben,02,,and again\n").folder
+    requests = text_of(out / "index.html").partition("Regrade requests")[2]
+    of_ada, of_ben = requests.split("and again")
+    assert re.search(r"evidence: \S+ .* to look at .*also handed in by eve \(", of_ada)
+    assert "also handed in by" not in of_ben
+    assert "also handed in" not in text_of(out / "students" / "ada.html")
+
+
+def test_the_tier_beside_a_request_is_that_of_the_class(asked, tmp_path):
+    """Of two who handed in one run the accounting confirms neither without an account."""
+    hand_in(tmp_path / "class" / "eve" / "02", answers=RIGHT_ANSWERS)
+    jobs = "".join(
+        f"{number}|al1|COMPLETED|1772445590|1772445700|1|8|cpu=8,node=1|n1\n"
+        for number in (1234, 1235)
+    )
+    sacct = "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n" + jobs
+    out = asked("ada,02,,look again\n", sacct=sacct).folder
+    (found,) = json.loads((out / "records/ada.json").read_text())["grades"]
+    assert found["tier"] == "confirmed"
+    page = text_of(out / "index.html").partition("Regrade requests")[2]
+    assert "evidence: self-consistent" in page
+    assert "accounting agrees" not in page
+    assert "confirmed" not in page.partition("none yet")[0]
 
 
 def test_a_new_request_reaches_a_page_that_was_graded_before(asked):

@@ -57,6 +57,16 @@ def test_what_the_instructor_settled_is_said_with_its_check_and_is_nothing_to_do
         assert "no run can be read" not in text
 
 
+def test_of_a_lesson_that_the_instructor_settled_nothing_is_to_do():
+    other = graded(Check("params", "So many parameters", 2, 0, "failed", "5", "4", try_="count"))
+    grade = changed(graded(LOST), "", 0.5)
+    assert next_steps([graded(LOST), other]) != next_steps([other])
+    assert next_steps([grade, other]) == next_steps([other])
+    assert "What to do next" not in page_of(grade)
+    assert "next" not in summary(grade)
+    assert "0.5 points by the instructor: seen in the log" in page_of(grade)
+
+
 def test_a_hidden_check_stays_hidden_when_it_is_changed():
     grade = changed(graded(LOST, HIDDEN), "secret", 1.0)
     text = page_of(grade)
