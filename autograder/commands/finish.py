@@ -48,6 +48,8 @@ def finish_class(
             names,
             speed_graded(settings.rubrics, settings.profile),
         )
+    elif len(done) > 1:
+        said = ["Nothing is kept of this: --out FOLDER writes pages and tables."]
     if untimed := sum(TIME_UNKNOWN in row.adjustments for row in rows):
         said = [
             *said,

@@ -292,3 +292,11 @@ def test_a_name_that_no_file_can_have_is_a_sentence(tmp_path, monkeypatch, words
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["class"]
+
+
+def test_of_a_class_that_is_graded_without_a_folder_it_is_said_that_nothing_is_kept(tmp_path):
+    for name in ("ada", "ben"):
+        hand_in(tmp_path / "class" / name / "02")
+    done = CliRunner().invoke(main, ["grade", str(tmp_path / "class"), "--profile", "smoke"])
+    assert "Nothing is kept of this: --out FOLDER writes pages and tables." in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"class"}
