@@ -142,8 +142,8 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
     if problem:
         path.unlink()
         odd(f"{shortened(name, 80)} {problem}", WHOLE if problem == BROKEN else WORTH)
-    elif changed > 0:
-        os.utime(path, (changed, changed))  # of several hand-ins the last may count
+    else:  # of several hand-ins the last may count, and that is not the one unpacked last
+        os.utime(path, (max(changed, 0), max(changed, 0)))
     return written
 
 

@@ -41,6 +41,7 @@ class Origin(NamedTuple):
 
     place: Path  # of the student's
     said: Said  # of the place
+    packed_at: float = 0.0  # time of the archive that it lay in, which a copy of it may not keep
 
 
 NOWHERE = Origin(Path(), Said())
@@ -219,7 +220,10 @@ def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | No
     )
     if findings:
         collected.folder(lesson).findings += findings
+    outside = collected.origin
+    collected.origin = outside._replace(packed_at=archive.lstat().st_mtime)
     walk(collected, target, name, lesson, unpacked=True)
+    collected.origin = outside
 
 
 def unread_answers(name: PurePath) -> Finding:
