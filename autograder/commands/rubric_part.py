@@ -1,5 +1,6 @@
 """`autograder rubric part`: some checks of a lesson as a rubric of their own."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,23 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
     if smoke != full:
         text = f"these checks are worth {smoke:g} points in smoke and {full:g} in full"
         raise SettingsError(f"{path}: {text}: add the one that belongs to the other profile")
+    refuse_another(out / path.name, kept)
     answers = {key: value for key, value in expected.items() if key in kept.get("answers", {})}
     write(out / path.name, kept)
     write(out / "expected" / path.name, answers)
-    counted_checks = counted(len(kept["checks"]), "check")
-    click.echo(f"{out / path.name}: {smoke:g} points, {counted_checks}")
+    released = rubrics / "released" / f"{path.stem}.json"
+    if released.is_file():  # else `grade --rubrics OUT` would not compare programs
+        (out / "released").mkdir(exist_ok=True)
+        shutil.copyfile(released, out / "released" / released.name)
+    holds = f"{counted(smoke, 'point')}, {counted(len(kept['checks']), 'check')}"
+    click.echo(f"{out / path.name}: {holds}")
+
+
+def refuse_another(path: Path, data: dict[str, Any]) -> None:
+    """A rubric that somebody has worked on is not overwritten."""
+    if path.is_file() and yaml.safe_load(path.read_text(encoding="utf-8")) != data:
+        text = f"{path} is there already and is another one: delete it, or name another --out"
+        raise SettingsError(text)
 
 
 def part(data: dict[str, Any], checks: tuple[str, ...] | list[str]) -> dict[str, Any]:

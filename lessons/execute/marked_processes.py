@@ -31,7 +31,15 @@ def marked(mark: str, parents: Iterable[int] = ()) -> list[psutil.Process]:
         except psutil.Error:
             continue
     found.pop(os.getpid(), None)
-    return [p for p in found.values() if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    return [process for process in found.values() if lives(process)]
+
+
+def lives(process: psutil.Process) -> bool:
+    """It may end while it is asked."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 def stop_marked(mark: str, parents: Iterable[int] = ()) -> list[str]:

@@ -13,7 +13,7 @@ from lessons.edition.gaps import SourceError
 from lessons.folders import choose_lessons, made_by_hand
 
 # Seconds for one cell and for one lesson. A lesson is meant to take 60 s in `smoke`.
-LIMITS = {"smoke": (180, 600), "full": (3600, 4 * 3600)}
+LIMITS = {"smoke": (600, 1800), "full": (3600, 4 * 3600)}
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,27 @@ def test_some_checks_are_worth_their_points(tmp_path):
     assert {check.id for check in found.checks} == {"speed", "answers"}
     assert found.points == worth["speed"] + worth["answers"]
     assert found.answers == whole.answers
-    assert part("07", "speed", "--out", tmp_path).exit_code == 0
-    assert load_rubric(tmp_path / "07.yaml").answers == {}
-    assert not yaml.safe_load((tmp_path / "expected" / "07.yaml").read_text())
+    less = tmp_path / "less"
+    assert part("07", "speed", "--out", less).exit_code == 0
+    assert load_rubric(less / "07.yaml").answers == {}
+    assert not yaml.safe_load((less / "expected" / "07.yaml").read_text())
+
+
+def test_programs_are_compared_with_those_of_the_whole_rubric(tmp_path):
+    assert part("02", "--out", tmp_path).exit_code == 0
+    released = "released/02.json"
+    assert (tmp_path / released).read_bytes() == (FOLDER / released).read_bytes()
+
+
+def test_a_rubric_that_somebody_has_changed_stays(tmp_path):
+    assert part("07", "speed", "--out", tmp_path).output.endswith(" points, 1 check\n")
+    assert part("07", "speed", "--out", tmp_path).exit_code == 0  # the same once more
+    mine = (tmp_path / "07.yaml").read_text().replace("points: 3", "points: 5")
+    (tmp_path / "07.yaml").write_text(mine)
+    again = part("07", "speed", "--out", tmp_path)
+    assert again.exit_code == 2
+    assert "is there already and is another one: delete it" in again.output
+    assert (tmp_path / "07.yaml").read_text() == mine
 
 
 @pytest.mark.parametrize(

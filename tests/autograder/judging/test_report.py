@@ -12,7 +12,9 @@ from tests.autograder.make_study import study
 ROUNDS = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
 RUBRIC = rubric.load_rubric(rubric.FOLDER / "12.yaml")
 ASKED = {check.id: check.report for check in RUBRIC.checks if check.report}
-WORDS = "We want to know how many ranks are worth their price for this one small network, 2 or more."
+WORDS = (
+    "We want to know how many ranks are worth their price for this one small network, 2 or more."
+)
 
 
 def table(kind, runs):

@@ -272,6 +272,15 @@ def test_a_class_is_no_reference(tmp_path):
     assert not (tmp_path / "site.yaml").exists()
 
 
+@pytest.mark.parametrize("ben", ["Ben Cook_1234568_assignsubmission_file_", "ben"])
+def test_a_platforms_class_is_no_reference(tmp_path, ben):
+    for name in ("Ada Lovelace_1234567_assignsubmission_file_", ben):
+        hand_in(tmp_path / "class" / name / "02")
+    result = run("calibrate", tmp_path / "class", "--out", tmp_path / "site.yaml")
+    assert result.exit_code == 2
+    assert "looks like a class, with Ada Lovelace, " in result.stderr
+
+
 @pytest.mark.parametrize("folder", ["02", "runs"])
 def test_outputs_in_no_lessons_folder_say_their_lesson(tmp_path, folder):
     write_lines(tmp_path / "runs" / folder / "a.out", make_record())
