@@ -29,7 +29,7 @@ from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.programs import is_program
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.submissions.students import Student
-from autograder.verdict import Finding
+from autograder.verdict import LEFT_OUT, PACKED, Finding
 
 MAX_ENTRIES = 10_000
 MAX_DEPTH = 8
@@ -87,10 +87,11 @@ class Collected:
         if len(findings) < MOST_FINDINGS:
             findings.append(finding)
 
-    def odd(self, lesson: str | None, name: PurePath, what: str, try_: str) -> None:
-        where = (Where(shortened(name), 0),)
-        title, expected = "Something in the submission was left out", "outputs and answers.txt"
-        self.note(lesson, Finding("collect", title, expected, what, where, try_, look=True))
+    def odd(
+        self, lesson: str | None, name: PurePath, what: str, try_: str, kind: str = "collect"
+    ) -> None:
+        where, expected = (Where(shortened(name), 0),), "outputs and answers.txt"
+        self.note(lesson, Finding(kind, LEFT_OUT, expected, what, where, try_, look=True))
 
 
 @contextmanager
@@ -172,8 +173,11 @@ def take(
     called = name.name  # by the student; a platform may have put something before it
     if archives.is_archive(called):
         if unpacked:
-            what = "an archive in an archive, which is not opened"
-            collected.odd(lesson, name, what, "unpack it, and pack only once")
+            inner = shortened(called, 80)
+            outer = shortened(next(filter(is_package, reversed(name.parts[:-1])), ""), 80)
+            what = f"{outer} holds another archive, {inner}, which is not opened"
+            try_ = f"`{inner}` lies packed in {outer}: unpack it, and pack only once"
+            collected.odd(lesson, name, what, try_, PACKED)
         else:
             unpack(collected, path, name, lesson)
     elif archives.is_not_read(called):

@@ -148,7 +148,10 @@ def test_several_folders_for_one_lesson(tmp_path, grade):
     assert found[0] == "9.67/10"
     assert found[-1] == "Answers in two places differ, so these do not count"
     page = page_of(result, "ada")
-    assert "two values of predict_accuracy<" in page
+    given = f"predict_accuracy = 0.5 and {RIGHT_ANSWERS['predict_accuracy']}"
+    assert page.count(f"two answers.txt give {given}<") == 2  # of the check and beside it
+    assert "no answer" not in page
+    assert "keep one of these" in page.lower()
     assert "Several folders were taken as one lesson" in page
     assert "02_serial, 02_serial_v2<" in page
     for folder in ("02_serial", "02_serial_v2"):
