@@ -238,8 +238,11 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
 
 def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
-    something could not be opened, that is all that there is to say."""
-    rubric = settings.rubrics.get(folder.lesson or "")
+    something could not be opened, that is all that there is to say. Which lesson was meant, the
+    name of a folder or an archive may say."""
+    named = folder.named & settings.rubrics.keys()
+    lesson = folder.lesson or (min(named) if len(named) == 1 else NO_LESSON)
+    rubric = settings.rubrics.get(lesson)
     finding = Finding(
         "collect",
         NOTHING,
@@ -253,7 +256,7 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     findings = tuple(folder.findings) or (finding,)
     return Grade(
         student=student,
-        lesson=shortened(folder.lesson or NO_LESSON),
+        lesson=shortened(lesson),
         title=rubric.title if rubric else "",
         profile=settings.profile,
         status="missing",

@@ -62,6 +62,7 @@ class Folder:
     stamps: dict[Path, PurePath] = field(default_factory=dict)  # these files, and their names
     findings: list[Finding] = field(default_factory=list)
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    named: frozenset[str] = frozenset()  # lessons that folders and archives without work are named
     origins: dict[Path, Origin] = field(default_factory=dict)  # of outputs, answers, reports, times
 
 
@@ -76,6 +77,9 @@ class Collected:
     of_programs: dict[Path, Origin] = field(default_factory=dict)
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    named: set[str] = field(
+        default_factory=set
+    )  # lessons that folders and archives are named after
     origin: Origin = NOWHERE  # of what is taken now
 
     def folder(self, lesson: str | None) -> Folder:
@@ -102,6 +106,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         for place in student.places:
             said = student.said.get(place, Said())
             collected.origin = Origin(place, said)
+            collected.named |= {said.lesson} if said.lesson else set()
             try:
                 if place.is_dir():
                     walk(collected, place, PurePath(said.label), None)
@@ -110,7 +115,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
             except OSError as error:
                 collected.note(None, unreadable(shortened(place.name), why(error)))
         folders = [collected.folders[key] for key in sorted(collected.folders, key=str)]
-        folders = folders or [Folder(student.lesson)]
+        folders = folders or [Folder(student.lesson, named=frozenset(collected.named))]
         for folder in folders:
             folder.others = collected.others
             loose = collected.programs.get(None, {}) if len(folders) == 1 else {}
@@ -136,6 +141,7 @@ def walk(
                 collected.odd(lesson, inner, what, "hand in the file itself")
             elif entry.is_dir(follow_symlinks=False):
                 below = lesson or lesson_of(entry.name)
+                collected.named |= {below} if below else set()
                 walk(collected, Path(entry.path), inner, below, unpacked)
             elif not entry.is_file(follow_symlinks=False):
                 collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
@@ -212,6 +218,7 @@ def keep(
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
     lesson = lesson or lesson_of(archives.stem(name.name))
+    collected.named |= {lesson} if lesson else set()
     findings = archives.unpack(
         archive,
         shortened(name),

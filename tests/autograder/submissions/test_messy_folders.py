@@ -69,7 +69,7 @@ def test_files_that_are_not_taken_are_named(tmp_path, grade):
     for name in ("train.py", "lesson.ipynb", ".DS_Store"):
         write_lines(tmp_path / "class" / "ben" / "02" / name, ["x"])
     result = grade(tmp_path / "class")
-    assert rows(result)["ben", "–"][1] == "missing"
+    assert rows(result)["ben", "02"][1] == "missing"  # so the folder is called
     page = page_of(result, "ben")
     assert "no file of these kinds, only 02/lesson.ipynb, 02/train.py" in page
     (tmp_path / "class" / "ben" / "02" / "timestamp.txt").write_text("2026-03-01 20:00:00 UTC")
