@@ -9,6 +9,11 @@ BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit
 NOT_MEASURED = "not measured"
 GRADER_ERROR = "grader error"
 
+# Titles of what says little without what was found.
+PACKED_OUT = "The archive holds something that was left out"
+LEFT_OUT = "Something in the submission was left out"
+PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
+
 NO_LESSON = "–"  # where a student stands who handed in nothing
 
 # Evidence is a tier, not a verdict; worst first.
@@ -19,7 +24,7 @@ TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduc
 class Finding:
     """Something a person should know: what was expected, what was found, where, what to try."""
 
-    kind: str  # collect, read, run, size, evidence, answers, grader
+    kind: str  # collect, packed, read, run, size, evidence, answers, grader
     title: str
     expected: str = ""
     found: str = ""

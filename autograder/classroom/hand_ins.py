@@ -2,8 +2,8 @@
 
 A hand-in is a place of the student's (a download, a folder of JupyterHub's exchange) and in it a
 package or a folder named after the lesson. With `--latest` the last one counts, by the time that
-the platform noted, else by when its files were last changed. Without it all of them count, and so
-the time of the last place.
+the platform noted, else by when its files were last changed (same_time.py, where these are equal).
+Without it all of them count, and so the time of the last place.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +11,7 @@ from datetime import UTC
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
+from autograder.classroom.same_time import the_last
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.policy import handed_in_at
@@ -166,9 +167,8 @@ def keep_last(folder: Folder, part: Part) -> list[str]:
     if len(apart) < 2:
         return []
     times = {unit: time_of(folder, unit, paths, part) for unit, paths in apart.items()}
-    if any(time is None for time in times.values()):
-        times = {unit: changed(paths) for unit, paths in apart.items()}
-    last = max(apart, key=lambda unit: (times[unit] or 0.0, unit.shown, unit))
+    last, doubt = the_last(folder, apart, times)
+    folder.findings += doubt
     dropped = [unit for unit in apart if unit != last]
     for unit in dropped:
         for path in apart[unit]:
@@ -186,7 +186,7 @@ def holds_work(folder: Folder, paths: Iterable[Path]) -> bool:
 
 
 def hand_in_of(folder: Folder, path: Path, name: str) -> HandedIn:
-    place, said = folder.origins.get(path, NOWHERE)
+    place, said, _ = folder.origins.get(path, NOWHERE)
     top = "" if said.called else top_of(PurePath(name))
     return HandedIn(said.lies_in or place.parent.name, said.label, top)
 
@@ -215,7 +215,3 @@ def time_of(folder: Folder, unit: HandedIn, paths: Iterable[Path], part: Part) -
 def as_seconds(text: str | None) -> float | None:
     moment = handed_in_at(text)
     return moment.astimezone(UTC).timestamp() if moment else None
-
-
-def changed(paths: Iterable[Path]) -> float:
-    return max((path.lstat().st_mtime for path in paths), default=0.0)

@@ -12,7 +12,7 @@ from autograder.classroom.runs_again import runs_again
 from autograder.evidence import examine, programs
 from autograder.evidence.copies import marks
 from autograder.judging import judge
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
@@ -29,13 +29,17 @@ from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
+    LEFT_OUT,
     NO_LESSON,
     NOT_MEASURED,
+    PACKED,
+    PACKED_OUT,
     Finding,
     Grade,
 )
 
 NOTHING = "Nothing found that can be graded"
+SHORT = 100  # characters of what stands in the class's table in place of a title
 
 
 def mark_student(student: Student, settings: ClassSettings) -> list[Grade]:
@@ -166,6 +170,9 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         expected=settings.expected.get(lesson, {}),
         references=settings.references.get(lesson, {}),
         unread=unread,
+        unseen=[
+            Unseen(one.where[0].file, one.found, one.try_) for one in findings if one.kind == PACKED
+        ],
         other_ids=every_id,
     )
     judged = judge.judge(hand_in)
@@ -227,14 +234,17 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         score=None,
         max_score=0,
         findings=(*folder.findings, finding),
-        look=(*(f.title for f in folder.findings if f.look), finding.title),
+        look=(*to_look_at(folder.findings), finding.title),
     )
 
 
 def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     """An empty place is no zero yet: a file may have been forgotten, or be of another kind. Where
-    something could not be opened, that is all that there is to say."""
-    rubric = settings.rubrics.get(folder.lesson or "")
+    something could not be opened, that is all that there is to say. Which lesson was meant, the
+    name of a folder or an archive may say."""
+    named = folder.named & settings.rubrics.keys()
+    lesson = folder.lesson or (min(named) if len(named) == 1 else NO_LESSON)
+    rubric = settings.rubrics.get(lesson)
     finding = Finding(
         "collect",
         NOTHING,
@@ -248,22 +258,36 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     findings = tuple(folder.findings) or (finding,)
     return Grade(
         student=student,
-        lesson=shortened(folder.lesson or NO_LESSON),
+        lesson=shortened(lesson),
         title=rubric.title if rubric else "",
         profile=settings.profile,
         status="missing",
         score=None,
         max_score=rubric.points if rubric else 0,
         findings=findings,
-        look=tuple(dict.fromkeys(f.title for f in findings if f.look)),
+        look=to_look_at(findings),
     )
 
 
 def reasons_to_look(grade: Grade) -> tuple[str, ...]:
-    reasons = [f.title for f in grade.findings if f.look]
+    reasons = [*to_look_at(grade.findings)]
     reasons += [
         f"{check.id} is {check.status}"
         for check in grade.checks
         if check.status in (BORDERLINE, NOT_MEASURED, GRADER_ERROR)
     ]
     return tuple(dict.fromkeys(reasons))
+
+
+def to_look_at(findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Titles; of what was left out what it is, the first for all."""
+    left_out = [one for one in findings if one.look and one.title in (LEFT_OUT, PACKED_OUT)]
+    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+    reasons = {
+        f"Left out: {left_out[0].found}{more}"
+        if one in left_out and len(left_out[0].found) <= SHORT
+        else one.title: None
+        for one in findings
+        if one.look
+    }
+    return tuple(reasons)

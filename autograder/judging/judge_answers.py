@@ -1,6 +1,7 @@
 """Answers against constants and against what the student's own runs say."""
 
 import difflib
+from pathlib import PurePath
 
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
@@ -12,6 +13,7 @@ from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Question, tolerance
 from autograder.submissions import foretold
 from autograder.submissions.answers import WrittenAnswer, as_answer, as_word, speaking_of
+from autograder.submissions.file_kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import shown
 
@@ -51,6 +53,11 @@ def misspelt_as(hand_in: HandIn, key: str) -> str | None:
 def judge_answer(hand_in: HandIn, key: str) -> Part:
     question = hand_in.rubric.answers[key]
     answer = hand_in.answers.get(key)
+    if answer is not None and answer.differs:
+        where = (answer.where,)
+        return Part(
+            key, FAILED, 0, f"{key}: one answer", answer.differs, where, "keep one of these"
+        )
     if answer is None or not answer.text:
         return _no_answer(hand_in, key, question)
     if question.kind == "prediction":
@@ -107,10 +114,17 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         where = (Where(hand_in.answers_file, 0),) if hand_in.answers_file else ()
         hint = "write a line `id = value` for each into answers.txt"
     found = "no answer" if hand_in.answers_file else "no answers.txt was handed in"
+    unseen = [one for one in hand_in.unseen if may_be_answers(PurePath(one.file).name)]
+    if unseen and not hand_in.answers_file:
+        found, hint = f"no answers.txt that can be read: {unseen[0].found}", unseen[0].do
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
         where = (lines[0].where,)
     return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
+
+
+def may_be_answers(name: str) -> bool:
+    return is_answers(name) or is_package(name)
 
 
 def _of_own_run(

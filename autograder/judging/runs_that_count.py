@@ -16,6 +16,7 @@ from autograder.reading.outcome import ECHO, RAISED
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric
+from autograder.submissions.file_kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
 WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
@@ -93,7 +94,8 @@ def latest_as_asked(hand_in: HandIn, name: str) -> Run:
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     """None was handed in; or the job ended before its program began to record, as where workers
     wait for each other in vain (its output tells the job by its file's name alone); or it is a copy
-    of a window: who made it did submit the job, and has its file."""
+    of a window: who made it did submit the job, and has its file; or an archive may hold it that
+    could not be looked into."""
     ended = [
         run
         for run in hand_in.runs
@@ -104,8 +106,13 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, absent=True)
+    hint = "submit the job and hand in its output"
+    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.file).name)]
+    if not ended and unseen:
+        reason = f"no run of `{name}` was handed in that can be read: {unseen[0].found}"
+        hint = f"{unseen[0].do}; if this run is not in it, {hint}"
+        return NotMeasured(reason, hint, absent=True)
     if not ended:
-        hint = "submit the job and hand in its output"
         return NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
     run = max(ended, key=by_time)
     cause = cause_of(run)

@@ -42,6 +42,7 @@ class WrittenAnswer:
 
     text: str
     where: Where
+    differs: str = ""  # what several files answer, of which none counts; the text is empty then
 
 
 def read_answers(

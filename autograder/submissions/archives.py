@@ -20,7 +20,7 @@ from typing import BinaryIO
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.regular_files import open_regular
-from autograder.verdict import Finding
+from autograder.verdict import PACKED, PACKED_OUT, Finding
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 NOT_READ = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
@@ -34,12 +34,13 @@ MOST_FINDINGS = 20
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
 BROKEN = "is damaged in the archive"
+AGAIN = "pack the lesson's folder again with its outputs and answers.txt only"
 WHOLE = "files that can be unpacked"
 WORTH = f"at most {MAX_RATIO} times the packed size, and not too much in all"
 
 Member = tuple[str, int, float, BinaryIO]  # path, compressed size or 0, time or 0, content
 Wanted = Callable[[PurePosixPath], bool]
-Odd = Callable[..., None]  # found, expected, title: of something that was left out
+Odd = Callable[..., None]  # what was found, left out and why, as unpack() has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +98,20 @@ def unpack(
     def odd(
         found: str,
         expected: str = "regular files with relative names",
-        title: str = "The archive holds something that was left out",
+        title: str = PACKED_OUT,
+        damaged: str = "",
+        cut: bool = False,
     ) -> None:
-        if len(findings) < MOST_FINDINGS:
-            where = (Where(shown_as, 0),)
-            try_ = "pack the lesson's folder again with its outputs and answers.txt only"
-            findings.append(Finding("collect", title, expected, found, where, try_, look=True))
+        if len(findings) >= MOST_FINDINGS:
+            return
+        kind, where, try_ = "collect", (Where(shown_as, 0),), AGAIN
+        if damaged:
+            kind, where = PACKED, (Where(f"{shown_as}/{shortened(damaged, 80)}", 0),)
+            file, packed = PurePosixPath(damaged).name, PurePosixPath(shown_as).name
+            try_ = f"`{shortened(file, 80)}` is damaged in {packed}: pack again, and hand that in"
+        if cut:
+            kind, try_ = PACKED, f"`{PurePosixPath(shown_as).name}`: upload it again"
+        findings.append(Finding(kind, title, expected, found, where, try_, look=True))
 
     total = 0
     try:
@@ -114,8 +123,12 @@ def unpack(
                 break
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
         title = "The archive cannot be opened" if not total else "The archive is damaged"
-        found = getattr(error, "strerror", "") or str(error) or "its end is missing"
-        odd(shortened(found, 120), "a zip or tar that can be read to its end", title)
+        found = getattr(error, "strerror", "")
+        if cut := not found:  # else it is the file system's, and no fault of the archive
+            kind = "zip" if archive.name.lower().endswith(".zip") else "tar"
+            found = "cut off, or damaged" if total else f"cut off, or no {kind} at all"
+        expected = "a zip or tar that can be read to its end"
+        odd(shortened(found, 120), expected, title, cut=cut)
     return findings
 
 
@@ -141,9 +154,11 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
         return 0
     if problem:
         path.unlink()
-        odd(f"{shortened(name, 80)} {problem}", WHOLE if problem == BROKEN else WORTH)
-    elif changed > 0:
-        os.utime(path, (changed, changed))  # of several hand-ins the last may count
+        broken = problem == BROKEN
+        expected, damaged = (WHOLE, name) if broken else (WORTH, "")
+        odd(f"{shortened(name, 80)} {problem}", expected, damaged=damaged)
+    else:  # of several hand-ins the last may count, and that is not the one unpacked last
+        os.utime(path, (max(changed, 0), max(changed, 0)))
     return written
 
 
@@ -220,7 +235,7 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
                 try:
                     content = opened.open(info)
                 except DAMAGED:
-                    odd(f"{shortened(name, 80)} {BROKEN}", WHOLE)
+                    odd(f"{shortened(name, 80)} {BROKEN}", WHOLE, damaged=name)
                     continue
                 with content:
                     yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]

@@ -29,7 +29,7 @@ from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.programs import is_program
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.submissions.students import Student
-from autograder.verdict import Finding
+from autograder.verdict import LEFT_OUT, PACKED, Finding
 
 MAX_ENTRIES = 10_000
 MAX_DEPTH = 8
@@ -41,6 +41,7 @@ class Origin(NamedTuple):
 
     place: Path  # of the student's
     said: Said  # of the place
+    packed_at: float = 0.0  # time of the archive that it lay in, which a copy of it may not keep
 
 
 NOWHERE = Origin(Path(), Said())
@@ -61,6 +62,7 @@ class Folder:
     stamps: dict[Path, PurePath] = field(default_factory=dict)  # these files, and their names
     findings: list[Finding] = field(default_factory=list)
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    named: frozenset[str] = frozenset()  # lessons that folders and archives without work are named
     origins: dict[Path, Origin] = field(default_factory=dict)  # of outputs, answers, reports, times
 
 
@@ -75,6 +77,9 @@ class Collected:
     of_programs: dict[Path, Origin] = field(default_factory=dict)
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
+    named: set[str] = field(
+        default_factory=set
+    )  # lessons that folders and archives are named after
     origin: Origin = NOWHERE  # of what is taken now
 
     def folder(self, lesson: str | None) -> Folder:
@@ -86,10 +91,11 @@ class Collected:
         if len(findings) < MOST_FINDINGS:
             findings.append(finding)
 
-    def odd(self, lesson: str | None, name: PurePath, what: str, try_: str) -> None:
-        where = (Where(shortened(name), 0),)
-        title, expected = "Something in the submission was left out", "outputs and answers.txt"
-        self.note(lesson, Finding("collect", title, expected, what, where, try_, look=True))
+    def odd(
+        self, lesson: str | None, name: PurePath, what: str, try_: str, kind: str = "collect"
+    ) -> None:
+        where, expected = (Where(shortened(name), 0),), "outputs and answers.txt"
+        self.note(lesson, Finding(kind, LEFT_OUT, expected, what, where, try_, look=True))
 
 
 @contextmanager
@@ -100,6 +106,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         for place in student.places:
             said = student.said.get(place, Said())
             collected.origin = Origin(place, said)
+            collected.named |= {said.lesson} if said.lesson else set()
             try:
                 if place.is_dir():
                     walk(collected, place, PurePath(said.label), None)
@@ -108,7 +115,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
             except OSError as error:
                 collected.note(None, unreadable(shortened(place.name), why(error)))
         folders = [collected.folders[key] for key in sorted(collected.folders, key=str)]
-        folders = folders or [Folder(student.lesson)]
+        folders = folders or [Folder(student.lesson, named=frozenset(collected.named))]
         for folder in folders:
             folder.others = collected.others
             loose = collected.programs.get(None, {}) if len(folders) == 1 else {}
@@ -134,6 +141,7 @@ def walk(
                 collected.odd(lesson, inner, what, "hand in the file itself")
             elif entry.is_dir(follow_symlinks=False):
                 below = lesson or lesson_of(entry.name)
+                collected.named |= {below} if below else set()
                 walk(collected, Path(entry.path), inner, below, unpacked)
             elif not entry.is_file(follow_symlinks=False):
                 collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
@@ -171,8 +179,11 @@ def take(
     called = name.name  # by the student; a platform may have put something before it
     if archives.is_archive(called):
         if unpacked:
-            what = "an archive in an archive, which is not opened"
-            collected.odd(lesson, name, what, "unpack it, and pack only once")
+            inner = shortened(called, 80)
+            outer = shortened(next(filter(is_package, reversed(name.parts[:-1])), ""), 80)
+            what = f"{outer} holds another archive, {inner}, which is not opened"
+            try_ = f"`{inner}` lies packed in {outer}: unpack it, and pack only once"
+            collected.odd(lesson, name, what, try_, PACKED)
         else:
             unpack(collected, path, name, lesson)
     elif archives.is_not_read(called):
@@ -207,6 +218,7 @@ def keep(
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
     lesson = lesson or lesson_of(archives.stem(name.name))
+    collected.named |= {lesson} if lesson else set()
     findings = archives.unpack(
         archive,
         shortened(name),
@@ -219,7 +231,10 @@ def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | No
     )
     if findings:
         collected.folder(lesson).findings += findings
+    outside = collected.origin
+    collected.origin = outside._replace(packed_at=archive.lstat().st_mtime)
     walk(collected, target, name, lesson, unpacked=True)
+    collected.origin = outside
 
 
 def unread_answers(name: PurePath) -> Finding:

@@ -144,7 +144,7 @@ def answers_of(
 ) -> tuple[dict[str, WrittenAnswer], list[Finding]]:
     """The answers of a lesson. What two files answer differently counts as not answered."""
     answers: dict[str, WrittenAnswer] = {}
-    differ: dict[str, tuple[Where, Where]] = {}
+    differ: dict[str, dict[str, Where]] = {}
     findings: list[Finding] = []
     for path, name in files.items():
         here, found = read_answers(path, name, ids, unread)
@@ -154,19 +154,27 @@ def answers_of(
             if first is None or not first.text:
                 answers[key] = answer
             elif answer.text and answer.text != first.text:
-                differ[key] = (first.where, answer.where)
-    for key in differ:
-        del answers[key]
+                differ.setdefault(key, {first.text: first.where})[answer.text] = answer.where
+    for key, values in differ.items():
+        answers[key] = WrittenAnswer("", answers[key].where, in_words(key, values))
     if differ:
         findings.append(
             Finding(
                 "answers",
                 "Answers in two places differ, so these do not count",
                 expected="one answers.txt for a lesson",
-                found="two values of " + shortened(", ".join(differ)),
-                where=tuple(where for both in differ.values() for where in both)[:6],
+                found=shortened("; ".join(in_words(*both) for both in differ.items()), 300),
+                where=tuple(where for both in differ.values() for where in both.values())[:6],
                 try_="keep the answers.txt that should count, and only that",
                 look=True,
             )
         )
     return answers, findings
+
+
+def in_words(key: str, values: Mapping[str, Where]) -> str:
+    names = {PurePath(where.file).name for where in values.values()}
+    files = names.pop() if len(names) == 1 else "files of answers"
+    many = "two" if len(values) == 2 else "several"
+    told = " and ".join(shortened(value, 40) for value in list(values)[:3])
+    return f"{many} {files} give {key} = {told}"

@@ -12,7 +12,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from autograder.classroom.rows import Row
@@ -24,6 +24,7 @@ from autograder.report.student.next_steps import summary
 from autograder.safe_text import readable_name
 from autograder.settings.roster import Person
 from autograder.verdict import Grade
+from autograder.wording import counted
 
 UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")  # in a folder's name; `_` parts Moodle's names
 NAMED = 5
@@ -35,6 +36,7 @@ class Back:
 
     grades: Mapping[str, Grade]
     people: Mapping[str, Person]
+    nothing: Sequence[str]  # who handed in nothing for it, and gets nothing back
 
     def page(self, student: str) -> str:
         person = self.people.get(student)
@@ -46,24 +48,43 @@ class Back:
 
 
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
-    """Who handed something in for this lesson; who did not gets nothing back."""
+    """Who handed something in for this lesson, if only a picture: what to do is said to them first.
+    Who did not gets nothing back."""
     found = {}
     for row in rows:
         if row.lesson != lesson or not row.page:
             continue
-        mine = [one for one in read_record(grades, row.page) if one.lesson == lesson]
+        record = read_record(grades, row.page)
+        mine = [one for one in record if one.lesson == lesson]
+        mine = mine or [of_this(row, one) for one in record if no_lesson(one)]
         if mine:
             found[row.student] = mine[0]
-    return Back(found, people)
+    absent = {one.student for one in rows if one.lesson == lesson and one.status == "missing"}
+    return Back(found, people, sorted(absent - found.keys()))
+
+
+def no_lesson(grade: Grade) -> bool:
+    """Something lies there that is of no lesson, and cannot be graded."""
+    return grade.status == "missing" and any(finding.where for finding in grade.findings)
+
+
+def of_this(row: Row, grade: Grade) -> Grade:
+    return replace(grade, lesson=row.lesson, title=row.title, max_score=row.max_score)
 
 
 def sentence(name: str, given: Sequence[str], back: Back, known_by: str, more: str = "") -> str:
     """Who gets something, and who does not though there is a grade."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
-        others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
-        text += f"; not found there: {', '.join(lost[:NAMED])}{others} ({known_by})"
+        text += f"; not found there: {some(lost)} ({known_by})"
+    if back.nothing:
+        text += f"; nothing was handed in by {some(back.nothing)}"
     return text + more
+
+
+def some(names: Sequence[str]) -> str:
+    others = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + others
 
 
 # --- Moodle -----------------------------------------------------------------------------------
@@ -165,4 +186,9 @@ def canvas_comments(
     name = f"canvas-{lesson}-comments.json"
     text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
     given = [student for student in back.grades if student in ids]
+    if not given:
+        raise SettingsError(
+            f"{name} would be for none of {counted(len(back.grades), 'student')}: give --roster "
+            "with their canvas_id, and the names that they have in the grades"
+        )
     return name, text, sentence(name, given, back, "--roster tells their canvas_id")

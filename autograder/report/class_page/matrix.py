@@ -21,7 +21,7 @@ from autograder.wording import shown
 OTHER = "other"  # the column of what is of no lesson
 REASONS_SHOWN = 2  # in a line; all of them stand in its details
 COMMON = 8  # reasons to look that many have
-SPECIFIC = re.compile(r"\([^()]*\)|`[^`]*`|\d+(?:[.,]\d+)*|\bby\b")
+SPECIFIC = re.compile(r"\(|`|\S*\d|\bby\b")  # from here on a reason is one student's
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, int]]:
     seen: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         for reason in row.look:
-            alike = " ".join(SPECIFIC.split(reason)[0].split())
+            alike = " ".join(SPECIFIC.split(reason, maxsplit=1)[0].split()).rstrip(" ,:;")
             seen[shortened_to_words(alike)].add(row.student)
     counts = Counter({reason: len(students) for reason, students in seen.items() if reason})
     return counts.most_common(COMMON)

@@ -15,6 +15,7 @@ from tests.autograder.submissions.downloads import (
     ROSTER,
     below,
     canvas,
+    gradescope,
     moodle,
     packed,
     write,
@@ -85,6 +86,62 @@ def test_the_files_of_one_hand_in_stay_together(tmp_path, grade, make):
     files = {"ada/work.zip": packed({"a_1.out": GOOD}), "ada/answers.txt": SECOND["answers.txt"]}
     place = write(tmp_path, "class", files)
     assert grade(place, "--profile", "smoke", "--latest").table[0][2] == "8.2/10"
+
+
+# --- of the same time -------------------------------------------------------------------------
+
+ANSWERS = {"answers.txt": SECOND["answers.txt"]}
+OTHER = {"job_1.out": BAD, **ANSWERS}
+# An earlier and a later zip whose files are equally old, and the minutes between the zips.
+EQUAL = {
+    "by what they hold": ("01.zip", ANSWERS, "01 (1).zip", SECOND, 0, "for it holds all files"),
+    "by what they hold, whatever a name says": (
+        "01 (1).zip", ANSWERS, "01.zip", SECOND, 0, "for it holds all files"),
+    "by what they hold, copied one after the other": (
+        "01 (1).zip", ANSWERS, "01.zip", SECOND, -0.5, "for it holds all files"),
+    "by a browser's number": ("01.zip", OTHER, "01 (1).zip", SECOND, 0, "for its name alone"),
+    "by the longer number": ("01 (9).zip", OTHER, "01 (10).zip", SECOND, 0, "for its name alone"),
+    "by the zips' own times": ("01 (1).zip", OTHER, "01.zip", SECOND, 60, ""),
+    "by the zips' times before what they hold": (
+        "01.zip", {**SECOND, "job_3.out": GOOD}, "01 (1).zip", SECOND, 60, ""),
+    "copies": ("01.zip", SECOND, "01 (1).zip", SECOND, 0, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "earlier", "second", "later", "minutes", "why"), EQUAL.values(), ids=list(EQUAL)
+)
+def test_of_equal_times_a_name_decides_last_and_not_in_silence(
+    tmp_path, grade, first, earlier, second, later, minutes, why
+):
+    files = {f"ada/{first}": copied(earlier, 1), f"ada/{second}": copied(later, 1)}
+    place = write(tmp_path, "class", files)
+    os.utime(place / "ada" / first, (1_800_000_000,) * 2)
+    os.utime(place / "ada" / second, (1_800_000_000 + 60 * minutes,) * 2)
+    (line,) = grade(place, "--profile", "smoke", "--latest").table
+    assert line[2] == "8.2/10"
+    findings = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"][0][
+        "findings"
+    ]
+    left_out = [one["found"] for one in findings if one["title"].startswith("Of several hand-ins")]
+    assert left_out == [f"left out: {first}"]
+    told = [one for one in findings if "same time" in one["title"]]
+    assert len(told) == bool(why)
+    for one in told:
+        assert f"`{second}` was taken: say which is meant" in one["title"]
+        assert why in one["found"]
+        assert one["look"]
+        assert "Two hand-ins have the same time" in line[-1]
+
+
+def test_what_the_platform_took_at_one_time_is_told_apart_by_its_files(tmp_path, grade):
+    (tmp_path / "roster.csv").write_text(ROSTER)
+    told = gradescope()["submission_metadata.yml"]
+    zips = {"z.zip": copied(FIRST, 1), "a.zip": copied(SECOND, 2)}
+    files = {"submission_metadata.yml": told, **below("submission_9001", zips)}
+    place = write(tmp_path, "export", files)
+    words = (place, "--roster", tmp_path / "roster.csv", "--profile", "smoke", "--latest")
+    assert grade(*words).table[0][2] == "8.2/10"
 
 
 # --- from several downloads -------------------------------------------------------------------

@@ -63,7 +63,8 @@ def test_moodle_finds_each_participant(graded):
     sheet.write_text(WORKSHEET)
     result = feedback(graded, "--moodle", sheet)
     assert result.exit_code == 0, result.output
-    assert result.output.startswith("moodle-02-grades.zip: for 2 of 2 students\n")
+    told = "moodle-02-grades.zip: for 2 of 2 students; nothing was handed in by dan\n"
+    assert result.output.startswith(told)
     packed = (graded / "feedback" / "moodle-02-grades.zip").read_bytes()
     files = {moodle_reads(name): data for name, data in unpacked(packed).items()}
     assert {key[:2] for key in files} == {(n, "assignfeedback_file") for n in ("7", "4701")}
@@ -116,6 +117,47 @@ def test_comments_for_canvas(graded):
     assert set(data) == {"101", "102"}
     assert data["101"]["text_comment"].endswith(": 10 of 10 points\n")
     assert "1. " in data["102"]["text_comment"]
+
+
+# What else somebody handed in beside what ada and ben did; whether the lesson is known by its name.
+UNGRADABLE = {
+    "a picture": ("02_serial/loss.png", {}),
+    "a notebook": ("02_serial/lesson.ipynb", {}),
+    "a picture in a zip": ("02_serial.zip", {"loss.png": b"x"}),
+    "a picture in no lesson's folder": ("loss.png", {}),
+}
+
+
+@pytest.mark.parametrize(("name", "packed"), UNGRADABLE.values(), ids=list(UNGRADABLE))
+def test_who_handed_in_nothing_gradable_is_told_what_to_hand_in(graded, grade, name, packed):
+    path = graded.parent / "class" / "dan" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"x")
+    if packed:
+        with zipfile.ZipFile(path, "w") as archive:
+            for inner, data in packed.items():
+                archive.writestr(inner, data)
+    grade(graded.parent / "class", "--roster", graded.parent / "roster.csv")
+    result = feedback(graded, "--canvas-comments", "2")
+    assert "for 3 of 3 students\n" in result.output
+    data = json.loads((graded / "feedback" / "canvas-02-comments.json").read_text())["grade_data"]
+    assert ": missing\n" in data["104"]["text_comment"]
+    assert "1. Hand in the lesson's folder with its outputs" in data["104"]["text_comment"]
+    alone = grade(graded.parent / "class", out=graded.parent / "without a roster").table
+    lesson = "02" if "02" in name else "–"
+    assert next(line for line in alone if line[0] == "dan")[1::2] == [
+        lesson,
+        "missing",
+        alone[-1][5],
+    ]
+
+
+def test_comments_for_nobody_are_a_mistake(graded):
+    (graded.parent / "roster.csv").write_text("student,canvas_id\nsomebody,1\n")
+    result = feedback(graded, "--canvas-comments", "2")
+    assert result.exit_code == 2
+    assert "would be for none of 2 students: give --roster with their canvas_id" in result.stderr
+    assert not (graded / "feedback").exists()
 
 
 MISTAKES = [

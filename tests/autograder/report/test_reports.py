@@ -247,7 +247,7 @@ def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known)
     result = grade(handed_in / "class", *words)
     assert result.exit_code == 1
     (line,) = [line for line in result.table if line[0] == "dan"]
-    lesson, points = ("02", "–/10") if known else ("–", "–/0")
+    lesson, points = ("02", "–/10") if known or inside else ("–", "–/0")
     assert line[1:] == [lesson, points, "missing", "-", "Nothing found that can be graded"]
     (row,) = [row for row in table(result.folder / "grades.csv") if row["student"] == "dan"]
     assert (row["score"], row["status"]) == ("", "missing")

@@ -54,6 +54,13 @@ def line_of(result, student) -> list[str]:
     return next(line for line in result.table if line[0] == student)
 
 
+def first_step(result, student) -> str:
+    """What the student's page says to do first."""
+    page = (result.folder / "students" / f"{student}.html").read_text()
+    steps = page.partition("What to do next")[2]
+    return re.sub(r"<[^>]*>", "", steps.partition("<li>")[2].partition("</li>")[0])
+
+
 @pytest.mark.parametrize("name", ["ada.zip", "ada.tar.gz", "ada/work.zip", "ada/02_serial/all.tgz"])
 def test_archives_in_every_usual_place(tmp_path, grade, name):
     make = zip_of if name.endswith("zip") else tar_of
@@ -74,7 +81,7 @@ EVIL = {
     "backslashes": ({"..\\..\\evil.out": b"x"}, "leaves the folder"),
     "long name": ({"a" * 250 + ".out": b"x"}, "leaves the folder"),
     "link": ({link_in_zip("evil.out", "/etc/passwd"): b"/etc/passwd"}, "a link or device"),
-    "archive within": ({"02/inner.zip": b"PK"}, "an archive in an archive"),
+    "archive within": ({"02/inner.zip": b"PK"}, "holds another archive, inner.zip"),
 }
 
 
@@ -142,13 +149,10 @@ def test_a_bomb_costs_nobody_else_in_the_zip_of_a_class(tmp_path, grade):
     assert "class/ada/0.out unpacks to far more" in result.stderr
 
 
-@pytest.mark.parametrize("what", ["its bytes", "its header", "its kind of packing"])
-def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what):
-    packed = tmp_path / "class" / "ada.zip"
-    zip_of(packed, files_of_a_lesson() | {"a_damaged_note.txt": "word " * 400})
+def damage(packed, name, what="its bytes") -> None:
     data = bytearray(packed.read_bytes())
     with zipfile.ZipFile(packed) as archive:
-        info = archive.getinfo("a_damaged_note.txt")
+        info = archive.getinfo(name)
     begin = info.header_offset
     if what == "its bytes":
         data[begin + 30 + len(info.filename) + 2] ^= 0xFF
@@ -158,10 +162,46 @@ def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what
         listed = data.rindex(info.filename.encode()) - 46
         data[listed + 10 : listed + 12] = data[begin + 8 : begin + 10] = (77).to_bytes(2, "little")
     packed.write_bytes(data)
+
+
+@pytest.mark.parametrize("what", ["its bytes", "its header", "its kind of packing"])
+def test_one_damaged_file_of_an_archive_costs_itself_alone(tmp_path, grade, what):
+    packed = tmp_path / "class" / "ada.zip"
+    zip_of(packed, files_of_a_lesson() | {"a_damaged_note.txt": "word " * 400})
+    damage(packed, "a_damaged_note.txt", what)
     result = grade(tmp_path / "class")
     assert line_of(result, "ada")[2] == "10/10"
     page = (result.folder / "students" / "ada.html").read_text()
     assert "a_damaged_note.txt is damaged in the archive" in page
+    assert line_of(result, "ada")[5] == "Left out: a_damaged_note.txt is damaged in the archive"
+
+
+def test_who_handed_in_a_damaged_output_is_not_told_to_submit_the_job_first(tmp_path, grade):
+    for name in ("02_torch_2.out", "answers.txt"):
+        packed = tmp_path / "class" / name[3:6] / "work.zip"
+        zip_of(packed, files_of_a_lesson())
+        damage(packed, f"02_serial/{name}")
+    inside = tmp_path / "inside.zip"
+    zip_of(inside, {"02_torch_2.out": files_of_a_lesson()["02_serial/02_torch_2.out"]})
+    some = files_of_a_lesson() | {"02_serial/my work.zip": inside.read_bytes()}
+    del some["02_serial/02_torch_2.out"]
+    zip_of(tmp_path / "class" / "ben" / "02_serial.zip", some)
+    result = grade(tmp_path / "class")
+    told = "02_torch_2.out is damaged in work.zip: pack again, and hand that in"
+    assert first_step(result, "tor").startswith(told)
+    told = "answers.txt is damaged in work.zip: pack again, and hand that in"
+    assert first_step(result, "wer").startswith(told)
+    told = "my work.zip lies packed in 02_serial.zip: unpack it, and pack only once"
+    assert first_step(result, "ben").startswith(told)
+    page = (result.folder / "students" / "ben.html").read_text()
+    assert "02_serial.zip holds another archive, my work.zip" in page
+
+
+def test_of_many_things_left_out_the_class_is_told_one(tmp_path, grade):
+    links = [member(f"02/{number}.out", tarfile.SYMTYPE, "x") for number in range(3)]
+    tar_of(tmp_path / "class" / "eve.tar.gz", files_of_a_lesson(), links)
+    told = "Left out: a link or device: 02/0.out (and 2 more)"
+    assert line_of(grade(tmp_path / "class"), "eve")[5] == told
 
 
 @pytest.mark.parametrize("name", ["eve.zip", "eve.tar.gz", "eve.tar.xz", "eve.tar"])
@@ -179,6 +219,8 @@ def test_broken_archives(tmp_path, grade, name, data):
     assert line_of(result, "eve")[3] == "missing"
     assert line_of(result, "eve")[5] == "The archive cannot be opened"
     page = (result.folder / "students" / "eve.html").read_text()
+    assert f"cut off, or no {'zip' if name.endswith('zip') else 'tar'} at all" in page
+    assert first_step(result, "eve").startswith(f"{name}: upload it again")
     assert page.count("<dt>found</dt>") == 1  # the archive, and nothing of what is not in it
     assert "--lesson" not in page
 
@@ -191,7 +233,7 @@ def test_more_files_than_anybody_hands_in(tmp_path, grade):
         os.close(os.open(folder / f"f{number}.out", os.O_CREAT | os.O_WRONLY))
     hand_in(tmp_path / "class" / "joe" / "02")
     result = grade(tmp_path / "class")
-    assert "left out" in line_of(result, "eve")[5]
+    assert line_of(result, "eve")[5].startswith("Left out: more than 10,000 files")
     assert line_of(result, "joe")[2] == "10/10"
     assert "more than 10,000 files" in (result.folder / "students" / "eve.html").read_text()
 
@@ -201,7 +243,8 @@ def test_work_packed_twice_is_named(tmp_path, grade):
     packed = {"ben_02.zip": (tmp_path / "inner.zip").read_bytes()}
     zip_of(tmp_path / "class" / "ben.zip", packed)
     result = grade(tmp_path / "class")
-    assert line_of(result, "ben")[5] == "Something in the submission was left out"
+    found = "ben.zip holds another archive, ben_02.zip, which is not opened"
+    assert line_of(result, "ben")[5] == f"Left out: {found}"
     page = (result.folder / "students" / "ben.html").read_text()
     assert "ben_02.zip" in page
     assert "unpack it" in page

@@ -69,7 +69,7 @@ def test_files_that_are_not_taken_are_named(tmp_path, grade):
     for name in ("train.py", "lesson.ipynb", ".DS_Store"):
         write_lines(tmp_path / "class" / "ben" / "02" / name, ["x"])
     result = grade(tmp_path / "class")
-    assert rows(result)["ben", "–"][1] == "missing"
+    assert rows(result)["ben", "02"][1] == "missing"  # so the folder is called
     page = page_of(result, "ben")
     assert "no file of these kinds, only 02/lesson.ipynb, 02/train.py" in page
     (tmp_path / "class" / "ben" / "02" / "timestamp.txt").write_text("2026-03-01 20:00:00 UTC")
@@ -148,7 +148,10 @@ def test_several_folders_for_one_lesson(tmp_path, grade):
     assert found[0] == "9.67/10"
     assert found[-1] == "Answers in two places differ, so these do not count"
     page = page_of(result, "ada")
-    assert "two values of predict_accuracy<" in page
+    given = f"predict_accuracy = 0.5 and {RIGHT_ANSWERS['predict_accuracy']}"
+    assert page.count(f"two answers.txt give {given}<") == 2  # of the check and beside it
+    assert "no answer" not in page
+    assert "keep one of these" in page.lower()
     assert "Several folders were taken as one lesson" in page
     assert "02_serial, 02_serial_v2<" in page
     for folder in ("02_serial", "02_serial_v2"):
