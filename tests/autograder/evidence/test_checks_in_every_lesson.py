@@ -27,6 +27,9 @@ OF_MISTAKES = (
     # Workers that never met, and a rank alone beside two that did not speak either.
     "The parameters' hashes and their spread disagree",
     "Two runs that were asked for unlike things have the same losses, to the last digit",
+    # Weak scaling by a plan in which two ranks do the work of one (12.1).
+    "The speedup is far beyond the number of ranks",
+    "With an exchange the ranks are far faster than without",
 )
 
 

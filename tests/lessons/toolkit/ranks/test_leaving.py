@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,7 +17,8 @@ leave(rank, "There is nothing to do: start with more images")
 
 @pytest.mark.ranks
 def test_rank_0_speaks_for_all_even_when_the_others_are_faster():
-    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "3", sys.executable, "-c"]
+    mpirun = Path(sys.executable).with_name("mpirun")
+    start = [mpirun, "--allow-run-as-root", "--oversubscribe", "-np", "3", sys.executable, "-c"]
     done = subprocess.run([*start, PROGRAM], capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
     assert done.stderr.count("There is nothing to do: start with more images") == 1
