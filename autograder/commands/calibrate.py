@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +64,14 @@ def references(runs: Path) -> list[Student]:
     """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
     try:
         students = find_students([runs], name="reference")
-        as_class = find_students([runs])  # by the names that a platform gives, too
+        names = [one.name for one in find_students([runs])]  # those of a platform, too
     except NoSubmissionsError as error:
         raise click.UsageError(str(error)) from None
     named = [(student, lesson_of(student.name)) for student in students]
-    others = [name for name in map(attrgetter("name"), as_class) if lesson_of(name) is None]
+    others = [name for name in names if lesson_of(name) is None]
     if len(others) > 1:
-        names = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
-        raise SettingsError(f"{runs} looks like a class, with {names}. {EXPECTED}")
+        some = ", ".join(map(printable, others[:3])) + (" …" if len(others) > 3 else "")
+        raise SettingsError(f"{runs} looks like a class, with {some}. {EXPECTED}")
     return [replace(student, lesson=student.lesson or lesson) for student, lesson in named]
 
 

@@ -62,7 +62,7 @@ def part_command(lesson: str, checks: tuple[str, ...], out: Path, rubrics: Path)
 
 def refuse_another(path: Path, data: dict[str, Any]) -> None:
     """A rubric that somebody has worked on is not overwritten."""
-    if path.is_file() and yaml.safe_load(path.read_text(encoding="utf-8")) != data:
+    if path.is_file() and read_yaml(path)[0] != data:
         text = f"{path} is there already and is another one: delete it, or name another --out"
         raise SettingsError(text)
 

@@ -94,8 +94,8 @@ def agrees(text: str, value: float) -> bool:
 def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
-    expected = f"{name} with at least {fewest} words" if fewest > 1 else f"{name} is there"
-    expected += " and a number" * (title in asked.numbers)
+    wanted = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
+    expected = f"{name} with {' and '.join(wanted)}" if wanted else f"{name} is there"
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))

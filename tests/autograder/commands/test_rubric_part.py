@@ -51,6 +51,11 @@ def test_a_rubric_that_somebody_has_changed_stays(tmp_path):
     assert again.exit_code == 2
     assert "is there already and is another one: delete it" in again.output
     assert (tmp_path / "07.yaml").read_text() == mine
+    (tmp_path / "07.yaml").write_text("checks: [")
+    broken = part("07", "speed", "--out", tmp_path)
+    assert broken.exit_code == 2
+    assert "Traceback" not in broken.output
+    assert "07.yaml" in broken.output
 
 
 @pytest.mark.parametrize(

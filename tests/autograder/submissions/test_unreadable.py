@@ -11,7 +11,7 @@ from autograder.reading.files import read_files
 from autograder.submissions.answers import read_answers
 from autograder.submissions.regular_files import open_regular
 from tests.autograder.make_record import hand_in
-from tests.autograder.submissions.test_hostile import files_of_a_lesson, line_of, zip_of
+from tests.autograder.submissions.packages import files_of_a_lesson, line_of, zip_of
 
 UNREADABLE = "A file cannot be read, so nothing in it counts"
 
