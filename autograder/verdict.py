@@ -9,9 +9,9 @@ BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit
 NOT_MEASURED = "not measured"
 GRADER_ERROR = "grader error"
 
-# Titles of what says little without what was found.
 PACKED_OUT = "The archive holds something that was left out"
 LEFT_OUT = "Something in the submission was left out"
+SAYS_LITTLE = (PACKED_OUT, LEFT_OUT)  # titles, without what was found
 PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
 
 NO_LESSON = "–"  # where a student stands who handed in nothing

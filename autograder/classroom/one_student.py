@@ -29,11 +29,10 @@ from autograder.submissions.students import Student
 from autograder.verdict import (
     BORDERLINE,
     GRADER_ERROR,
-    LEFT_OUT,
     NO_LESSON,
     NOT_MEASURED,
     PACKED,
-    PACKED_OUT,
+    SAYS_LITTLE,
     Finding,
     Grade,
 )
@@ -281,13 +280,9 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
 
 def to_look_at(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Titles; of what was left out what it is, the first for all."""
-    left_out = [one for one in findings if one.look and one.title in (LEFT_OUT, PACKED_OUT)]
+    to_look = [one for one in findings if one.look]
+    left_out = [one.found for one in to_look if one.title in SAYS_LITTLE]
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    reasons = {
-        f"Left out: {left_out[0].found}{more}"
-        if one in left_out and len(left_out[0].found) <= SHORT
-        else one.title: None
-        for one in findings
-        if one.look
-    }
-    return tuple(reasons)
+    short = left_out and len(left_out[0]) <= SHORT
+    told = dict.fromkeys(SAYS_LITTLE, f"Left out: {left_out[0]}{more}") if short else {}
+    return tuple(dict.fromkeys(told.get(one.title, one.title) for one in to_look))

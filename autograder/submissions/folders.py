@@ -77,9 +77,7 @@ class Collected:
     of_programs: dict[Path, Origin] = field(default_factory=dict)
     entries: int = 0  # files and folders that were looked at
     others: list[str] = field(default_factory=list)  # some files of kinds that are not opened
-    named: set[str] = field(
-        default_factory=set
-    )  # lessons that folders and archives are named after
+    named: set[str] = field(default_factory=set)  # lessons, by names of folders and archives
     origin: Origin = NOWHERE  # of what is taken now
 
     def folder(self, lesson: str | None) -> Folder:
@@ -90,6 +88,10 @@ class Collected:
         findings = self.folder(lesson).findings
         if len(findings) < MOST_FINDINGS:
             findings.append(finding)
+
+    def hear_of(self, lesson: str | None) -> None:
+        if lesson:
+            self.named.add(lesson)
 
     def odd(
         self, lesson: str | None, name: PurePath, what: str, try_: str, kind: str = "collect"
@@ -106,7 +108,7 @@ def opened(student: Student) -> Iterator[list[Folder]]:
         for place in student.places:
             said = student.said.get(place, Said())
             collected.origin = Origin(place, said)
-            collected.named |= {said.lesson} if said.lesson else set()
+            collected.hear_of(said.lesson)
             try:
                 if place.is_dir():
                     walk(collected, place, PurePath(said.label), None)
@@ -141,7 +143,7 @@ def walk(
                 collected.odd(lesson, inner, what, "hand in the file itself")
             elif entry.is_dir(follow_symlinks=False):
                 below = lesson or lesson_of(entry.name)
-                collected.named |= {below} if below else set()
+                collected.hear_of(below)
                 walk(collected, Path(entry.path), inner, below, unpacked)
             elif not entry.is_file(follow_symlinks=False):
                 collected.odd(lesson, inner, "a pipe, socket or device", "hand in regular files")
@@ -218,7 +220,7 @@ def keep(
 def unpack(collected: Collected, archive: Path, name: PurePath, lesson: str | None) -> None:
     target = Path(collected.temporary.enter_context(TemporaryDirectory(prefix="autograder-")))
     lesson = lesson or lesson_of(archives.stem(name.name))
-    collected.named |= {lesson} if lesson else set()
+    collected.hear_of(lesson)
     findings = archives.unpack(
         archive,
         shortened(name),
