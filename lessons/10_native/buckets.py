@@ -44,7 +44,7 @@ class Way:
         self.model = train.distribute(resnet().to(device), device, megabytes)
         self.model.register_comm_hook(None, self.exchange)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.01)
-        self.seconds, self.travels = [], []
+        self.steps = []  # what `step` gave: those that count
 
     def exchange(self, _, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
         """What DDP does itself, and the time: the hook gets a bucket as soon as it is full."""
@@ -58,7 +58,7 @@ class Way:
         return dist.all_reduce(mean, async_op=True).get_future().then(arrived)
 
     def step(self, x, y, late=0.0):
-        """Seconds of one step; keeps when backward began and ended, and each bucket's journey."""
+        """Seconds of one step; when backward began and ended; each bucket's journey."""
         self.times = []
         began = time.perf_counter()
         time.sleep(late)
@@ -70,16 +70,16 @@ class Way:
         synchronise()
         ended = time.perf_counter()
         self.optimizer.step()
-        self.travels.append((backward, ended, self.times))
-        return time.perf_counter() - began
+        return time.perf_counter() - began, backward, ended, self.times
 
 
 def tell(record, way, late):
     """The median step, and each bucket's journey in a typical one, from the start of backward."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
-    typical = sorted(way.travels, key=lambda travel: travel[1] - travel[0])[len(way.travels) // 2]
-    backward, ended, times = typical
-    record.measure("step_s", statistics.median(way.seconds), "s", **rank_0)
+    by_backward = sorted(way.steps, key=lambda step: step[2] - step[1])
+    _, backward, ended, times = by_backward[len(by_backward) // 2]
+    slowest_rank = [seconds for seconds, *_ in way.steps]
+    record.measure("step_s", statistics.median(slowest_rank), "s", **rank_0)
     record.measure("backward_s", ended - backward, "s", **rank_0)
     for number, left, arrived in sorted(times):
         record.measure(
@@ -109,15 +109,17 @@ def main():
     batches = noise(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
         sleeps = late / 1000 if rank == size - 1 else 0.0
-        for number in range(-2, args.rounds):  # two to warm up
+        # Two to warm up: DDP cuts its buckets to size after the first backward pass.
+        for number in range(-2, args.rounds):
             for way in ways.values() if number % 2 else reversed(ways.values()):
                 dist.barrier()
-                seconds = max(gather(way.step(*next(batches), sleeps)))
+                seconds, *travel = way.step(*next(batches), sleeps)
+                seconds = max(gather(seconds))
                 if number >= 0:
-                    way.seconds.append(seconds)
+                    way.steps.append((seconds, *travel))
         for way in ways.values():
             tell(record, way, late)
-            way.seconds, way.travels = [], []
+            way.steps = []
     record.end()
     dist.destroy_process_group()
 

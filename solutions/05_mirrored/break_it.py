@@ -132,7 +132,7 @@ def command_line():
     )
     parser.add_argument("--model", default="cnn", choices=["cnn"], help="the network")
     parser.add_argument("--size", type=int, default=32, choices=[32], help="pixels of a side")
-    parser.add_argument("--epochs", type=int, default=2, help="passes over the training images")
+    parser.add_argument("--epochs", type=int, default=1, help="passes over the training images")
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=64, help="images a step, of a replica"
     )

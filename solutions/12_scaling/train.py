@@ -90,7 +90,7 @@ def train_step(model, optimizer, loss_function, x, y):
 def evaluate(model, loss_function, x, y):
     """Loss and accuracy with the parameters as they are now."""
     model.eval()
-    outputs = torch.cat([model(part) for part in x.split(1000)])
+    outputs = torch.cat([model(part) for part in x.split(100)])  # what a CPU's cache holds
     model.train()
     loss = loss_function(outputs, y).item()
     accuracy = (outputs.argmax(1) == y).float().mean().item()

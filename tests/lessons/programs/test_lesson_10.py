@@ -12,6 +12,7 @@ import pytest
 from real_runs import ROOT, environment, run
 
 from autograder.reading.files import read_files
+from lessons.toolkit.plots.native import journeys
 from tests.lessons.solution_programs import program
 
 LESSON = ROOT / "solutions" / "10_native"
@@ -79,6 +80,17 @@ def test_the_hang_says_where_every_rank_waits(tmp_path):
     assert "step_in_no_sync" in stacks[0]
     assert "barrier" in stacks[1]
     assert "step_in_no_sync" not in stacks[1]
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_buckets_are_told_of_steps_after_ddp_has_cut_them_to_size(tmp_path):
+    found = run(
+        LESSON / "buckets.py", 2, "--rounds", "1", "--batch-size", "2", out=tmp_path, **meet()
+    )
+    for late_ms in (0, 40):
+        travels = {size: len(way) for size, (_, way) in journeys(found, late_ms).items()}
+        assert travels[25] == 1 < travels[0.25] < travels[0.05]
 
 
 RANK_2 = {
