@@ -1,6 +1,7 @@
 """The class that writes a run's events."""
 
 import atexit
+import gc
 import hashlib
 import itertools
 import os
@@ -51,6 +52,10 @@ class Record:
         built: str | None = None,
         **more: Any,
     ) -> None:
+        if not gc.get_freeze_count():
+            # The objects of a framework stay to the end, so many that looking at them once more,
+            # when the process ends, takes most of a second.
+            gc.freeze()
         asked = settings(args)
         self.rank, self.size = int(rank), int(size)
         self.started = time.monotonic()

@@ -33,6 +33,27 @@ record.end(test_loss=0.2, test_accuracy=0.95, files_written=1)
 """
 
 
+NETWORKS = """
+import gc, weakref
+from lessons.toolkit.record import Record
+class Network:
+    def __init__(self):
+        self.layers = [self]
+for _ in range(2):
+    Record("00", source="facts").end()
+    network = Network()
+    forgotten = weakref.ref(network)
+network = None
+Record("00", source="facts").end()
+gc.collect()
+print("memory is free" if forgotten() is None else "still there")
+"""
+
+
+def test_a_network_between_two_records_leaves_the_memory(tmp_path):
+    assert "memory is free" in run_program(NETWORKS, folder=tmp_path)
+
+
 def test_a_serial_run(tmp_path):
     found = events(run_program(SERIAL, folder=tmp_path, SLURM_JOB_ID="77"))
     epoch = ["epoch_start", "epoch_stop", "eval_accuracy"]
