@@ -30,7 +30,7 @@ def command_line():
     parser.add_argument("--late-ms", type=float, default=40, help="the last rank waits in a step")
     parser.add_argument("--rounds", type=int, default=5, help="of one step in each way")
     parser.add_argument(
-        "--batch-size", "--batch_size", type=int, default=16, help="images a step, on each rank"
+        "--batch-size", "--batch_size", type=int, default=8, help="images a step, on each rank"
     )
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
