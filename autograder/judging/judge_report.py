@@ -18,7 +18,8 @@ from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 COARSEST = 0.03  # of a value: "1" is no report of 0.6, whatever its rounding
 NO_REPORT = "no report.md was handed in"
 WRITE_IT = "run the notebook's cell that writes report.md after your last job, and hand it in"
-WORD = re.compile(r"[^\W\d_]{2,}")
+SIGNS = r"\u3040-\u30ff\u3400-\u9fff"  # Chinese and Japanese: no spaces, so each sign is a word
+WORD = re.compile(rf"[{SIGNS}]|[^\W\d_{SIGNS}]{{2,}}")
 NUMBER = re.compile(r"\d")
 
 
@@ -117,8 +118,8 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
 
 
 def as_read(text: str) -> str:
-    """Two texts that differ in nothing that a reader would see are one."""
-    return " ".join(text.split()).casefold()
+    """Two texts that differ in case, spaces and punctuation alone are one."""
+    return " ".join(re.findall(r"\w+", text)).casefold()
 
 
 def different_words(text: str) -> set[str]:

@@ -82,12 +82,17 @@ def is_open(found: str, try_: str, status: str) -> bool:
 
 def for_the_instructor(one: SelfGrade) -> Iterator[str]:
     yield "  Only your instructor can say:"
-    answered = [left for left in one.undecided if left.points and left.hint]
+    answered: dict[str, list[str]] = {}
+    for left in one.undecided:
+        if left.points and left.hint:
+            answered.setdefault(left.hint, []).append(left.about)
     silent = [left.about for left in one.undecided if left.points and not left.hint]
     if silent:
         yield f"    whether these are right: {', '.join(silent)}"
-    for left in answered:
-        yield f"    whether {left.about} is right. To look at it again yourself: {left.hint}"
+    for hint, names in answered.items():
+        are, them = ("are", "them") if len(names) > 1 else ("is", "it")
+        again = f"To look at {them} again yourself: {hint}"
+        yield f"    whether {', '.join(names)} {are} right. {again}"
     for left in one.undecided:
         if not left.points:
             yield f"    {left.about}"

@@ -88,7 +88,7 @@ def main():
     watch.daemon = True
     watch.start()
     if rank == 0:
-        print("Rank 0 makes a step alone, in no_sync.", flush=True)
+        print("This job is meant to fail: rank 0 makes a step alone, in no_sync.", flush=True)
         step_in_no_sync(*step)
     dist.barrier(pause)  # here the others wait for rank 0
     watch.cancel()

@@ -478,8 +478,8 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
 # reference point for that machine, not a target for yours.
 #
 # **Exercise 12.8.** Write the three parts, and answer the questions. The question needs at least 8 words,
-# the other two parts 15 each, and no two are the same. Different words count, of two letters or more. Numbers
-# are no words, but your recommendation names one, in digits.
+# the other two parts 15 each, and no two are the same. Different words count, of two letters or more (of
+# Chinese and Japanese each sign). Numbers are no words, but your recommendation names one, in digits.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""

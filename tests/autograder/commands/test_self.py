@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.cli import main
+from autograder.report.self_report import for_the_instructor
 from autograder.settings.rubric import FOLDER
+from autograder.verdict import Grade
 from tests.autograder.judging.test_scaling_rubric import study_lines
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
@@ -149,3 +152,18 @@ def test_in_the_middle_of_a_lesson_without_a_size_the_conditions_decide(tmp_path
     lines = study_lines("strong", (1, 2))  # no point yet in either profile
     (folder / "12_study_1.out").write_text("\n".join(map(str, lines)) + "\n")
     assert "(profile smoke)" in yourself(folder).output
+
+
+def test_answers_with_one_hint_share_a_line():
+    undecided = (
+        Undecided("small_f", 0.25, "exercise 12.3"),
+        Undecided("kind_a", 0.25, "what is kept?"),
+        Undecided("large_f", 0.25, "exercise 12.3"),
+    )
+    lines = for_the_instructor(
+        SelfGrade(Grade("you", "12", "", "smoke", "graded", 0, 10), None, undecided)
+    )
+    assert [line.strip() for line in lines if "look at" in line] == [
+        "whether small_f, large_f are right. To look at them again yourself: exercise 12.3",
+        "whether kind_a is right. To look at it again yourself: what is kept?",
+    ]

@@ -86,6 +86,16 @@ def trains(lines: Lines) -> bool:
     return has("epoch_stop")(lines)
 
 
+def is_timed(lines: Lines) -> bool:
+    """Where evaluation may lie between an epoch's lines, only long runs say what it took."""
+    first = next(iter(forge.runs_in(lines).values()))
+    began, ended = (
+        [e["time_ms"] for e in events(first, key)] for key in ("epoch_start", "epoch_stop")
+    )
+    later = sum(ended[1:]) - sum(began[1:])
+    return trains(first) and (later > 6000 or len(list(events(first, "eval_accuracy"))) < 2)
+
+
 def of_data(lines: Lines) -> bool:
     return bool(forge.one(lines, "header")["value"].get("dataset"))
 
@@ -151,7 +161,7 @@ CHANGED = {
     "other epochs than its record": (
         lambda ls: keras(ls) or prints("Epoch 1: loss")(ls),
         lambda ls: put(ls, "epoch_stop", loss=lambda v: 2 * v)),
-    "By the clock": (trains, lambda ls: put(ls, "epoch_stop", seconds=lambda s: s / 20)),
+    "By the clock": (is_timed, lambda ls: put(ls, "epoch_stop", seconds=lambda s: s / 20)),
     "there is between its first and its last line": (
         has("run_stop"), lambda ls: put(ls, "run_stop", seconds=9999.0)),
     "Fewer epochs": (several_epochs, last_epochs_away),

@@ -3,7 +3,7 @@
 import pytest
 
 from autograder.judging.hand_in import HandIn
-from autograder.judging.judge_report import agrees, judge_report
+from autograder.judging.judge_report import agrees, different_words, judge_report
 from autograder.measuring import study_table
 from autograder.settings import rubric
 from autograder.submissions.report import parse_report
@@ -84,6 +84,19 @@ def test_the_same_word_again_and_again_is_no_sentence():
     assert sum(part.credit for part in judged(text, "report")) == len(PARTS) - 1
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Is a second GPU, or a third, worth it? GPU!", 7),
+        ("这个小网络值得申请两个GPU吗", 12),
+        ("ранги и ранги", 1),
+        ("a 2 _", 0),
+    ],
+)
+def test_different_words_are_counted_in_any_script(text, words):
+    assert len(different_words(text)) == words
+
+
 def test_a_recommendation_names_a_number():
     text = REPORT.replace(f"Recommendation: {WORDS}", "Ask for many: " + WORDS.replace("2", "two"))
     [lost] = [part for part in judged(text, "report") if part.credit < 1]
@@ -91,7 +104,8 @@ def test_a_recommendation_names_a_number():
 
 
 def test_one_text_is_no_answer_to_two_questions():
-    again = f"question:  {WORDS.upper()}"  # other letters and spaces make no other text of it
+    # Other letters, spaces and signs make no other text of it.
+    again = f"question -  {WORDS.upper()}.."
     text = REPORT.replace(f"Recommendation: {WORDS}", again)
     [lost] = [part for part in judged(text, "report") if part.credit < 1]
     assert lost.found == "the report's part “Recommendation” is “Question” once more"

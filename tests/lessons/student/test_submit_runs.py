@@ -118,6 +118,13 @@ def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_outp
     assert packing(output).endswith("The grader will find all that gives points.")
 
 
+def test_a_job_that_shows_how_failures_look_is_no_attempt(folder, lessons_command, run_output):
+    (folder / "02_keras_7.out").write_text(run_output)
+    (folder / "02_hang_8.out").write_text("site: laptop\nThis job is meant to fail: it waits.\n")
+    (folder / "02_hang_8.err").write_text(FAILED)
+    assert "02_hang_8.out: " not in lessons_command("submit", "02", "--in", folder).output
+
+
 def test_a_job_that_is_still_running_is_called_so(
     folder, lessons_command, run_output, monkeypatch, tmp_path
 ):
