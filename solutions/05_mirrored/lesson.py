@@ -441,6 +441,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # | equal to one device in the first seven digits only | another order of additions: expected |
 # | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images of which the later ones are brighter |
 # | the loss begins at 4.6, twice as high | the mean over one replica's images, and then the sum of the gradients: twice the rate |
+# | after some epochs a pause of 0.5 to 3.5 s, in no epoch's seconds | lesson 04's thread that ends late; here the option does not help, as each device has an iterator of its own that does not get it |
 # | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
 #
 # ## Recap
