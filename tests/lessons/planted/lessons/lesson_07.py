@@ -26,6 +26,18 @@ KERAS_3 = (
     ("train.py", "    model.save_weights(", "    keras.Sequential(model.layers).save_weights("),
 )
 
+WRAPPED = f"hvd.DistributedOptimizer(keras.optimizers.{RATE})"
+# What the speed job shows that the training would not, or not surely: changes, words of the reason.
+SPEED = {
+    "not wrapped": (PLANTED["not wrapped"], "update error"),
+    "a rate of 0": ((("train.py", RATE, "Adam(0 * hvd.size())"),), "movement of parameters"),
+    "no broadcast": (PLANTED["no broadcast"], "spread of parameters"),
+    "averaged in every second step": (
+        (("train.py", WRAPPED, f"{WRAPPED[:-1]}, backward_passes_per_step=2)"),), "update error",
+    ),
+    "another rule": ((("train.py", RATE, RATE.replace("Adam", "SGD")),), "update error"),
+}  # fmt: skip
+
 LESSON = Lesson(
     folder="07_horovod",
     jobs={
@@ -38,11 +50,14 @@ LESSON = Lesson(
             (*KERAS_3, FEW_TESTS), WORDS, ranks=2, environ={"TF_USE_LEGACY_KERAS": "0"}
         ),
         "speed": Job((), (), ranks=2, program="speed.py"),
-        "speed, not wrapped": Job(PLANTED["not wrapped"], FEW_ROUNDS, ranks=2, program="speed.py"),
         "size 1 on every rank": Job(  # started by a launcher that Horovod does not know
             (FEW_TESTS,), ("--train-samples", "320", "--epochs", "1"),
             start="strangers", environ={"SLURM_NTASKS": "2"},
         ),
+    }
+    | {
+        f"speed, {name}": Job(changes, FEW_ROUNDS, ranks=2, program="speed.py")
+        for name, (changes, _) in SPEED.items()
     },
     handed_in={"07_speed.out": "speed", "07_1.out": "one rank", "07_2.out": "right"},
     mistakes={
@@ -53,9 +68,6 @@ LESSON = Lesson(
         "every rank saves": Mistake("every rank saves", {"checkpoint": "only rank 0 saves"}),
         "epochs not divided": Mistake(
             "epochs not divided", {"accuracy": "epochs of keras over that of one"}
-        ),
-        "speed, not wrapped": Mistake(
-            "speed, not wrapped", {"speed": "update error"}, replaces="07_speed.out"
         ),
         "keras 3": Mistake(
             "keras 3",
@@ -68,6 +80,10 @@ LESSON = Lesson(
             "size 1 on every rank",
             dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
         ),
+    }
+    | {
+        f"speed, {name}": Mistake(f"speed, {name}", {"speed": words}, replaces="07_speed.out")
+        for name, (_, words) in SPEED.items()
     },
     may=frozenset({"accuracy"}),  # what is not averaged or scaled may lower it
 )  # fmt: skip
