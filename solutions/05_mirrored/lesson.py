@@ -271,6 +271,8 @@ plots.replica_scaling(series)
 # - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
 #   by those of another.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
+# - After some epochs the job pauses for 0.5 to 3.5 s, which are in no epoch's seconds: the late thread of lesson
+#   04's traps. The option given there does not help here, as each device reads by an iterator of its own.
 #
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
@@ -441,7 +443,6 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # | equal to one device in the first seven digits only | another order of additions: expected |
 # | a loss that differs from one device's in the second digit, before anything was learnt | batch normalisation by replica: 3.28, not 3.12, for 32 images of which the later ones are brighter |
 # | the loss begins at 4.6, twice as high | the mean over one replica's images, and then the sum of the gradients: twice the rate |
-# | after some epochs a pause of 0.5 to 3.5 s, in no epoch's seconds | lesson 04's thread that ends late; here the option does not help, as each device has an iterator of its own that does not get it |
 # | four GPUs slower than one: 26 s against 21.5 s | the first epoch in the mean: it grows with N (published: exercise 5.6) |
 #
 # ## Recap

@@ -1,5 +1,7 @@
 """What platforms hand out of what the ten students handed in, and the instructor's own files."""
 
+import os
+import time
 from pathlib import Path
 
 from tests.autograder.submissions.downloads import packed, write
@@ -120,8 +122,13 @@ DOWNLOADS = {  # as they are called when they come down
 
 
 def download(home: Path, which: str) -> Path:
+    """Each minutes after the one before, as handed in, however fast all this is played."""
     name, files = DOWNLOADS[which]
-    return write(home / "downloads", name, files())
+    place = write(home / "downloads", name, files())
+    handed_in = time.time() - 600 * (len(DOWNLOADS) - list(DOWNLOADS).index(which))
+    for path in (place, *place.rglob("*")):
+        os.utime(path, (handed_in, handed_in))
+    return place
 
 
 # --- what platforms want back -------------------------------------------------------------------
