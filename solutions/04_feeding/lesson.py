@@ -421,7 +421,7 @@ answers.note(
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
 # | fewer images per epoch than the set has | a pack cut off, or `drop_remainder=True` |
-# | after some epochs a pause, at most about as long as the epoch itself | TensorFlow 2.21 ends the thread late that chooses `AUTOTUNE`'s numbers. After epochs of 2.7 s it took 0.2 to 2.4 s (ResNet50V2 of lesson 03, two CPU cores); with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` 0.2 s each time |
+# | after some epochs a pause | TensorFlow 2.21 ends the thread late that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (ResNet50V2 of lesson 03, two CPU cores); with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` 0.2 to 0.3 s |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap

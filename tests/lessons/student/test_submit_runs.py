@@ -1,6 +1,7 @@
 """`lessons submit`: what is said of runs that ended badly, are old, or still go on."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -120,7 +121,9 @@ def test_what_is_not_counted_is_no_part_of_all(folder, lessons_command, run_outp
 
 def test_a_job_that_shows_how_failures_look_is_no_attempt(folder, lessons_command, run_output):
     (folder / "02_keras_7.out").write_text(run_output)
-    (folder / "02_hang_8.out").write_text("site: laptop\nThis job is meant to fail: it waits.\n")
+    hang = Path(__file__).parents[3] / "solutions" / "10_native" / "hang.py"
+    [said] = re.findall(r'print\("(This job .*?)"', hang.read_text())
+    (folder / "02_hang_8.out").write_text(f"site: laptop\n{said}\n")
     (folder / "02_hang_8.err").write_text(FAILED)
     assert "02_hang_8.out: " not in lessons_command("submit", "02", "--in", folder).output
 
