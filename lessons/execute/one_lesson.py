@@ -13,6 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from lessons.execute.kernel_sockets import kernel_manager_in
+
 LAST_LINES = 12
 SAVE_EVERY = 2.0  # seconds between saves of a running notebook
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -39,6 +41,7 @@ def execute(
     parameters: dict[str, Any],
     environment: dict[str, str],
     limits: tuple[float, float],
+    sockets: Path,
     pipe: Connection,
 ) -> None:
     """Entry of the forked process. Sends ("cell", n) as it goes and ("done", outcome) last."""
@@ -54,7 +57,7 @@ def execute(
     started = time.monotonic()
     outcome = LessonOutcome(folder.name, "passed")
     try:
-        notebook = execute_notebook(parameters, limits, pipe, outcome)
+        notebook = execute_notebook(parameters, limits, sockets, pipe, outcome)
         describe(notebook, outcome)
     except Exception:
         outcome.status, outcome.error = "error", traceback.format_exc(limit=-1).strip()
@@ -100,6 +103,7 @@ class CellByCell:
 def execute_notebook(
     parameters: dict[str, Any],
     limits: tuple[float, float],
+    sockets: Path,
     pipe: Connection,
     outcome: LessonOutcome,
 ) -> Any:
@@ -116,6 +120,7 @@ def execute_notebook(
             parameters=parameters,
             kernel_name="python3",  # this Python, whatever kernel the notebook was last saved with
             language="python",
+            kernel_manager_class=kernel_manager_in(sockets),
             progress_bar=False,
             request_save_on_cell_execute=False,  # twice a cell is a tenth of a short lesson's time
             autosave_cell_every=0,

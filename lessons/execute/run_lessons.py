@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 import uuid
 from collections import deque
@@ -16,6 +17,7 @@ from typing import Protocol
 import psutil
 
 from cluster.jobs.queue import cancel_jobs_of
+from lessons.execute.kernel_sockets import folder_for_sockets
 from lessons.execute.marked_processes import MARK, marked, stop_marked
 from lessons.execute.one_lesson import LessonOutcome, execute
 from lessons.execute.plan import Plan, copy_lesson
@@ -40,6 +42,7 @@ class Running:
     plan: Plan
     process: BaseProcess
     pipe: Connection
+    sockets: tempfile.TemporaryDirectory[str]
     mark: str
     started: float
     outcome: LessonOutcome | None = None
@@ -104,7 +107,7 @@ def run_lessons(
 
 def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
     mark = uuid.uuid4().hex
-    folder = copy_lesson(plan, run.out)
+    folder, sockets = copy_lesson(plan, run.out), folder_for_sockets()
     receive, send = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(
         target=execute,
@@ -114,13 +117,14 @@ def start(run: LessonsRun, plan: Plan, show: Watcher) -> Running:
             plan.parameters,
             run.environment | {MARK: mark},
             run.limits,
+            Path(sockets.name),
             send,
         ),
     )
     process.start()
     send.close()
     show.started(plan.name, sum(c.cell_type == "code" for c in plan.notebook.cells))
-    return Running(plan, process, receive, mark, time.monotonic())
+    return Running(plan, process, receive, sockets, mark, time.monotonic())
 
 
 def advance(lesson: Running, run: LessonsRun, show: Watcher) -> bool:
@@ -158,6 +162,7 @@ def finish(lesson: Running, out: Path) -> LessonOutcome:
     if lesson.process.is_alive():
         os.kill(pid, signal.SIGKILL)
     lesson.process.join()
+    lesson.sockets.cleanup()
     lesson.outcome.seconds = lesson.outcome.seconds or round(time.monotonic() - lesson.started, 3)
     if lesson.outcome.status in ("passed", "failed"):
         lesson.outcome.left_running = left

@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from lessons.execute.environment import course_environment
+from lessons.execute.kernel_sockets import folder_for_sockets, kernel_manager_in
 from lessons.execute.marked_processes import MARK, stop_marked
 from lessons.execute.stopping import StopRequested, stoppable
 from lessons.student.cell_errors import TOO_LONG, name_of
@@ -30,12 +31,13 @@ def run_cells(notebook: Any, folder: Path) -> None:
     from rich.console import Console
 
     mark = uuid.uuid4().hex
-    with tempfile.TemporaryDirectory() as copy:
+    with tempfile.TemporaryDirectory() as copy, folder_for_sockets() as sockets:
         place = Path(copy) / folder.name
         shutil.copytree(folder, place, ignore=shutil.ignore_patterns(*NOT_COPIED))
         client = NotebookClient(
             notebook,
             kernel_name="python3",
+            kernel_manager_class=kernel_manager_in(Path(sockets)),
             allow_errors=True,
             timeout_func=seconds_for,
             interrupt_on_timeout=True,

@@ -46,6 +46,7 @@ def interrupted(course, lessons_process, cell, count, signum, whole_group):
     process = lessons_process("run", "02", "03", "--out", course / "out", start_new_session=True)
     try:
         assert wait_until(lambda: len(processes_with(word)) >= count or process.poll() is not None)
+        assert process.returncode is None, process.communicate()[0]
         (os.killpg if whole_group else os.kill)(process.pid, signum)
         output, _ = process.communicate(timeout=60)
     finally:

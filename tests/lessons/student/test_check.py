@@ -66,6 +66,15 @@ def test_every_solution_passes(course, student, lessons_command):
     assert "3 of 3 exercises passed" in done.output
 
 
+def test_a_check_is_given_no_port(student, lessons_command):
+    """Another program may have taken it before the kernel does, which would end the check."""
+    asks = "    from ipykernel.connect import get_connection_info as info"
+    tells = "    assert info(unpack=True)['transport'] == 'ipc'; return 2 * x"
+    fill(student, RIGHT[0], ("Exercise 1.1", f"{asks}\n{tells}"), RIGHT[2])
+    done = lessons_command("check", "01")
+    assert rows(done.output)["1.1"][0] == "passed", done.output
+
+
 def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons_command):
     fill(student, RIGHT[0], ("Exercise 1.1", "    return x"), RIGHT[2])
     done = lessons_command("check", "01", "--in", student.parent)

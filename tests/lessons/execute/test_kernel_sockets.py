@@ -1,0 +1,24 @@
+"""No other program on the machine can take from a kernel what it is about to open."""
+
+import pytest
+
+from tests.lessons.small_lessons import write_lesson
+
+ASKS = """from ipykernel.connect import get_connection_info
+told = get_connection_info(unpack=True)
+assert told["transport"] == "ipc", told"""
+
+
+@pytest.mark.parametrize("folder", ["t", "a_place_for_temporary_files/" * 4], ids=["short", "long"])
+def test_a_kernel_is_given_no_port_and_leaves_no_socket(
+    course, tmp_path, lessons_process, monkeypatch, folder
+):
+    """Also where TMPDIR is longer than the path of a socket may be."""
+    temporary = tmp_path / folder
+    temporary.mkdir(parents=True)
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    write_lesson(course, "02_asks", ASKS)
+    process = lessons_process("run", "02", "--out", course / "out")
+    output, _ = process.communicate(timeout=100)
+    assert process.returncode == 0, output
+    assert list(temporary.iterdir()) == []
