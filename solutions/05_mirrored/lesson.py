@@ -45,7 +45,7 @@ from lessons.toolkit.checks import lesson_05 as check
 quiet.tensorflow()
 few = {"smoke": ["--train-samples", "2048", "--test-samples", "512"], "full": []}[profile]
 cnn = ["--model", "cnn", "--size", "32", *few]
-light = [*cnn, "--batch-size", "128", "--epochs", "5", "--lr", "0.02"]
+light = [*cnn, "--batch-size", "128", "--epochs", "3", "--lr", "0.02"]
 fits = 2 ** int(math.log2((gpu_gb - 2) * 1e9 / 31e6))  # images: see "How large a batch?"
 work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile]
 
@@ -277,7 +277,7 @@ plots.replica_scaling(series)
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
 # %%
-small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
+small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 2) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
