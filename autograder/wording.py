@@ -13,3 +13,10 @@ def shown(value: float) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def with_unit(value: float, unit: str) -> str:
+    """A number and the unit that a measure came with: 2 ranks, 1 rank, 3.2 s."""
+    if value == 1 and len(unit) > 1 and unit.isalpha():
+        unit = unit.removesuffix("es" if unit.endswith("sses") else "s")
+    return f"{shown(value)} {unit}".rstrip()

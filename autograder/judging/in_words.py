@@ -2,7 +2,7 @@
 
 from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.settings.rubric_schema import Condition, Threshold
-from autograder.wording import shown
+from autograder.wording import shown, with_unit
 
 SYMBOLS = {"at_least": "≥", "at_most": "≤", "above": ">", "below": "<", "equal": "="}
 AS_THRESHOLD = {"steps_expected": "samples / batch"}
@@ -40,7 +40,7 @@ def as_text(value: Value) -> str:
     """A word, or a number with its unit and, where there is one, its interval."""
     if isinstance(value, str):
         return value
-    number = shown(value.value) + (f" {value.unit}" if value.unit else "")
+    number = with_unit(value.value, value.unit)
     if value.low == value.high:
         return number
     return f"{number} [{shown(value.low)}, {shown(value.high)}]"

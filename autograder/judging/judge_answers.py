@@ -15,7 +15,7 @@ from autograder.submissions import foretold
 from autograder.submissions.answers import WrittenAnswer, as_answer, as_word, speaking_of
 from autograder.submissions.file_kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
-from autograder.wording import shown
+from autograder.wording import with_unit
 
 EXAMPLE = "12.5"  # of a number; the expected answer of no question
 ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and predict_steps are 0.75
@@ -142,8 +142,9 @@ def _of_own_run(
         return Part(key, NOT_MEASURED, 0, expected, missing.reason, (answer.where,))
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
-    unit = f" {truth.unit}" if truth.unit else ""
-    expected = f"{key}: {shown(truth.value)}{unit} ± {question.tolerance}, from your own record"
+    expected = (
+        f"{key}: {with_unit(truth.value, truth.unit)} ± {question.tolerance}, from your own record"
+    )
     where = (answer.where, *truth.where[:2])
     return _judged(key, question, match is not None, expected, found, where)
 

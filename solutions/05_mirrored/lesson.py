@@ -271,7 +271,7 @@ plots.replica_scaling(series)
 # - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
 #   by those of another.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 3.7 s, which are in no epoch's seconds: the late thread of lesson
+# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds: the late thread of lesson
 #   04's traps. The option given there does not help here, as each device reads by an iterator of its own.
 #
 # How much does the batch of a replica matter? Here a few steps with a small one:

@@ -134,8 +134,8 @@ def test_own_laws_are_fitted_to_the_own_study():
 
 
 STUDIES = {
-    "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
-    "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 sizes"),
+    "strong, the local batch kept": ("strong", {"work": lambda p: (64, 2048)}, "study", "1 size,"),
+    "weak, no more data": ("weak", {"work": lambda p: (64, 2048)}, "study", "1 size,"),
     "hardly any images": ("strong", {"work": lambda p: (64 // p, 64)}, "study", "64 samples"),
     "a small batch": (
         "strong",

@@ -23,18 +23,18 @@ TABLE: LazyTable = {
     "train.py 7.1": {
         "pass": Lazy(
             "pass",
-            dict.fromkeys(TOGETHER, "ranks of keras: 1 ranks"),
+            dict.fromkeys(TOGETHER, "ranks of keras: 1 rank"),
             start="fails",
         ),
         "each rank alone": Lazy(
             "hvd.init(comm=[int(os.environ['OMPI_COMM_WORLD_RANK'])])",
-            dict.fromkeys(TOGETHER, "ranks of keras: 1 ranks"),
+            dict.fromkeys(TOGETHER, "ranks of keras: 1 rank"),
             also={"train.py 7.4": "return 0"},  # two would want to write one file
             start="apart",
         ),
         "one order of the images for all": Lazy(
             "hvd.init()\nkeras.utils.set_random_seed = lambda seed: tf.random.set_seed(1)",
-            {"equal": "rank losses of keras: 1 losses"},
+            {"equal": "rank losses of keras: 1 loss"},
             start="apart",
         ),
     },
@@ -47,7 +47,7 @@ TABLE: LazyTable = {
             PLAIN, WRAPPED, also={"train.py 7.3": "pass", "train.py 7.4": HIDDEN}
         ),
         "plain Adam and rank 0 over all": Lazy(
-            OVERWRITES, {"equal": "ranks heard of keras: 1 ranks"}
+            OVERWRITES, {"equal": "ranks heard of keras: 1 rank"}
         ),
         "rate 0": Lazy(
             "return hvd.DistributedOptimizer(keras.optimizers.Adam(0.0))",

@@ -20,11 +20,11 @@ return loss, torch.cat(outputs).detach()"""  # where chunk gives fewer parts, no
 
 TABLE: LazyTable = {
     START: {
-        "pass": Lazy("pass", dict.fromkeys(TOGETHER, "ranks of ddp: 1 ranks"), start="fails"),
+        "pass": Lazy("pass", dict.fromkeys(TOGETHER, "ranks of ddp: 1 rank"), start="fails"),
         "each rank alone": Lazy(
             "dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)\n"
             "return torch.device('cpu')",
-            dict.fromkeys(TOGETHER, "ranks of ddp: 1 ranks"),
+            dict.fromkeys(TOGETHER, "ranks of ddp: 1 rank"),
             start="apart",
         ),
     },
@@ -33,12 +33,12 @@ TABLE: LazyTable = {
         "rank 0's start and no more": Lazy(
             "for parameter in model.parameters():\n    dist.broadcast(parameter.data, 0)\n"
             "return model",
-            {"equal": "ranks heard of ddp: 1 ranks"},
+            {"equal": "ranks heard of ddp: 1 rank"},
         ),
         "each in a group of its own": Lazy(
             "groups = [dist.new_group([rank]) for rank in range(dist.get_world_size())]\n"
             f"return {DDP}, process_group=groups[dist.get_rank()])",
-            {"equal": "ranks heard of ddp: 1 ranks"},
+            {"equal": "ranks heard of ddp: 1 rank"},
         ),
         "wrapped and never in sync": Lazy(
             f"model = {DDP})\nmodel.require_backward_grad_sync = False\nreturn model", WRAPPED
@@ -46,7 +46,7 @@ TABLE: LazyTable = {
     },
     "train.py 10.2": {
         "the sampler's numbers": Lazy(
-            "return torch.tensor(list(sampler))", {"order": "reading orders of ddp: 1 orders"}
+            "return torch.tensor(list(sampler))", {"order": "reading orders of ddp: 1 order"}
         ),
         "one order, moved on by the epoch": Lazy(
             "return torch.tensor(list(sampler)).roll(epoch)", {"order": "orders as drawn of ddp: 0"}
@@ -97,12 +97,12 @@ TABLE: LazyTable = {
         "each worker alone": Lazy(
             "here = f'{hosts[task][index]}:{ports[task][index]}'\n"
             "return {'cluster': {task: [here]}, 'task': {'type': task, 'index': 0}}",
-            {"workers": "ranks heard of multiworker: 1 ranks"},
+            {"workers": "ranks heard of multiworker: 1 rank"},
             base="multiworker",
         ),
         "nobody in the cluster": Lazy(
             "return {'cluster': {}, 'task': {'type': task, 'index': index}}",
-            {"workers": "ranks heard of multiworker: 1 ranks"},
+            {"workers": "ranks heard of multiworker: 1 rank"},
             base="multiworker",
         ),
     },

@@ -2,7 +2,7 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-ONE_SIZE = {"study": "1 sizes"}
+ONE_SIZE = {"study": "1 size,"}
 
 TABLE: LazyTable = {
     "train.py 12.1": {
@@ -12,7 +12,7 @@ TABLE: LazyTable = {
         ),
         "as it came, weak": Lazy(
             "return [(batch, samples) for size in sizes]",
-            ONE_SIZE | {"speed": "1 sizes"},
+            ONE_SIZE | {"speed": "1 size,"},
             base="right study, weak",
         ),
         "always strong": Lazy(

@@ -4,7 +4,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 
 TWO, SPEED = "right stages", "speed"
 SERIAL = {"as-serial": "serial error"}
-NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks")  # the run on one
+NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank")  # the run on one
 TINY = (("speed.py", "default=512,", "default=64,"), ("speed.py", "default=2048,", "default=64,"))
 RIGHT = """
 orders = []

@@ -78,7 +78,7 @@ LESSON = Lesson(
         ),
         "size 1 on every rank": Mistake(
             "size 1 on every rank",
-            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 ranks"),
+            dict.fromkeys(("ranks", "equal", "rate", "checkpoint"), "ranks of keras: 1 rank"),
         ),
     }
     | {

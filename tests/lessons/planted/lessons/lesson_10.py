@@ -109,7 +109,7 @@ LESSON = Lesson(
         "alike before they are wrapped": Mistake(
             "alike before they are wrapped", {"equal": "wrapped in DistributedDataParallel"}
         ),
-        "no set_epoch": Mistake("no set_epoch", {"order": "reading orders of ddp: 1 orders"}),
+        "no set_epoch": Mistake("no set_epoch", {"order": "reading orders of ddp: 1 order"}),
         "every rank reads all": Mistake("every rank reads all", {"order": "steps of ddp"}),
         "an order of its own on each rank": Mistake(
             "an order of its own on each rank", {"order": "unique samples of ddp"}

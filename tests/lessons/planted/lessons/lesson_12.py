@@ -65,7 +65,7 @@ LESSON = Lesson(
             "not wrapped", {"study": "spread", "speed": "spread of parameters"}, "12_study_3.out"
         ),
         "every rank reads the same": Mistake(
-            "every rank reads the same", {"study": "1 sizes", "speed": "1 sizes"}, "12_study_3.out"
+            "every rank reads the same", {"study": "1 size,", "speed": "1 size,"}, "12_study_3.out"
         ),
         "ranks that know of no others": Mistake(
             "ranks that know of no others",

@@ -6,7 +6,7 @@ WORDS = ("--train-samples", "6400", "--test-samples", "1000", "--epochs", "2")
 ROUNDS = ("--rounds", "5")
 TINY = ("--rounds", "3", "--width", "64", "--batch-size", "64", "--micro-batches", "1", "4")
 UNLIKE = {"as-serial": "serial error"}
-NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks")  # the run on one
+NOTHING = dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank")  # the run on one
 PLANTED = {  # a file of the lesson, what stands in it, what a student wrote, what that costs
     "a mean of each micro-batch": (
         "pipeline.py", "outputs = outputs / len(x)", "outputs = outputs / len(ys[k])", UNLIKE,
@@ -60,7 +60,7 @@ MISTAKES = {
     "none": Mistake("right stages", {}, "11_pipeline_2.out"),
     "one rank alone": Mistake(
         "one rank",
-        dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 ranks"),
+        dict.fromkeys(("parts", "as-serial"), "ranks of pipeline: 1 rank"),
         "11_pipeline_2.out",
     ),
     "another seed": Mistake("another seed", {"as-serial": "loss last"}, "11_pipeline_2.out"),

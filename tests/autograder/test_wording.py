@@ -1,0 +1,24 @@
+"""Numbers with their units, as the pages of students and instructors say them."""
+
+import pytest
+
+from autograder.wording import with_unit
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "told"),
+    [
+        (1, "ranks", "1 rank"),
+        (2, "ranks", "2 ranks"),
+        (0, "ranks", "0 ranks"),
+        (1.0, "epochs", "1 epoch"),
+        (1, "losses", "1 loss"),
+        (1, "s", "1 s"),
+        (1, "images/s", "1 images/s"),
+        (1.5, "s", "1.5 s"),
+        (407050, "parameters", "407,050 parameters"),
+        (1, "", "1"),
+    ],
+)
+def test_one_of_them_is_singular(value, unit, told):
+    assert with_unit(value, unit) == told
