@@ -30,7 +30,7 @@ MISSED = (
     "image size of nodes: 32",
     "epochs of nodes: 3",
     "loss last of nodes",
-    "study sizes of nodes: 1 sizes",
+    "study sizes of nodes: 1 size,",
     "difference in a class's share of nodes",
     "test accuracy of nodes",
     "no run of `nodes-one`",
