@@ -17,6 +17,8 @@ def shown(value: float) -> str:
 
 def with_unit(value: float, unit: str) -> str:
     """A number and the unit that a measure came with: 2 ranks, 1 rank, 3.2 s."""
-    if value == 1 and len(unit) > 1 and unit.isalpha():
-        unit = unit.removesuffix("es" if unit.endswith("sses") else "s")
+    if value == 1 and unit.endswith("sses"):  # losses, classes
+        unit = unit.removesuffix("es")
+    elif value == 1 and len(unit) > 3 and unit.isalpha() and not unit.endswith("ss"):
+        unit = unit.removesuffix("s")  # not the s of ms and ns
     return f"{shown(value)} {unit}".rstrip()
