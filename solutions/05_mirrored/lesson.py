@@ -277,7 +277,7 @@ plots.replica_scaling(series)
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
 # %%
-small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 2) for n in (1, 2)]
+small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
 lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
