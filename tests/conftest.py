@@ -2,12 +2,20 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 from tests.lessons.planted import kept
+
+# As in lessons/cli.py: jsonschema would compile a grammar that nobody needs, for a second and more.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+# Assertions that tests of several folders share; they are to say what they found, too.
+pytest.register_assert_rewrite("tests.lessons.programs.break_it")
+pytest.register_assert_rewrite("tests.lessons.programs.all_points")
 
 # As every job does (cluster/sites/job.sh): else TensorFlow is slow on some processors.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
@@ -17,6 +25,10 @@ os.environ.setdefault("OMPI_MCA_btl", "^ofi")
 # away. Else three trainings on two cores take twice as long (MPI), or three times (PyTorch).
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# As every job does, too: one thread a process. With one for each core of the machine, TensorFlow's
+# ranks take a quarter more of the cores' time.
+for name in ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"):
+    os.environ.setdefault(name, "1")
 
 # Many tests have a home of their own; Matplotlib would look for fonts anew in each of them.
 os.environ.setdefault("MPLCONFIGDIR", str(Path(__file__).parents[1] / "build" / "matplotlib"))

@@ -9,8 +9,11 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
@@ -32,6 +35,8 @@ def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
         # Where `full` asks for a speed relative to a reference, it asks for something else besides.
         judged = {check["id"]: check["status"] for check in full[lesson]["checks"]}
         assert "not measured" not in judged.values(), (lesson, judged)
+        [folder] = Path(student.folder, "run").glob(f"{lesson}_*/")
+        leaves_its_traces(lesson, folder)
 
 
 def hand_in(student, box, folders, tmp_path):

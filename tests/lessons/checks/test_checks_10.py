@@ -120,6 +120,9 @@ MISTAKES = [
      "in no_sync"),
     ("10.7", ZERO + FORWARD, ZERO, "they stay"),
     ("10.7", ZERO + FORWARD, FORWARD, "Once each"),
+    ("10.7", FORWARD, f"model.module(x)\n    {FORWARD}", "keep the outputs of the first"),
+    ("10.7", FORWARD, f"model.module.eval()\n    {FORWARD}", "leave out eval()"),
+    ("10.7", FORWARD, f"{FORWARD}\n    model.module.eval()", "leave out eval()"),
 ]  # fmt: skip
 
 
@@ -186,6 +189,10 @@ COUNTS = [
     (
         lambda old, new: sum(line[0] == "+" and line != "+" for line in diff(old, new)[2:]),
         "A line of spaces is empty, too",
+    ),
+    (
+        lambda old, new: len([line for line in new_lines(old, new) if not line.startswith("#")]),
+        "A comment counts, too",
     ),
     (lambda old, new: behind_headers(diff(old, new)), "has no headers"),
     (lambda old, new: None, "return"),

@@ -3,10 +3,11 @@
 from tests.lessons.programs.faults import Kept, MadeBy, NotHere, Proof
 
 BREAK = "test_break_it.py"
+TRACES = "break_it.py"  # looked at in every whole lesson
 OUTSIDE = Kept("built and compiled outside", also={"replicas": 1, "steps": 8})
 SMALL_BATCH = Kept("batch not scaled", also={"steps": 16, "replicas": 2})
 AVERAGE = {"accuracy": "0.890", "spread": "0.17"}
-UNEQUAL = MadeBy("test_break_it.py", "test_faults_of_08_leave_these_traces")
+UNEQUAL = MadeBy(TRACES, "traces_of_08")
 
 ROWS: dict[str, dict[str, list[Proof]]] = {
     "05": {
@@ -39,13 +40,13 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         ],
         "seven digits": [MadeBy("test_lesson_05.py", "test_replicas_equal_one_replica")],
         "batch normalisation by replica": [MadeBy(BREAK, "test_batch_normalisation_by_replica")],
-        "begins at 4.6": [MadeBy(BREAK, "test_faults_of_05_leave_these_traces")],
+        "begins at 4.6": [MadeBy(TRACES, "traces_of_05")],
         "four GPUs slower than one": [NotHere("published")],
     },
     "06": {
         "blocking sends": [
             MadeBy("test_lesson_06.py", "test_blocking_sends_around_a_ring_hang"),
-            MadeBy(BREAK, "test_faults_of_06_leave_these_traces"),
+            MadeBy(TRACES, "traces_of_06"),
         ],
         "summed and not divided": [
             Kept(
@@ -74,7 +75,7 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
                 {"spread": 0.0, "as one rank": False},
             ),
         ],
-        "second half is missing": [MadeBy(BREAK, "test_faults_of_06_leave_these_traces")],
+        "second half is missing": [MadeBy(TRACES, "traces_of_06")],
         "divided once more": [
             Kept(
                 "own mean, divided once more",
@@ -88,17 +89,17 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         "4 runs of size 1": [MadeBy(BREAK, "test_without_its_launcher_every_rank_is_rank_0_of_1")],
     },
     "07": {
-        "| `hvd.init()` |": [MadeBy("test_lesson_07.py", "test_each_missing_line_leaves")],
+        "| `hvd.init()` |": [MadeBy(TRACES, "traces_of_07")],
         "GPU number `hvd.local_rank()`": [NotHere("not run here")],
         "`DistributedOptimizer` | N networks": [Kept("not wrapped", also={"steps": 100})],
         "rate × size": [Kept("rate not scaled", also={"rate": 0.001, "spread": 0.0})],
         "parameters of rank 0": [Kept("no broadcast", also={"starts": 2})],
         "checkpoint and prints": [
             Kept("every rank saves", also={"files": 2}),
-            MadeBy("test_lesson_07.py", "test_each_missing_line_leaves"),
+            MadeBy(TRACES, "traces_of_07"),
         ],
         "Horovod has not been initialized` | no": [
-            MadeBy("test_lesson_07.py", "test_each_missing_line_leaves"),
+            MadeBy(TRACES, "traces_of_07"),
         ],
         "rank 0 of 1": [
             Kept("lazy 7.1 each rank alone", {"accuracy": "0.90"}, {"ranks": 1}),
@@ -112,7 +113,7 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("no broadcast", {"accuracy": "0.879", "spread": "0.21"}, {"starts": 2}),
         ],
         "callback that comes after batch 1": [
-            MadeBy("test_lesson_07.py", "test_each_missing_line_leaves"),
+            MadeBy(TRACES, "traces_of_07"),
         ],
         "one order of the images": [
             Kept(

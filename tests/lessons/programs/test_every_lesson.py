@@ -7,6 +7,7 @@ import pytest
 from lessons.folders import lesson_folders
 from tests.cluster.box.test_lessons_on_box import LESSONS as ON_THE_BOX
 from tests.lessons.programs.all_points import course, earns_all_points
+from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 ROOT = Path(__file__).parents[3]
@@ -26,6 +27,7 @@ def test_the_solution_runs_and_earns_all_points(lesson, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     [folder] = (tmp_path / "run").glob(f"{lesson}_*/")
     earns_all_points(lesson, folder, tmp_path)
+    leaves_its_traces(lesson, folder)
 
 
 GAPS = {"03": 6, "04": 5, "05": 6}  # in these lessons, nothing else is left to do

@@ -74,32 +74,6 @@ def test_keras_3_trains_without_averaging(tmp_path):
     assert spread["AveragingAdam"] == 0.0
 
 
-@pytest.mark.slow
-@pytest.mark.ranks
-def test_each_missing_line_leaves_the_traces_that_the_lesson_tells_of(tmp_path):
-    starts = {tmp_path: ("--train-samples", "640", "--test-samples", "500")}
-    runs = {r.header["without"]: r for r in run_together(LESSON / "break_it.py", 2, starts)}
-    text = (tmp_path / "job.out").read_text()
-    assert text.count("ValueError: Horovod has not been initialized") == 2, "once for each rank"
-    assert set(runs) == {"nothing", "average", "scale", "broadcast", "early", "seeds", "guard"}
-    path = {name: [m["value"] for m in run.measures if m["name"] == "spread"]
-            for name, run in runs.items()}  # fmt: skip
-    for name in ("nothing", "scale", "seeds", "guard"):
-        assert max(path[name]) == runs[name].end["param_spread"] == 0.0, name
-    start, *later = path["average"]
-    assert start == 0.0
-    assert later == sorted(later)
-    assert later[0] > 0.001
-    assert path["broadcast"][0] > 0.1
-    assert path["broadcast"][-1] == pytest.approx(path["broadcast"][0], rel=0.05)
-    assert path["early"][0] == path["broadcast"][0]
-    assert max(path["early"][1:]) == 0.0
-    loss = {name: run.epochs[-1].train_loss.value for name, run in runs.items()}
-    assert loss["seeds"] == pytest.approx(loss["average"], rel=1e-3), "two ranks do the work of one"
-    assert max(loss.values()) < 1.5, "every one of them learns"
-    assert runs["scale"].header["lr"] == pytest.approx(runs["nothing"].header["lr"] / 2)
-
-
 @pytest.fixture(scope="module")
 def checkpoints(two_ranks):
     """For both programs the checkpoint that a run of four epochs on two ranks leaves."""

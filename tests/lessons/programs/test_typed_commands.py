@@ -78,7 +78,8 @@ SMALLER = [
     ("samples 3200", "samples 640"),
     (
         "--ranks 1,2,4,8 job_nodes.sbatch",
-        "--ranks 1,2 job_nodes.sbatch --model cnn --size 32 --epochs 1 --train-samples 320",
+        "--ranks 1,2 job_nodes.sbatch --model cnn --size 32 --epochs 1 --train-samples 320 "
+        "--test-samples 64",
     ),
 ]
 # What the page's own cells have submitted before a line is typed, and the line needs.

@@ -176,6 +176,8 @@ def check_10_7(program: Any) -> str:
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
     loss_function(network(x.flip(0)), y).backward()  # gradients of another batch are still there
+    forward: list[bool] = []  # of each forward pass, whether the network was in training
+    network.register_forward_pre_hook(lambda module, _: forward.append(module.training))
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:
         raise CheckFailed(
@@ -199,4 +201,10 @@ def check_10_7(program: Any) -> str:
             "another one",
             "Once each: zero_grad, forward of model.module, backward, step.",
         )
+    if len(forward) > 1:
+        advice = "BatchNorm's means move with each: keep the outputs of the first for the loss."
+        raise CheckFailed("one forward pass", f"{len(forward)}", advice)
+    if not all(forward) or not network.training:
+        advice = "A step is training: leave out eval(), or BatchNorm and dropout do other things."
+        raise CheckFailed("the network in training", "in eval()", advice)
     return "The network inside the wrapper steps; nothing travels."

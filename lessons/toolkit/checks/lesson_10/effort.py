@@ -8,6 +8,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, compare, exercise, 
 OLD = "import torch\n\nmodel = build()\nloss = step(model)\nprint(loss)\n"
 TWICE = "a line that stands there once more"
 SPACES = "a line of nothing but spaces"
+COMMENT = "a comment"
 # the new program, how many of its lines are new, what it is
 CASES = [
     (OLD, 0, "an equal program"),
@@ -20,6 +21,7 @@ CASES = [
     (OLD.replace("print", "++count\nprint"), 1, "a line that begins with ++"),
     ("++a\n++ b\n" + OLD, 2, "lines that begin with ++"),
     (f"{OLD}print(loss)\n", 1, TWICE),
+    (f"# once\n{OLD}", 1, COMMENT),
 ]
 COUNT = (
     "Skip the first two lines of the diff, the headers, by their place: a program's line may begin "
@@ -49,6 +51,8 @@ def check_10_5(changed_lines: Callable[..., Any]) -> str:
         otherwise = f"{COUNT}."
         if what == TWICE:
             otherwise = "A line that the old program has once and the new one twice is new once."
+        if what == COMMENT:
+            otherwise = "A comment counts, too: it is a line that somebody writes and reads."
         if what == SPACES:
             otherwise = (
                 "A line of spaces is empty, too: line[1:].strip() says what is behind the +."

@@ -22,6 +22,7 @@ from portal import COURSE, Session, install_app, ruby, sbatch_words
 
 from tests.cluster.box.test_lessons_on_box import grades, hand_in
 from tests.jupyterlab import run_all
+from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slurm, pytest.mark.browser, pytest.mark.slow]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or "chromium"
@@ -258,3 +259,4 @@ def test_lesson_06_runs_to_its_end_and_earns_all_points(running, page, box, tmp_
     grade = grades(tmp_path, "smoke")["06"]
     assert grade["score"] == grade["max_score"] == 10, grade["checks"]
     assert grade["tier"] == "confirmed", grade["findings"]
+    leaves_its_traces("06", Path(student.folder, "06_allreduce"))
