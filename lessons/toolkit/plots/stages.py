@@ -75,5 +75,8 @@ def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="micro-batches of a batch", ylabel="a step in ms", xticks=tried)
     axes.minorticks_off()
-    axes.set_ylim(0, 1.15 * max(max(medians), 1e3 * alone))
+    # All rounds are in the picture, unless one took so long that nothing else could be read.
+    usual = max(*medians, 1e3 * alone)
+    slowest = max(max(line.get_ydata()) for line in axes.lines)
+    axes.set_ylim(0, min(1.08 * slowest, 2 * usual))
     figure.legend(loc="outside lower center", ncols=2)
