@@ -166,15 +166,19 @@ def own_due(due: str, days: float) -> str:
 # --- what many have in common, and what opens on a click ----------------------------------------
 
 
-def common_reasons(rows: Sequence[Row]) -> list[tuple[str, int]]:
-    """Reasons to look, as far as they are alike, and how many students have each."""
+def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
+    """Reasons to look, as far as they are alike; whether some say more; how many have each."""
     seen: dict[str, set[str]] = defaultdict(set)
+    cut = set()
     for row in rows:
         for reason in row.look:
             alike = " ".join(SPECIFIC.split(reason, maxsplit=1)[0].split()).rstrip(" ,:;")
-            seen[shortened_to_words(alike)].add(row.student)
+            words = shortened_to_words(alike)
+            seen[words].add(row.student)
+            if words != reason:
+                cut.add(words)
     counts = Counter({reason: len(students) for reason, students in seen.items() if reason})
-    return counts.most_common(COMMON)
+    return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
 
 
 def shortened_to_words(text: str, limit: int = 60) -> str:
