@@ -266,13 +266,14 @@ plots.replica_scaling(series)
 #   GPUs for ResNet50V2 with 2,048 images per GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
 #   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
 # - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson: 0.9 to 1.2 s per epoch alone, 1.2 s with two. On CPU cores
-#   this program can be shown to be *right*, not to be fast.
+#   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s per
+#   epoch alone, 1.2 to 1.4 s with two. On CPU cores this program can be shown to be *right*, not to be fast.
 # - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
 #   by those of another.
 # - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds: the late thread of lesson
-#   04's traps. The option given there does not help here, as each device reads by an iterator of its own.
+# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds: the late
+#   thread of lesson 04's traps. The option given there does not help here, as each device reads by an
+#   iterator of its own.
 #
 # How much does the batch of a replica matter? Here a few steps with a small one:
 
