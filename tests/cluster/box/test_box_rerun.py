@@ -81,15 +81,18 @@ def more_samples(line):
     return line
 
 
-def ten_times_faster(line):
-    return re.sub(r'"seconds":([0-9.]+)', lambda found: f'"seconds":{float(found[1]) / 10:g}', line)
+def a_hundred_times_faster(line):
+    """The run beside other work may have taken five times as long as its rerun alone."""
+    return re.sub(
+        r'"seconds":([0-9.]+)', lambda found: f'"seconds":{float(found[1]) / 100:g}', line
+    )
 
 
 # name of the forger, what is done to each line of the record, words of the finding
 FORGERIES = {
     "raised": (raised, "lower test accuracy"),
     "samples": (more_samples, "steps of the epochs"),
-    "seconds": (ten_times_faster, "Far slower"),
+    "seconds": (a_hundred_times_faster, "Far slower"),
 }
 
 
