@@ -1,5 +1,6 @@
-# Every target that needs Python first sees to .venv; when that is up to date, this takes 0.1 s.
+# Every target that needs Python makes .venv first; when it is complete, this takes 0.1 s.
 PYTHON ?= python3
+SET_UP = $(PYTHON) -m cluster.environment
 # Several tests at a time, those of one file one after another (tests/conftest.py). They wait for
 # ranks, servers and jobs more than they compute: four fast ones, or three slow ones, keep two cores busy.
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
@@ -21,7 +22,7 @@ demo test test-slow planted lessons book bench:
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
 
-demo: .venv       ## run lesson 02 and a speed job on this machine, then grade them
+demo: .venv       ## run lesson 02 and the speed job of lesson 10 on this machine, then grade them
 	@rm -rf build/demo
 	.venv/bin/lessons run 02 --edition solutions --site laptop --out build/demo/run
 	.venv/bin/lessons submit 02 --in build/demo/run/02_serial --out build/demo/submissions/you/02.zip
@@ -33,10 +34,10 @@ demo: .venv       ## run lesson 02 and a speed job on this machine, then grade t
 speed-job:
 	@if [ $$(.venv/bin/python -c 'from autograder.cpus import *; print(len(whole_cores()))') = 1 ]; \
 	then echo "$(ONE_CORE)"; else set -e; \
-	cp -r solutions/07_horovod build/demo/run/07_speed; cd build/demo/run/07_speed; \
-	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch --steps 2; cd ../../../..; \
-	cp -r build/demo/run/07_speed build/demo/submissions/you/07; \
-	.venv/bin/autograder rubric part 07 speed --out build/demo/rubrics; fi
+	cp -r solutions/10_native build/demo/run/10_speed; cd build/demo/run/10_speed; \
+	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch; cd ../../../..; \
+	cp -r build/demo/run/10_speed build/demo/submissions/you/10; \
+	.venv/bin/autograder rubric part 10 speed --out build/demo/rubrics; fi
 
 test: .venv       ## the tests (minutes)
 	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"
@@ -71,8 +72,11 @@ box-up:           ## start a real Slurm on this machine (root)
 box-down:         ## stop it
 	@cluster/box/box down
 
-.venv:            ## only the set-up
-	@$(PYTHON) -m cluster.environment
+.venv:            ## only the set-up, without Horovod
+	@$(SET_UP)
+
+horovod:          ## compile Horovod for lessons 07 to 09 (2 to 8 minutes, only once)
+	@$(SET_UP) horovod
 
 clean:            ## delete .venv and all that was built here; the cached Horovod wheel stays
 	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -33,6 +33,7 @@ from cluster.environment.horovod_recipe import (
     patch,
     recipe,
 )
+from cluster.environment.prerequisites import check_compiler
 from cluster.environment.python311 import cache_folder
 from cluster.environment.stage import lock, progress, run, text
 
@@ -80,30 +81,13 @@ def first_line(*command: str) -> str | None:
         return None
 
 
-def check_compiler(folder: Path) -> None:
-    """Compile and link a few lines, so that a lack shows now and not after the downloads."""
-    compiler = os.environ.get("CXX", "c++")
-    missing = [tool for tool in (compiler, "make") if shutil.which(tool) is None]
-    if missing:
-        raise SetUpError(
-            f"no {' and no '.join(missing)} on PATH, and Horovod must be compiled; install a C++ "
-            "compiler and make (Debian: `sudo apt install build-essential`; "
-            "on a cluster: `module load gcc`)"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    source = folder / "compiler.cc"
-    source.write_text(
-        "#include <filesystem>\nint main() { return std::filesystem::path().empty() - 1; }\n"
-    )
-    command = [compiler, "-std=c++17", str(source), "-o", str(folder / "compiler")]
-    tried = subprocess.run(command, capture_output=True, text=True)
-    if tried.returncode:
-        (folder / "compiler.log").write_text(f"$ {' '.join(command)}\n{tried.stderr}")
-        raise SetUpError(
-            f"the C++ compiler `{compiler}` ({first_line(compiler, '--version')}) cannot compile a "
-            "C++17 program; install g++ 9 or newer, or name another one in CXX; "
-            f"the log is {folder / 'compiler.log'}"
-        )
+def kept_wheel(values: Mapping[str, object]) -> Path | None:
+    """Return the wheel that was built from these inputs earlier, if it is intact."""
+    return intact(shelf_folder() / key(values))
+
+
+def shelf_folder() -> Path:
+    return Path(cache_folder()) / "horovod"
 
 
 def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
@@ -115,7 +99,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
                 f"Horovod is compiled against {what}, which {sys.executable} does not find; "
                 "install it first (docs/install.md)"
             )
-    shelf = Path(cache_folder()) / "horovod"
+    shelf = shelf_folder()
     with lock(shelf / "lock", f"another set-up is building Horovod (lock {shelf / 'lock'})"):
         for half_made in shelf.glob("building-*"):
             shutil.rmtree(half_made, ignore_errors=True)
@@ -128,7 +112,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
             for name, title in (("tensorflow", "TensorFlow"), ("torch", "PyTorch"))
             if has(name, gpu)
         )
-        with progress(f"Horovod: compiling for {both} (about 3 minutes, once)"):
+        with progress(f"Horovod: compiling for {both} (2 to 8 minutes, only once)"):
             build(shelf, kept, values, gpu or {}, logs)
         found = intact(kept)
         if found is None:
@@ -263,7 +247,7 @@ def main() -> int:
         gpu = (
             gpu_environment(args.nccl_home, args.framework) if args.gpu or args.nccl_home else None
         )
-        check_compiler(logs)
+        check_compiler()
         install(wheel(logs, gpu), logs)
         verify(logs, gpu=gpu is not None, frameworks=[name for name in NAMES if has(name, gpu)])
     except (SetUpError, OSError) as error:

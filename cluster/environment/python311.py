@@ -1,8 +1,4 @@
-"""Find Python 3.11, or fetch it.
-
-Runs on any Python 3.6 or newer: on a machine whose own Python is another one, this is what finds
-the right one.
-"""
+"""Find Python 3.11, or download it. Runs on Python 3.6 or newer."""
 
 import glob
 import os
@@ -14,9 +10,10 @@ import tempfile
 from cluster.environment.failure import SetUpError, explain
 
 UV = "uv==0.13.8"
+DEV = "on Debian or Ubuntu: sudo apt install python3-dev"
 
-# What the set-up needs of a Python: its version, the two modules that make a virtual environment
-# (Debian packs them apart) and the headers that Horovod is compiled against.
+# A usable Python has the right version, the two modules that make a virtual environment (separate
+# packages on Debian) and, to compile Horovod, the header files.
 PROBE = """
 import importlib.util, os, sys, sysconfig
 assert sys.version_info[:2] == (3, 11)
@@ -33,8 +30,8 @@ def cache_folder():
     return os.path.join(os.path.abspath(base), "dl-course")
 
 
-def fetched():
-    """Return the Python 3.11 fetched by an earlier set-up, if any."""
+def downloaded():
+    """Return the Python 3.11 that an earlier set-up downloaded, as a list of at most one."""
     found = glob.glob(os.path.join(cache_folder(), "python", "cpython-3.11*", "bin", "python3.11"))
     return sorted(found)[-1:]
 
@@ -47,53 +44,64 @@ def candidates():
         if os.access(os.path.join(folder, "python3.11"), os.X_OK)
     ]
     running = [sys.executable] if sys.version_info[:2] == (3, 11) else []
-    return running + on_path + fetched()
+    return running + on_path + downloaded()
 
 
 def probe(python):
-    """Return (true path, list of what it lacks), or None when it is no Python 3.11 at all."""
+    """Return (real path, list of what is missing), or None if this is not Python 3.11."""
     try:
         output = subprocess.check_output(
             [python, "-I", "-c", PROBE], stderr=subprocess.DEVNULL, universal_newlines=True
         )
-        path, lacks = output.splitlines()
+        path, missing = output.splitlines()
     except (OSError, subprocess.CalledProcessError, ValueError):
         return None
-    return path, lacks.split()
+    return path, missing.split()
 
 
-def find(say=print):
-    """Return a complete Python 3.11; fetch one when this machine has none."""
-    incomplete = []
-    for python in candidates():
-        seen = probe(python)
-        if seen and not seen[1]:
-            return seen[0]
-        if seen:
-            incomplete.append(seen)
-    say(f"  Python 3.11: {why_fetch(incomplete)}; fetching it ...")
+def find(root, with_headers, say=print):
+    """Return a usable Python 3.11; download one if this machine has none."""
+    of_venv = probe(os.path.join(root, ".venv", "bin", "python"))
+    if of_venv:
+        return require_headers(*of_venv) if with_headers else of_venv[0]
+    probed = [found for found in map(probe, candidates()) if found]
+    for path, missing in probed:
+        if not missing:
+            return path
+    for path, missing in probed:
+        if missing == ["Python.h"] and not with_headers:
+            say(f"  Note: {path} has no header files (Python.h). Lessons 07 to 09 need them: " + DEV)
+            return path
+    say(f"  Python 3.11: {why_download(probed)}; downloading one ...")
     try:
-        return fetch()
+        return download()
     except SetUpError as failed:
         raise SetUpError(
-            f"{why_fetch(incomplete)}, and it cannot be fetched: {failed}" + way_out(incomplete)
+            f"{why_download(probed)}, and it cannot be downloaded: {failed}" + way_out(probed)
         ) from None
 
 
-def why_fetch(incomplete):
-    if not incomplete:
+def require_headers(path, missing):
+    """Return the path, or raise SetUpError if Horovod cannot be compiled against this Python."""
+    if "Python.h" in missing:
+        raise SetUpError(f"{path}, which .venv uses, has no header files (Python.h); {DEV}")
+    return path
+
+
+def why_download(probed):
+    if not probed:
         return "there is no Python 3.11 on PATH (`python3` is {}.{})".format(*sys.version_info[:2])
-    return "{} lacks {}".format(incomplete[0][0], " and ".join(incomplete[0][1]))
+    return "{} lacks {}".format(probed[0][0], " and ".join(probed[0][1]))
 
 
-def way_out(incomplete):
-    if incomplete:
-        return "; on Debian or Ubuntu `sudo apt install python3.11-venv python3.11-dev` gives both"
+def way_out(probed):
+    if probed:
+        return "; on Debian or Ubuntu `sudo apt install python3-venv python3-dev` installs both"
     return "; install Python 3.11, put it on PATH and run `make` again"
 
 
-def fetch():
-    """Fetch Python 3.11 into the cache folder through uv and return its path."""
+def download():
+    """Download Python 3.11 into the cache folder with uv and return its path."""
     folder = os.path.join(cache_folder(), "python")
     os.makedirs(folder, exist_ok=True)
     scratch = tempfile.mkdtemp(prefix="uv-", dir=folder)
@@ -102,22 +110,22 @@ def fetch():
         call([uv, "python", "install", "--no-bin", "--install-dir", folder, "3.11"])
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    for python in fetched():
-        seen = probe(python)
-        if seen and not seen[1]:
-            return seen[0]
+    for python in downloaded():
+        found = probe(python)
+        if found and not found[1]:
+            return found[0]
     raise SetUpError("uv left no usable Python 3.11 in " + folder)
 
 
 def install_uv(python, folder):
-    """Install uv by pip into a throw-away folder and return the path of the command."""
+    """Install uv with pip into a temporary folder and return the path of the command."""
     pip = [python, "-m", "pip"]
     if subprocess.call([*pip, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         venv = os.path.join(folder, "venv")
         if subprocess.call([python, "-m", "venv", venv], stdout=subprocess.DEVNULL):
             raise SetUpError(
                 f"{python} has neither pip nor a working venv module; "
-                "on Debian or Ubuntu `sudo apt install python3-venv` gives both"
+                "on Debian or Ubuntu `sudo apt install python3-venv` installs both"
             )
         pip = [os.path.join(venv, "bin", "python"), "-m", "pip"]
     # --target works where pip may not touch the system's own packages.
@@ -126,14 +134,14 @@ def install_uv(python, folder):
 
 
 def call(command):
-    """Run a command; say in one sentence why it failed."""
+    """Run a command; raise SetUpError with the cause if it fails."""
     env = dict(os.environ, PIP_USER="0")
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True, env=env
     )
     output = process.communicate()[0]
     if process.returncode:
-        log = os.path.join(cache_folder(), "python", "fetch.log")
+        log = os.path.join(cache_folder(), "python", "download.log")
         os.makedirs(os.path.dirname(log), exist_ok=True)
         with open(log, "w") as handle:
             handle.write("$ {}\n{}".format(" ".join(command), output))

@@ -1,22 +1,24 @@
-"""Make .venv: Python 3.11, the pinned packages, Horovod; verified, and only what is not done yet.
+"""Make .venv: Python 3.11 and the pinned packages; on request Horovod and the developers' tools.
 
-Started by `python3 -m cluster.environment`: first by the Python 3.11 that was found, then, once
-.venv exists, by its own Python.
+`python3 -m cluster.environment` starts this program twice: with the Python 3.11 that it found, and
+again with the Python of .venv as soon as that exists. Only what is missing is installed.
 """
 
-import json
 import os
 import shutil
 import signal
 import sys
+import sysconfig
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
-from cluster.environment import horovod_wheel
+from cluster.environment import horovod_wheel, prerequisites
+from cluster.environment.complete import fingerprint, is_complete, stamp
 from cluster.environment.failure import SetUpError, explain_os_error
-from cluster.environment.fingerprint import fingerprint, up_to_date
 from cluster.environment.horovod_recipe import VERSION
-from cluster.environment.python311 import install_uv
+from cluster.environment.installer import install
+from cluster.environment.python311 import require_headers
 from cluster.environment.stage import Stamps, lock, progress, run
 from cluster.environment.verify import verify
 
@@ -26,32 +28,31 @@ PYTHON = VENV / "bin" / "python"
 LOGS = ROOT / "build" / "set-up"
 LOCKED = ROOT / "cluster" / "environment" / "locked.txt"
 STAMPS = Stamps(VENV / ".set-up")
-EXTRAS = ("lessons", "cpu", "horovod-build", "test", "lint", "book")
-GIGABYTES_FREE = 5
-PIP: list[str | Path] = [PYTHON, "-m", "pip", "install", "--progress-bar", "off"]
+EXTRAS = {
+    "course": ("lessons", "cpu"),
+    "horovod": ("horovod-build",),
+    "tools": ("test", "lint", "book"),
+}
 
 
 def main() -> int:
-    if sys.argv[1:]:
-        print(__doc__)
-        return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    parts = sys.argv[1:]
     try:
-        with lock(LOGS / "lock", "another set-up is at work in this folder"):
-            if up_to_date(str(ROOT)):
+        with lock(LOGS / "lock", "another set-up is running in this folder"):
+            if is_complete(str(ROOT), parts):
                 return 0
             if in_venv():
-                fill()
+                fill(parts)
             else:
-                print("Setting up .venv", flush=True)
                 make_venv()
         if not in_venv():
-            os.execv(PYTHON, [str(PYTHON), "-m", "cluster.environment.set_up"])
+            os.execv(PYTHON, [str(PYTHON), "-m", "cluster.environment.set_up", *parts])
     except KeyboardInterrupt:
-        print("\nSet-up interrupted; run it again and it goes on from here.", file=sys.stderr)
+        print("\nSet-up interrupted; run it again and it continues from here.", file=sys.stderr)
         return 130
     except tomllib.TOMLDecodeError as error:
-        print(f"Set-up stopped: pyproject.toml is no TOML: {error}.", file=sys.stderr)
+        print(f"Set-up stopped: pyproject.toml is not valid TOML: {error}.", file=sys.stderr)
         return 1
     except (SetUpError, OSError) as error:
         sentence = explain_os_error(error) if isinstance(error, OSError) else error
@@ -65,9 +66,8 @@ def in_venv() -> bool:
 
 
 def make_venv() -> None:
-    """Make an empty .venv, unless a whole one is there already."""
-    horovod_wheel.check_compiler(LOGS)
-    # A moved folder or another Python makes another venv: its scripts hold absolute paths.
+    """Make an empty .venv, unless there is one for this folder already."""
+    # Scripts in .venv contain its absolute path, so a moved folder needs a new one.
     inputs = {"folder": str(VENV), "python": "3.11"}
     if STAMPS.done("venv", inputs) and os.access(PYTHON, os.X_OK):
         return
@@ -75,87 +75,89 @@ def make_venv() -> None:
         raise SetUpError(
             f"{VENV} was not made by this set-up; move it away, or delete it with `make clean`"
         )
-    free = shutil.disk_usage(ROOT).free / 1e9
-    if free < GIGABYTES_FREE:
-        raise SetUpError(
-            f"{free:.1f} GB are free where {ROOT} lies and the course needs about "
-            f"{GIGABYTES_FREE}; free some, or clone it to another disk"
-        )
+    print("Setting up .venv", flush=True)
     with progress(f"Python {sys.version.split()[0]}: an empty .venv"):
         shutil.rmtree(VENV, ignore_errors=True)
-        STAMPS.folder.mkdir(parents=True)  # from here on it is ours, even half-made
+        STAMPS.folder.mkdir(parents=True)  # marks a half-made .venv as ours
         run([sys.executable, "-m", "venv", VENV], LOGS / "venv.log")
         STAMPS.write("venv", inputs)
 
 
-def fill() -> None:
-    """Install what .venv lacks: packages, the course itself, Horovod."""
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    pins, alone = requirements(pyproject)
-    # What follows from the user's own pip settings stays: index, proxy, certificates.
+def fill(parts: Iterable[str]) -> None:
+    """Install what .venv lacks: the course and these parts."""
+    # The user's own pip settings (index, proxy, certificates) stay in force.
     os.environ["PIP_USER"] = "0"
     os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for part in ("course", *parts):
+        FILL[part](pyproject)
+        Path(stamp(str(ROOT), part)).write_text(fingerprint(str(ROOT)) + "\n")
 
-    inputs = {"pins": pins, "locked": LOCKED.read_text().splitlines()}
+
+def fill_course(pyproject: dict) -> None:
+    pins = pins_of(pyproject, "course")
+    inputs = stage_inputs(pins)
     if not STAMPS.done("packages", inputs):
         drop_half_installed()
-        torch_for_cpus(next(pin for pin in pins if pin.startswith("torch==")))
-        with progress(f"packages: PyTorch, TensorFlow and {len(pins) - 2} more (about 2 minutes)"):
-            run([*PIP, "-c", LOCKED, *pins], LOGS / "packages.log")
+        with progress(f"packages: PyTorch, TensorFlow and {len(pins) - 2} more (a minute or two)"):
+            install(["-c", LOCKED, *pins], LOGS / "packages.log", torch_for_cpus=True)
         STAMPS.write("packages", inputs)
-
+    alone = pyproject["dependency-groups"]["without-dependencies"]
     course = {name: pyproject[name] for name in ("project", "build-system")} | {"alone": alone}
     if not STAMPS.done("course", course):
         with progress("the course itself: lessons, cluster and autograder"):
-            # Not through pip's resolver: tf-keras asks for the full tensorflow package.
-            alone_flags: list[str | Path] = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
-            run([*PIP, *alone_flags, *alone, "--editable", ROOT], LOGS / "course.log")
+            # Without dependencies, because tf-keras asks for the full tensorflow package.
+            flags = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
+            install([*flags, *alone, "--editable", ROOT], LOGS / "course.log")
         STAMPS.write("course", course)
 
-    wheel_inputs = horovod_wheel.inputs()
-    if not STAMPS.done("horovod", wheel_inputs):
-        wheel = horovod_wheel.wheel(LOGS)
-        with progress(f"Horovod {VERSION}: installing"):
-            horovod_wheel.install(wheel, LOGS)
-        with progress("Horovod: an allreduce on two ranks, TensorFlow by MPI, PyTorch by Gloo"):
-            verify(LOGS)
-        STAMPS.write("horovod", wheel_inputs)
-    (STAMPS.folder / "complete").write_text(fingerprint(str(ROOT)) + "\n")
+
+def fill_tools(pyproject: dict) -> None:
+    pins = pins_of(pyproject, "tools")
+    if not STAMPS.done("tools", stage_inputs(pins)):
+        drop_half_installed()
+        with progress(f"tools: pytest, ruff, mypy, Sphinx and {len(pins) - 4} more"):
+            install(["-c", LOCKED, *pins], LOGS / "tools.log")
+        STAMPS.write("tools", stage_inputs(pins))
 
 
-def requirements(pyproject: dict) -> tuple[list[str], list[str]]:
-    """Return the pins to install with what they need, and those to install alone."""
-    project = pyproject["project"]
-    extras = [pin for extra in EXTRAS for pin in project["optional-dependencies"][extra]]
-    return (
-        sorted({*project["dependencies"], *extras}),
-        pyproject["dependency-groups"]["without-dependencies"],
-    )
-
-
-def torch_for_cpus(pin: str) -> None:
-    """Install PyTorch's CPU build where pip, with this user's settings, would take CUDA's.
-
-    That one is several GB larger, and Horovod could not be compiled against it without CUDA.
-    uv knows where PyTorch keeps its CPU builds.
-    """
-    report = LOGS / "torch-choice.json"
-    run([*PIP, "--dry-run", "--no-deps", "--report", report, pin], LOGS / "torch-choice.log")
-    chosen = json.loads(report.read_text())["install"]
-    if not chosen or "+cpu" in chosen[0]["metadata"]["version"]:
+def fill_horovod(pyproject: dict) -> None:
+    inputs = horovod_wheel.inputs()
+    if STAMPS.done("horovod", inputs):
         return
-    with progress("PyTorch: its build for CPUs"):
-        scratch = LOGS / "uv"
-        try:
-            uv = install_uv(str(PYTHON), str(scratch))
-            command = [uv, "pip", "install", "--python", PYTHON, "--torch-backend", "cpu", pin]
-            run(command, LOGS / "torch.log")
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+    wheel = horovod_wheel.kept_wheel(inputs)
+    if wheel is None:
+        prerequisites.check_compiler()
+        header = Path(sysconfig.get_path("include"), "Python.h")
+        require_headers(sys.executable, [] if header.exists() else ["Python.h"])
+        with progress("Horovod: packages for compiling it"):
+            install(["-c", LOCKED, *pins_of(pyproject, "horovod")], LOGS / "horovod-tools.log")
+        wheel = horovod_wheel.wheel(LOGS)
+    with progress(f"Horovod {VERSION}: installing"):
+        horovod_wheel.install(wheel, LOGS)
+    with progress("Horovod: an allreduce on two ranks, TensorFlow by MPI, PyTorch by Gloo"):
+        verify(LOGS)
+    STAMPS.write("horovod", inputs)
+
+
+FILL = {"course": fill_course, "tools": fill_tools, "horovod": fill_horovod}
+
+
+def pins_of(pyproject: dict, part: str) -> list[str]:
+    """Return the pinned packages of one part."""
+    project = pyproject["project"]
+    pins = {pin for extra in EXTRAS[part] for pin in project["optional-dependencies"][extra]}
+    if part == "course":
+        pins |= {*project["dependencies"], *pyproject["build-system"]["requires"]}
+    return sorted(pins)
+
+
+def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
+    return {"pins": pins, "locked": LOCKED.read_text().splitlines()}
 
 
 def drop_half_installed() -> None:
-    """Forget packages that an interrupted pip left half-way, so that it installs them again.
+    """Remove packages that an interrupted pip left incomplete, so that they are installed again.
 
     pip writes a package's INSTALLER file after all its other files.
     """

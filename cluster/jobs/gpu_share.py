@@ -1,12 +1,11 @@
 """How many GPUs a job can use, by its ranks and its program: where parts of a node are given, it
 asks for no more; and for the cores, with their memory, that belong to them."""
 
-import ast
 import math
 import re
-from pathlib import Path
 
 from cluster.job_file.jobfile import JobFile, JobRequest
+from cluster.job_file.programs import imports_any, programs_of
 from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
@@ -22,7 +21,7 @@ def fitted(
         return site, {}, []
     by_hand = asked_by_hand(job.options | options, asked)
     programs = programs_of(job.path)
-    on_gpus = bool(by_hand) or not programs or any(imports_framework(p, set()) for p in programs)
+    on_gpus = bool(by_hand) or not programs or any(imports_any(p, FRAMEWORKS) for p in programs)
     ranks = -(-asked.ntasks // asked.nodes)
     of_ranks = (ranks if on_gpus else 1) if programs else most  # who knows what it starts
     gpus = min(most, by_hand or of_ranks)
@@ -52,30 +51,3 @@ def asked_by_hand(options: dict[str, str], asked: JobRequest) -> int:
         if kinds:
             return math.ceil(each * sum(int(found[1]) if found else 1 for found in numbers))
     return 0
-
-
-def programs_of(job_file: Path) -> list[Path]:
-    """The Python programs that a job file names."""
-    lines = job_file.read_text(errors="replace").splitlines()
-    words = (re.sub("#.*", "", line) for line in lines)
-    names = {name for line in words for name in re.findall(r"[\w./-]+\.py\b", line)}
-    return [job_file.parent / name for name in sorted(names)]
-
-
-def imports_framework(program: Path, seen: set[Path]) -> bool:
-    """By its own imports or those of the files beside it; yes of one that cannot be read."""
-    seen.add(program)
-    try:
-        tree = ast.parse(program.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return True
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.add(node.module.partition(".")[0])
-    beside = (program.with_name(f"{name}.py") for name in sorted(names))
-    return bool(names & FRAMEWORKS) or any(
-        file.is_file() and file not in seen and imports_framework(file, seen) for file in beside
-    )

@@ -8,8 +8,10 @@ import click
 
 from cluster.job_file import jobfile
 from cluster.job_file.jobfile import JobFile
+from cluster.job_file.programs import programs_of
 from cluster.job_file.sbatch_options import OptionError, take_options
 from cluster.jobs import gpu_share, site_limits
+from cluster.jobs.horovod import provide_horovod_for
 from cluster.jobs.wait import exit_if_failed, wait_for
 from cluster.schedulers import history, real_command
 from cluster.schedulers.contract import Show
@@ -114,6 +116,8 @@ def submit(
         show(note)
     check_output_folder(job, options)
     scheduler = scheduler_of(site)
+    if scheduler.RUNS_HERE:
+        provide_horovod_for(programs_of(job.path))
     if scheduler.SUBMIT_PROGRAM:
         real_command.need(scheduler.SUBMIT_PROGRAM, site)
     here, more, remarks = gpu_share.fitted(job, jobfile.request(job, options), options, site)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from cluster.jobs.horovod import provide_horovod_for
 from cluster.schedulers.known import scheduler_of
 from cluster.sites.site_files import Site, current
 from lessons.execute.environment import course_environment
@@ -51,6 +52,8 @@ def run_command(
     given = chosen_parameters(parameters, profile)
     where = site_for(site)
     plans = plan_lessons(root, edition, lessons, {"profile": profile, **given})
+    if scheduler_of(where).RUNS_HERE:
+        provide_horovod_for(program for plan in plans for program in plan.source.glob("*.py"))
     limits = (cell_timeout or LIMITS[profile][0], timeout or LIMITS[profile][1])
     folder = (out or new_folder(root)).resolve()
     prepare_out(folder, plans)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cluster.jobs.horovod import provide_horovod_for
 from lessons.edition.notebook_pages import checked_exercises
 from lessons.folders import choose_lessons, course_root
 from lessons.student.exercise_results import ExerciseResult, check_folder
@@ -28,6 +29,7 @@ def check_command(lesson: str, inside: Path | None) -> None:
     folder = find_folder(lesson, inside)
     if folder != Path.cwd():
         click.echo(f"Checking {folder}")
+    provide_horovod_for(folder.glob("*.py"))
     results, faults = check_folder(folder, exercises_of_course(lesson))
     for fault in faults:
         click.echo(fault)
