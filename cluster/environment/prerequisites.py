@@ -1,4 +1,4 @@
-"""Check the machine before the first download: compiler, disk space. Runs on Python 3.6 or newer."""
+"""Check compiler and disk space before the first download. Runs on Python 3.6 or newer."""
 
 import os
 import shutil

@@ -70,7 +70,9 @@ def find(root, with_headers, say=print):
             return path
     for path, missing in probed:
         if missing == ["Python.h"] and not with_headers:
-            say(f"  Note: {path} has no header files (Python.h). Lessons 07 to 09 need them: " + DEV)
+            say(
+                f"  Note: {path} has no header files (Python.h). Lessons 07 to 09 need them: " + DEV
+            )
             return path
     say(f"  Python 3.11: {why_download(probed)}; downloading one ...")
     try:

@@ -43,17 +43,13 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 #
 # Before any run, commit yourself. Only that you predicted counts, not whether you were right.
 #
-# 1. What test accuracy will a network of 407,050 parameters reach on handwritten digits?
-#    A fraction of 1.
-# 2. The same training on two ranks, each with half of the images: how many times as fast is an epoch?
-#    A number: 2 if it takes half the time, 1 if it takes as long as before.
+# What test accuracy will a network of 407,050 parameters reach on handwritten digits? A fraction of 1.
 
 # %% tags=["exercise"]
-### BEGIN SOLUTION Predict: set predict_accuracy and predict_two_ranks to a number each
+### BEGIN SOLUTION Predict: set predict_accuracy to a number
 predict_accuracy = 0.97
-predict_two_ranks = 2
 ### END SOLUTION
-answers.note(predict_accuracy=predict_accuracy, predict_two_ranks=predict_two_ranks)
+answers.note(predict_accuracy=predict_accuracy)
 
 # %% [markdown]
 # ## The data
@@ -282,14 +278,10 @@ def seconds_from_us(us_per_sample, samples):
 check.check_2_5(seconds_from_us)
 
 # %% [markdown]
-# ## Look ahead: the same program on two ranks
+# ## A speedup needs one more word
 #
-# `train_horovod.py` is `train.py` with the lines that lesson 07 is about: each rank takes its own
-# half of the images, gradients are averaged after every batch, and all ranks end with the same
-# parameters. You need not understand it yet. `job_horovod.sbatch` asks for two tasks.
-#
-# What is kept the same when ranks are added? There are three answers, and the word **scaling** in a
-# run's record says which one it is:
+# What stays the same when ranks are added? There are three answers, and the field **scaling** in a
+# run's record says which one applies:
 #
 # | scaling | images per epoch | batch per rank | global batch | steps per epoch | ideal time of an epoch on N ranks |
 # |---|---|---|---|---|---|
@@ -297,36 +289,12 @@ check.check_2_5(seconds_from_us)
 # | `epoch` | the same | the same | N times | 1/N | 1/N |
 # | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
 #
-# *Strong* leaves the training itself as it was, and each rank has ever less to do between two
-# exchanges. *Epoch* keeps the ranks busy, and the training now takes fewer, larger steps: lesson 09
-# is about what that does to the accuracy. *Weak* asks another question: not "how much sooner?" but
-# "how much more in the same time?" So a speedup without the word says little.
-
-# %%
-horovod_files = submit_once("job_horovod.sbatch", *sizes)
-[two_ranks] = read_files(horovod_files)
-for rank in two_ranks.ranks:
-    print(f"rank {rank.rank} on {rank.host}: {rank.samples} images, parameters {rank.param_hash}")
-print(
-    "scaling:", two_ranks.header["scaling"], "· batch", two_ranks.header["local_batch"], "per rank"
-)
-print("largest difference of any parameter between the ranks:", two_ranks.end["param_spread"])
-one, two = ([e.seconds.value for e in run.epochs] for run in (keras_run, two_ranks))
-print(f"epoch on 1 rank {epoch_time(one):.2f} s, on 2 ranks {epoch_time(two):.2f} s:")
-predictions.compare("predict_two_ranks", speedup(epoch_time(one), epoch_time(two)))
-
-# %% [markdown]
-# Each rank did half of the work. On two idle cores that is hardly faster than one rank, perhaps slower.
-# (Was yours twice as fast? Then something else slowed your first job: measure both once more, with
-# `submit_once(…, again=True)`.)
+# *Strong* scaling leaves the training itself unchanged, and each rank has less to do between two
+# exchanges. *Epoch* scaling keeps the ranks busy, but the training takes fewer, larger steps; lesson 09
+# measures what that does to the accuracy. *Weak* scaling asks a different question: not "how much
+# sooner?" but "how much more in the same time?" A speedup without this word says little.
 #
-# Why so little? After each batch of 32 images the ranks exchange 407,050 gradients. The computing between
-# two exchanges takes about a millisecond on a CPU core. **There is too little work for each exchange.**
-#
-# That is why speedups stop. A step takes computing *plus* exchange, so two ranks reach 2 only if the
-# exchange costs nothing. In *strong* scaling every further rank makes it worse: the computing of a step
-# shrinks, the exchange does not. Lesson 06 tells what an exchange costs. Lesson 07 uses a network for
-# which it pays. And with more ranks than your machine has cores, no speedup can be shown at all.
+# Lesson 07 trains this network on two ranks. It will be hardly faster than on one.
 
 # %% [markdown]
 # ## Write down your answers
@@ -340,6 +308,7 @@ predictions.compare("predict_two_ranks", speedup(epoch_time(one), epoch_time(two
 cpu_gpu_is_speedup = "no"
 ### END SOLUTION
 samples = keras_run.header["dataset"]["train_samples"]
+one = [epoch.seconds.value for epoch in keras_run.epochs]
 low, high = interval(14, 5)
 answers.note(
     keras_epoch_s=epoch_time(one),
@@ -366,9 +335,7 @@ answers.note(
 #
 # ## Recap
 #
-# - Your predictions came back. Accuracy can be foreseen: it hardly depends on machine or framework. If you
-#   said 2 for two ranks, you forgot the exchange. From now on, ask how much work stands between two
-#   exchanges.
+# - Your prediction came back. You can predict accuracy: it hardly depends on machine or framework.
 # - A framework writes the backward pass and the update; data, sizes, clock and honesty remain yours.
 # - Time of an epoch: the median without the first. Throughput: training samples ÷ that time.
 # - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with

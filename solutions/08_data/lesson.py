@@ -38,7 +38,7 @@ os.environ["TF_USE_LEGACY_KERAS"] = "1"  # the Keras that Horovod can average: l
 import numpy as np
 
 from lessons.toolkit import answers, data, plots, predictions, quiet
-from lessons.toolkit.checks import lesson_08 as check
+from lessons.toolkit.checks import lesson_08 as check  # compiles Horovod if it is missing
 from lessons.toolkit.ranks import DataDistributionError
 
 quiet.tensorflow()

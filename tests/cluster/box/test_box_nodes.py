@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-from autograder.reading.files import read_files
 from tests.cluster.box.test_lessons_on_box import save_accounting
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
@@ -66,31 +65,6 @@ def test_the_job_files_that_leave_the_node_are_confirmed(box, course, student, t
     )
     (tmp_path / "accounting").write_text(elsewhere)
     assert {grade["tier"] for grade in grades(tmp_path).values()} == {"contradicted"}
-
-
-def test_lesson_02s_two_ranks_are_on_two_nodes(box, course, student, tmp_path):
-    """The page's look ahead, with Keras and with PyTorch; such checks are worth no points there."""
-    student.do(f"cp -r {course}/solutions/02_serial .")
-    small = "--epochs 3 --train-samples 2000"
-    there = tmp_path / "class" / "student1" / "02_serial"
-    there.mkdir(parents=True)
-    jobs = {}
-    for name in ("02_horovod", "02_torch_horovod"):
-        submit = f"cluster submit --site box --nodes=2 --ntasks=2 job{name[2:]}.sbatch {small}"
-        said = student.do(f"cd 02_serial && module load dl-course && {submit}")
-        jobs[said.split()[-1]] = name
-    for job, name in jobs.items():
-        ended = student.wait(job, seconds=300)
-        assert (ended["state"], ended["nnodes"]) == ("COMPLETED", "2"), (name, ended)
-        shutil.copy(f"{student.folder}/02_serial/{name}_{job}.out", there)
-    save_accounting(jobs, box, tmp_path / "accounting")
-
-    grade = grades(tmp_path)["02"]
-    assert grade["tier"] == "confirmed", grade["findings"]
-    passed = {check["id"] for check in grade["checks"] if check["status"] == "passed"}
-    assert passed == {"keras-horovod", "torch-horovod"}, grade["checks"]
-    runs = read_files(sorted(there.iterdir()))
-    assert [len({rank.host for rank in run.ranks}) for run in runs] == [2, 2]
 
 
 def grades(folder):

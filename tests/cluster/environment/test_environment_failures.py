@@ -10,11 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from cluster.environment import python311
+from cluster.environment import prerequisites, python311
 from cluster.environment.failure import SetUpError, explain, explain_os_error
 
 ROOT = Path(__file__).parents[3]
-NOTHING_LISTENS = "http://127.0.0.1:9/simple"
+NO_INDEX = {
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_INDEX_URL": "http://127.0.0.1:9/simple",  # nothing listens there
+    "PIP_EXTRA_INDEX_URL": "",
+    "PIP_FIND_LINKS": "",
+    "PIP_RETRIES": "0",
+}
 
 
 @pytest.fixture
@@ -31,10 +37,10 @@ def course(tmp_path):
     return root
 
 
-def set_up(root, module="cluster.environment", **environ):
+def set_up(root, module="cluster.environment", parts=(), **environ):
     env = os.environ | {"XDG_CACHE_HOME": str(root.parent / "cache")} | environ
     return subprocess.run(
-        [sys.executable, "-m", module], cwd=root, env=env, capture_output=True, text=True
+        [sys.executable, "-m", module, *parts], cwd=root, env=env, capture_output=True, text=True
     )
 
 
@@ -57,23 +63,37 @@ def only(tmp_path, *tools):
 
 
 def test_no_compiler(course, tmp_path):
-    ended = set_up(course, PATH=only(tmp_path, "make"))
-    assert_one_sentence(ended, "no c++ on PATH", "apt install build-essential", "module load")
+    ended = set_up(course, parts=["horovod"], PATH=only(tmp_path, "make"))
+    assert_one_sentence(ended, "no c++ on PATH", "apt install g++", "module load")
     assert not (course / ".venv").exists()
 
 
 def test_no_make(course, tmp_path):
-    ended = set_up(course, PATH=only(tmp_path, "c++", "ld", "as"))
+    ended = set_up(course, parts=["horovod"], PATH=only(tmp_path, "c++", "ld", "as"))
     assert_one_sentence(ended, "no make on PATH")
+
+
+def test_without_horovod_a_missing_compiler_is_only_mentioned(course, tmp_path):
+    ended = set_up(course, PATH=only(tmp_path, "make"), **NO_INDEX)
+    assert_one_sentence(ended, "cannot be reached")
+    assert "Note: c++ not found" in ended.stdout
+    assert (course / ".venv").exists()
 
 
 def test_a_compiler_that_is_too_old(course, tmp_path):
     old = tmp_path / "old-c++"
     old.write_text("#!/bin/sh\necho \"unrecognized option '-std=c++17'\" >&2\nexit 1\n")
     old.chmod(0o755)
-    ended = set_up(course, CXX=str(old))
-    assert_one_sentence(ended, "cannot compile a C++17 program", "g++ 9 or newer", "compiler.log")
-    assert "-std=c++17" in (course / "build" / "set-up" / "compiler.log").read_text()
+    ended = set_up(course, parts=["horovod"], CXX=str(old))
+    assert_one_sentence(ended, "cannot compile a C++17 program", "g++ 9 or newer", "-std=c++17")
+    assert not (course / ".venv").exists()
+
+
+def test_a_disk_that_is_too_small_is_noticed_before_the_first_download(course, monkeypatch):
+    usage = shutil.disk_usage(course)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=2.2e9))
+    with pytest.raises(SetUpError, match=r"has 2\.2 GB of free space .* needs about 4"):
+        prerequisites.check(str(course), ["tools"])
 
 
 def test_somebody_elses_venv_is_left_alone(course):
@@ -83,10 +103,8 @@ def test_somebody_elses_venv_is_left_alone(course):
     assert (course / ".venv" / "mine").exists()
 
 
-@pytest.mark.parametrize("module", ["cluster.environment", "cluster.environment.set_up"])
-def test_asking_for_help_sets_nothing_up(course, module):
-    command = [sys.executable, "-m", module, "--help"]
-    ended = subprocess.run(command, cwd=course, capture_output=True, text=True)
+def test_asking_for_help_sets_nothing_up(course):
+    ended = set_up(course, parts=["--help"])
     assert ended.returncode == 2
     assert "python3 -m cluster.environment" in ended.stdout
     assert not (course / ".venv").exists()
@@ -102,14 +120,7 @@ def test_a_full_disk(course):
 
 def test_no_network_then_the_log_is_named_and_kept(course):
     for retries in ("0", "1"):  # the second set-up goes on with the first one's empty .venv
-        ended = set_up(
-            course,
-            PIP_CONFIG_FILE=os.devnull,
-            PIP_INDEX_URL=NOTHING_LISTENS,
-            PIP_EXTRA_INDEX_URL="",
-            PIP_FIND_LINKS="",
-            PIP_RETRIES=retries,
-        )
+        ended = set_up(course, **NO_INDEX | {"PIP_RETRIES": retries})
         assert_one_sentence(ended, "127.0.0.1 cannot be reached", "the log is ")
         log = Path(ended.stderr.rsplit("the log is ", 1)[1].rstrip(".\n"))
         assert "$ " in log.read_text()
@@ -188,32 +199,56 @@ def test_what_is_not_understood_is_not_explained():
 def test_no_python_311_and_none_to_be_had(monkeypatch, tmp_path):
     monkeypatch.setattr(python311, "candidates", list)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", NOTHING_LISTENS)
-    monkeypatch.setenv("PIP_RETRIES", "0")
-    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
-        monkeypatch.delenv(name, raising=False)
+    for name, value in NO_INDEX.items():
+        monkeypatch.setenv(name, value)
     lines = []
     with pytest.raises(SetUpError, match=r"no Python 3\.11 on PATH .*install Python 3\.11"):
-        python311.find(lines.append)
-    assert "fetching it" in lines[0]
+        python311.find(str(tmp_path), with_headers=False, say=lines.append)
+    assert "downloading" in lines[0]
 
 
-def test_debians_python_without_venv_and_headers(monkeypatch, tmp_path):
-    monkeypatch.setattr(python311, "candidates", lambda: ["/usr/bin/python3.11"])
-    lacks = ("/usr/bin/python3.11", ["ensurepip", "Python.h"])
-    monkeypatch.setattr(python311, "probe", lambda python: lacks)
+@pytest.fixture
+def debians_python(monkeypatch, tmp_path):
+    """Debian's Python 3.11 and nothing to download; what it lacks is set by the test."""
 
     def offline():
         raise SetUpError("no network")
 
-    monkeypatch.setattr(python311, "fetch", offline)
-    with pytest.raises(SetUpError, match=r"lacks ensurepip and Python\.h.*apt install python3.11-"):
-        python311.find(lambda line: None)
+    def lacks(*missing):
+        monkeypatch.setattr(python311, "candidates", lambda: ["/usr/bin/python3.11"])
+        monkeypatch.setattr(
+            python311, "probe", lambda p: (p, list(missing)) if p.startswith("/usr") else None
+        )
+        monkeypatch.setattr(python311, "download", offline)
+        return str(tmp_path)
+
+    return lacks
 
 
-def test_this_python_is_found():
-    python = python311.find()
+@pytest.mark.parametrize("with_headers", [True, False])
+def test_debians_python_without_venv(debians_python, with_headers):
+    root = debians_python("ensurepip", "Python.h")
+    with pytest.raises(SetUpError, match=r"lacks ensurepip and Python\.h.* python3-venv"):
+        python311.find(root, with_headers, say=lambda line: None)
+
+
+def test_header_files_are_needed_for_horovod_alone(debians_python):
+    root, lines = debians_python("Python.h"), []
+    assert python311.find(root, with_headers=False, say=lines.append) == "/usr/bin/python3.11"
+    assert "sudo apt install python3-dev" in lines[0]
+    with pytest.raises(SetUpError, match=r"lacks Python\.h"):
+        python311.find(root, with_headers=True, say=lines.append)
+
+
+def test_a_venv_without_header_files_is_no_reason_for_another_python(monkeypatch, tmp_path):
+    monkeypatch.setattr(python311, "probe", lambda path: ("/usr/bin/python3.11", ["Python.h"]))
+    assert python311.find(str(tmp_path), with_headers=False) == "/usr/bin/python3.11"
+    with pytest.raises(SetUpError, match=r"no header files .*apt install python3-dev"):
+        python311.find(str(tmp_path), with_headers=True)
+
+
+def test_this_python_is_found(tmp_path):
+    python = python311.find(str(tmp_path), with_headers=False)
     version = subprocess.run([python, "--version"], capture_output=True, text=True).stdout
     assert version.startswith("Python 3.11.")
     assert python311.probe("/bin/sh") is None
@@ -221,8 +256,9 @@ def test_this_python_is_found():
 
 
 @pytest.mark.parametrize(
-    "name", ["__init__.py", "__main__.py", "failure.py", "fingerprint.py", "python311.py"]
+    "name",
+    ["__init__", "__main__", "complete", "failure", "prerequisites", "python311"],
 )
 def test_what_runs_first_runs_on_old_pythons(name):
-    source = (ROOT / "cluster" / "environment" / name).read_text()
+    source = (ROOT / "cluster" / "environment" / f"{name}.py").read_text()
     ast.parse(source, feature_version=(3, 6))

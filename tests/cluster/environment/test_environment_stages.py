@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from cluster.environment import fingerprint, set_up, stage
+from cluster.environment import complete, set_up, stage
 from cluster.environment.failure import SetUpError
 
-STAGES = ["packages", "course", "wheel", "install", "verify"]
+STAGES = ["packages", "course", "tools", "horovod-tools", "wheel", "install", "verify"]
+PARTS = ("tools", "horovod")
 
 
 @pytest.fixture
@@ -33,26 +34,29 @@ def course(tmp_path, monkeypatch):
         def __init__(self):
             self.ran, self.fails = [], None
 
-        def say(self, name):
+        def record(self, name):
             self.ran.append(name)
             if self.fails == name:
                 raise SetUpError("the plug was pulled")
 
-        def fill(self):
+        def fill(self, parts=PARTS):
             self.ran = []
-            set_up.fill()
+            set_up.fill(parts)
             return self.ran
+
+        def is_complete(self, parts=PARTS):
+            return complete.is_complete(str(self.root), parts)
 
     made = Course()
     monkeypatch.setattr(set_up, "ROOT", tmp_path)
     monkeypatch.setattr(set_up, "VENV", tmp_path / ".venv")
     monkeypatch.setattr(set_up, "LOCKED", here / "locked.txt")
     monkeypatch.setattr(set_up, "STAMPS", stage.Stamps(tmp_path / ".venv" / ".set-up"))
-    monkeypatch.setattr(set_up, "torch_for_cpus", lambda pin: None)
-    monkeypatch.setattr(set_up, "run", lambda command, log, **_: made.say(log.stem))
-    monkeypatch.setattr(set_up, "verify", lambda logs: made.say("verify"))
-    monkeypatch.setattr(set_up.horovod_wheel, "wheel", lambda logs: made.say("wheel"))
-    monkeypatch.setattr(set_up.horovod_wheel, "install", lambda *_: made.say("install"))
+    monkeypatch.setattr(set_up, "install", lambda requirements, log, **_: made.record(log.stem))
+    monkeypatch.setattr(set_up, "verify", lambda logs: made.record("verify"))
+    monkeypatch.setattr(set_up.horovod_wheel, "kept_wheel", lambda inputs: None)
+    monkeypatch.setattr(set_up.horovod_wheel, "wheel", lambda logs: made.record("wheel"))
+    monkeypatch.setattr(set_up.horovod_wheel, "install", lambda *_: made.record("install"))
     monkeypatch.setattr(os, "environ", dict(os.environ))
     return made
 
@@ -60,26 +64,43 @@ def course(tmp_path, monkeypatch):
 def test_all_stages_once(course):
     assert course.fill() == STAGES
     assert course.fill() == []
-    assert fingerprint.up_to_date(str(course.root))
+    assert course.is_complete()
+
+
+def test_the_course_alone_needs_neither_horovod_nor_tools(course):
+    assert course.fill(()) == ["packages", "course"]
+    assert course.is_complete(())
+    assert not course.is_complete(("tools",))
+    assert not course.is_complete(("horovod",))
+    assert course.fill(("horovod",)) == ["horovod-tools", "wheel", "install", "verify"]
+    assert course.is_complete(("horovod",))
+    assert not course.is_complete(PARTS)
+
+
+def test_a_kept_wheel_needs_no_compiler(course, monkeypatch):
+    monkeypatch.setattr(set_up.horovod_wheel, "kept_wheel", lambda inputs: "horovod.whl")
+    monkeypatch.setenv("CXX", "/no/such/compiler")
+    assert course.fill(("horovod",)) == ["packages", "course", "install", "verify"]
 
 
 @pytest.mark.parametrize("broken", STAGES)
-def test_an_interrupted_set_up_goes_on_where_it_stopped(course, broken):
+def test_an_interrupted_set_up_continues_where_it_stopped(course, broken):
     course.fails = broken
     with pytest.raises(SetUpError):
         course.fill()
-    assert not fingerprint.up_to_date(str(course.root))
+    assert not course.is_complete()
     course.fails = None
-    # Horovod counts as installed only when it has been verified, so its three parts go together.
-    first = min(STAGES.index(broken), STAGES.index("wheel"))
+    # Horovod counts as installed only when it has been verified, so its four steps go together.
+    first = min(STAGES.index(broken), STAGES.index("horovod-tools"))
     assert course.fill() == STAGES[first:]
-    assert fingerprint.up_to_date(str(course.root))
+    assert course.is_complete()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "redone"),
     [
         ('"rich==15.0.0"', '"rich==15.0.1"', ["packages", "course"]),
+        ('"pytest==', '"pytest==1', ["course", "tools"]),
         ('"tf-keras==2.21.0"]\n\n', '"tf-keras==2.22.0"]\n\n', ["course"]),
         ("lessons.cli:main", "lessons.cli:other", ["course"]),
         ("line-length = 100", "line-length = 99", []),
@@ -90,22 +111,22 @@ def test_only_what_changed_is_redone(course, old, new, redone):
     file = course.root / "pyproject.toml"
     assert old in file.read_text()
     file.write_text(file.read_text().replace(old, new))
-    assert not fingerprint.up_to_date(str(course.root))
+    assert not course.is_complete()
     assert course.fill() == redone
-    assert fingerprint.up_to_date(str(course.root))
+    assert course.is_complete()
 
 
-def test_a_moved_clone_is_not_up_to_date(course, tmp_path_factory):
+def test_a_moved_clone_is_not_complete(course, tmp_path_factory):
     course.fill()
     moved = tmp_path_factory.mktemp("elsewhere") / "course"
     shutil.copytree(course.root, moved)
-    assert not fingerprint.up_to_date(str(moved))
+    assert not complete.is_complete(str(moved), PARTS)
 
 
-def test_a_vanished_python_is_not_up_to_date(course):
+def test_a_vanished_python_is_not_complete(course):
     course.fill()
     (course.root / ".venv" / "bin" / "python").unlink()
-    assert not fingerprint.up_to_date(str(course.root))
+    assert not course.is_complete()
 
 
 def test_a_half_written_stamp_does_not_count(tmp_path):

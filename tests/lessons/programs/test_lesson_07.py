@@ -168,3 +168,19 @@ def test_the_job_in_a_container_runs_the_program_in_the_image(tmp_path):
     program = "python -u train.py --epochs 4 --batch-size 32 --seed 2"
     assert inside == [f"apptainer exec {image} {w}" for w in ("mpirun --version", program)]
     assert "\nmpirun (" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_two_ranks_share_the_images_and_end_equal(tmp_path):
+    sizes = ["--train-samples", "1601", "--epochs", "2"]  # an odd number: one image is left out
+    found = run(LESSON / "train_shares.py", 2, *sizes, out=tmp_path)
+    assert found.outcome == "completed"
+    assert [rank.samples for rank in found.ranks] == [800, 800]
+    shares = [set(range(*rank.shard)) for rank in found.ranks]
+    assert not shares[0] & shares[1]
+    assert shares[0] | shares[1] == set(range(1600))
+    assert found.end["param_spread"] == 0.0
+    assert len({rank.param_hash for rank in found.ranks}) == 1
+    assert found.header["lr"] == pytest.approx(2 * found.header["lr_base"])
+    assert [epoch.steps for epoch in found.epochs] == [25, 25]

@@ -16,13 +16,12 @@ SOLUTIONS = ROOT / "solutions"
 
 # A program, the one that it was made from, and how many lines may be another: that is the lesson.
 CHAIN = [
-    ("02_serial/train_horovod.py", "02_serial/train.py", 75),
-    ("02_serial/train_torch_horovod.py", "02_serial/train_torch.py", 90),
     ("03_baseline/train.py", "02_serial/train.py", 75),
     ("04_feeding/train.py", "03_baseline/train.py", 55),
     ("05_mirrored/train.py", "03_baseline/train.py", 85),
     ("06_allreduce/network.py 06_allreduce/train.py", "01_learning/train.py", 195),
     ("07_horovod/train.py", "02_serial/train.py", 110),
+    ("07_horovod/train_shares.py", "07_horovod/train.py", 120),
     ("07_horovod/train_torch.py", "02_serial/train_torch.py", 85),
     ("07_horovod/nodes.py", "03_baseline/train.py", 130),
     ("08_data/train.py", "07_horovod/train.py", 110),
@@ -74,13 +73,14 @@ PROGRAMS = [
     if '__name__ == "__main__"' in file.read_text(encoding="utf-8") and file.name not in WITHOUT
 ]
 ALIASES = {"--batch-size": "--batch_size", "--n-gpus": "--n_gpus"}
-HEAVY = ["tensorflow", "keras", "torch", "mpi4py", "h5py"]
-HEAVY += [f"torch.{name}" for name in ("distributed", "nn", "nn.parallel", "utils", "utils.data")]
-HEAVY += ["lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"]
-HEAVY += ["torch.distributed", "torch.nn.functional", "torch.utils.checkpoint"]
-HEAVY += ["torch.distributed.pipelining"]
-HEAVY += ["torch.distributed", "torch.nn", "torch.nn.parallel", "torch.utils", "torch.utils.data"]
-HEAVY += ["horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"]
+HEAVY = [
+    *("tensorflow", "keras", "mpi4py", "h5py"),
+    *("horovod", "horovod.torch", "horovod.tensorflow", "horovod.tensorflow.keras"),
+    *("lightning", "lightning.pytorch", "lightning.pytorch.plugins.environments"),
+    *("torch", "torch.distributed", "torch.distributed.distributed_c10d"),
+    *("torch.distributed.pipelining", "torch.nn", "torch.nn.functional", "torch.nn.parallel"),
+    *("torch.utils", "torch.utils.checkpoint", "torch.utils.data"),
+]
 
 
 def name_of(file):

@@ -55,7 +55,7 @@ def test_left_out(folder, lessons_command, name, content):
 
 @pytest.mark.parametrize("name", ["02_keras_7.out", "02_keras_7.err", "slurm-9.out", "answers.txt"])
 def test_taken_along(folder, lessons_command, name):
-    (folder / name).write_text("predict_two_ranks = 2\n")
+    (folder / name).write_text("predict_accuracy = 2\n")
     lessons_command("submit", "02", "--in", folder)
     assert f"02_serial/{name}" in packed()
 
@@ -78,18 +78,18 @@ def test_a_link_is_left_out_and_named(folder, lessons_command):
 
 def test_an_output_without_a_run_and_answers_without_ids(folder, lessons_command):
     (folder / "02_keras_7.out").write_text("hello\n")
-    (folder / "answers.txt").write_text("predict_two_ranks = 2\n")
+    (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     done = lessons_command("submit", "02", "--in", folder)
     assert "no completed run of `keras` (source keras); its job file is job.sbatch" in done.output
     assert "(source torch); its job file is job_torch.sbatch\n" in done.output
     [line] = [line for line in done.output.splitlines() if "answers.txt has no" in line]
     assert "keras_epoch_s" in line
-    assert "predict_two_ranks" not in line
+    assert "predict_accuracy" not in line
 
 
 @pytest.mark.parametrize("name", ["answers.txt.txt", "Answers (1).txt", "answers.md"])
 def test_answers_under_a_name_that_the_grader_reads_are_answers(folder, lessons_command, name):
-    (folder / name).write_text("predict_two_ranks = 2\ncpu_gpu_is_speedup = maybe\n")
+    (folder / name).write_text("predict_accuracy = 2\ncpu_gpu_is_speedup = maybe\n")
     done = lessons_command("submit", "02", "--in", folder)
     assert f"  answers:   {name}\n" in done.output
     assert "no answers.txt" not in done.output
@@ -101,7 +101,7 @@ def test_answers_under_a_name_that_the_grader_reads_are_answers(folder, lessons_
 
 
 def test_beside_an_answers_file_nothing_else_counts(folder, lessons_command):
-    (folder / "answers.txt").write_text("predict_two_ranks = 2\n")
+    (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     (folder / "answers.txt.txt").write_text("keras_epoch_s = 2\n")
     done = lessons_command("submit", "02", "--in", folder)
     assert "Only answers.txt counts, and not what lies beside it: answers.txt.txt" in done.output
@@ -125,7 +125,7 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
         ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
         ("cpu_gpu_is_speedup = 'No'", ""),
         ("keras_epoch_s = 7,2 s", ""),
-        ("predict_two_ranks = maybe", ""),  # a prediction is free
+        ("predict_accuracy = maybe", ""),  # a prediction is free
     ],
 )
 def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):
@@ -161,7 +161,7 @@ def test_a_run_that_was_cut_is_named(folder, lessons_command, run_output):
 
 def test_the_grader_finds_what_was_packed(folder, lessons_command, run_output, tmp_path):
     (folder / "02_keras_7.out").write_text(run_output)
-    (folder / "answers.txt").write_text("predict_two_ranks = 2\n")
+    (folder / "answers.txt").write_text("predict_accuracy = 2\n")
     lessons_command("submit", "02", "--in", folder, "--out", tmp_path / "handed" / "you.zip")
     [student] = find_students([tmp_path / "handed"])
     assert student.name == "you"

@@ -1,5 +1,6 @@
 """Public checks of lesson 07: Horovod."""
 
+from cluster.environment.on_demand import provide_horovod
 from lessons.toolkit.checks.lesson_07.faults import check_7_6
 from lessons.toolkit.checks.lesson_07.horovod import (
     check_7_1,
@@ -9,6 +10,8 @@ from lessons.toolkit.checks.lesson_07.horovod import (
     check_7_5,
 )
 from lessons.toolkit.checks.lesson_07.job import check_7_7
+
+provide_horovod()  # the lesson's notebook imports a program that needs it
 
 __all__ = [
     "check_7_1",

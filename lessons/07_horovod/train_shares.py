@@ -1,6 +1,6 @@
-"""train.py on any number of ranks, with Horovod: a look ahead at lesson 07.
+"""train.py, with an own share of the images for each rank.
 
-mpirun -np 2 python train_horovod.py --epochs 4 --batch-size 32
+mpirun -np 2 python train_shares.py --epochs 4 --batch-size 32
 """
 
 import argparse
@@ -10,13 +10,12 @@ os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # Keras 2, the one Horovod ca
 
 import horovod.tensorflow.keras as hvd
 import tensorflow as tf
-from horovod.tensorflow import broadcast_variables
 
 from lessons.toolkit import data
 from lessons.toolkit.ranks import enough_gpus
 from lessons.toolkit.record import Record
 
-from train import build_model
+from train import build_model, make_optimizer, start_alike, start_horovod
 
 keras = tf.keras
 
@@ -41,32 +40,27 @@ def main():
     parser = command_line()
     args = parser.parse_args()
 
-    hvd.init()
+    enough_gpus(len(tf.config.list_physical_devices("GPU")))
+    start_horovod()
     rank, size = hvd.rank(), hvd.size()
-    gpus = tf.config.list_physical_devices("GPU")
-    if gpus:  # one GPU for each rank of a node
-        enough_gpus(len(gpus))
-        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
-
     keras.utils.set_random_seed(args.seed)
     mnist = data.load("mnist", train_samples=args.train_samples)
     n = len(mnist.x_train) // size * size  # equal shares, so that no rank waits for a last batch
     x_train = mnist.x_train[rank:n:size]
     y_train = mnist.y_train[rank:n:size]
 
-    lr = args.lr * size
     model = build_model(args.model)
     model.compile(
-        optimizer=hvd.DistributedOptimizer(keras.optimizers.Adam(lr)),
+        optimizer=make_optimizer(args.lr),
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
     )
-    broadcast_variables(model.variables, root_rank=0)
+    start_alike(model)
 
     record = Record(
-        "02",
+        "07",
         args,
-        source="keras-horovod",
+        source="keras-shares",
         params=model.count_params(),
         optimizer="adam",
         dataset=mnist.facts,
@@ -74,7 +68,7 @@ def main():
         size=size,
         local_rank=hvd.local_rank(),
         shard=(rank, n, size),
-        lr=lr,
+        lr=float(model.optimizer.learning_rate),
         scaling="epoch",
     )
     model.fit(

@@ -1,0 +1,99 @@
+"""Packages are installed with uv under the user's own pip settings, and with pip if uv fails."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cluster.environment import installer
+from cluster.environment.failure import DISK_FULL, SetUpError
+
+CONFIG = """\
+$ python -m pip config list
+:env:.find-links='/my/wheels'
+global.cert='/etc/ours.pem'
+global.extra-index-url='https://one.invalid/simple\\nhttps://two.invalid/simple'
+global.index-url='https://other.invalid/simple'
+install.index-url='https://mirror.invalid/simple'
+"""
+
+
+@pytest.fixture
+def commands(monkeypatch, tmp_path):
+    """The commands that would be run; `fails` is a word that makes a command fail."""
+    ran = []
+
+    def run(command, log, *, env=None):
+        words = [str(word) for word in command]
+        ran.append((words, env))
+        if run.fails and run.fails in words[0]:
+            raise SetUpError(run.message)
+        if "--report" in words:
+            version = "2.13.0+cpu" if run.cpu_torch else "2.13.0"
+            report = {"install": [{"metadata": {"version": version}}]}
+            (tmp_path / "torch-choice.json").write_text(json.dumps(report))
+        return CONFIG if words[-2:] == ["config", "list"] else ""
+
+    run.fails, run.message, run.cpu_torch, run.ran = "", "it failed", True, ran
+    monkeypatch.setattr(installer, "run", run)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    return run
+
+
+def uv_calls(commands):
+    return [(words, env) for words, env in commands.ran if words[0].endswith("/uv")]
+
+
+def test_uv_gets_the_users_pip_settings(commands, tmp_path):
+    installer.install(["click==8"], tmp_path / "packages.log")
+    [(words, env)] = uv_calls(commands)
+    text = " ".join(words)
+    assert "--default-index https://mirror.invalid/simple" in text
+    assert "other.invalid" not in text, "a setting for `pip install` replaces the global one"
+    assert "--index https://one.invalid/simple --index https://two.invalid/simple" in text
+    assert "--find-links /my/wheels" in text
+    assert words[-1] == "click==8"
+    assert env["SSL_CERT_FILE"] == "/etc/ours.pem"
+
+
+@pytest.mark.parametrize("cpu_torch", [True, False])
+def test_pytorch_is_never_the_cuda_build(commands, tmp_path, cpu_torch):
+    commands.cpu_torch = cpu_torch
+    installer.install(["torch==2.13.0"], tmp_path / "packages.log", torch_for_cpus=True)
+    [(words, _)] = uv_calls(commands)
+    assert ("--torch-backend" in words) != cpu_torch
+
+
+def test_pip_installs_what_uv_cannot(commands, tmp_path):
+    commands.fails = "/uv"
+    installer.install(["click==8"], tmp_path / "packages.log")
+    assert commands.ran[-1][0][1:4] == ["-m", "pip", "install"]
+    assert commands.ran[-1][0][-1] == "click==8"
+
+
+@pytest.mark.parametrize(
+    ("message", "cpu_torch"), [(f"packages: {DISK_FULL}", True), ("anything", False)]
+)
+def test_pip_is_not_tried_where_it_cannot_help(commands, tmp_path, message, cpu_torch):
+    commands.fails, commands.message, commands.cpu_torch = "/uv", message, cpu_torch
+    with pytest.raises(SetUpError):
+        installer.install(["torch==2.13.0"], tmp_path / "packages.log", torch_for_cpus=True)
+    assert commands.ran[-1][0][0].endswith("/uv")
+
+
+def test_pips_own_output_is_understood(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("PIP_FIND_LINKS", "/a /b")
+    (tmp_path / "pip.conf").write_text("[global]\nindex-url = https://mirror.invalid/simple\n")
+    settings = installer.pip_settings(tmp_path / "settings.log")
+    assert settings["find-links"] == ["/a", "/b"]
+    assert settings["index-url"] == ["https://mirror.invalid/simple"]
+
+
+def test_uv_knows_the_options_that_it_is_given():
+    uv = Path(sys.executable).with_name("uv")
+    text = subprocess.run([uv, "pip", "install", "--help"], capture_output=True, text=True).stdout
+    for option in (*installer.OPTIONS.values(), "--index-strategy", "--no-index"):
+        assert option in text
