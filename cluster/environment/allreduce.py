@@ -1,16 +1,17 @@
-"""One allreduce: every rank gives its number, every rank must get the average of all.
+"""Average the ranks' numbers with Horovod and print the result and what Horovod was built with.
 
 mpirun -np 2 python allreduce.py tensorflow|torch [gpu]
 
-With `gpu` each rank takes the GPU of its local number, and NCCL carries the numbers.
+With `gpu` each rank uses the GPU of its local number, and NCCL carries the numbers.
 """
 
 import os
 import sys
+from typing import Any
 
 
-def average(framework: str, gpu: bool) -> tuple[int, int, float]:
-    """Return (rank, size, the ranks' average as this rank received it)."""
+def average(framework: str, gpu: bool) -> tuple[int, int, float, str]:
+    """Return rank, size, the average that this rank received, and Horovod's transports."""
     if framework == "torch":
         import horovod.torch as hvd
         import torch
@@ -18,7 +19,7 @@ def average(framework: str, gpu: bool) -> tuple[int, int, float]:
         hvd.init()
         device = torch.device("cuda", hvd.local_rank()) if gpu else torch.device("cpu")
         mine = torch.tensor([float(hvd.rank())], device=device)
-        return hvd.rank(), hvd.size(), float(hvd.allreduce(mine)[0])
+        return hvd.rank(), hvd.size(), float(hvd.allreduce(mine)[0]), transports(hvd)
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import horovod.tensorflow.keras as hvd
     import tensorflow as tf
@@ -27,8 +28,15 @@ def average(framework: str, gpu: bool) -> tuple[int, int, float]:
     if gpu:
         device = tf.config.list_physical_devices("GPU")[hvd.local_rank()]
         tf.config.set_visible_devices(device, "GPU")
-    return hvd.rank(), hvd.size(), float(hvd.allreduce(float(hvd.rank())))
+    mean = float(hvd.allreduce(float(hvd.rank())))
+    return hvd.rank(), hvd.size(), mean, transports(hvd)
+
+
+def transports(hvd: Any) -> str:
+    built = {"MPI": hvd.mpi_built(), "Gloo": hvd.gloo_built(), "NCCL": hvd.nccl_built()}
+    return " ".join(name for name, is_built in built.items() if is_built)
 
 
 if __name__ == "__main__":
-    print("rank {} of {} received {}".format(*average(sys.argv[1], "gpu" in sys.argv)), flush=True)
+    line = "rank {} of {} received {}, built with {}"
+    print(line.format(*average(sys.argv[1], "gpu" in sys.argv)), flush=True)

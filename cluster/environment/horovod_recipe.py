@@ -11,7 +11,7 @@ SOURCE_SHA256 = "92a43f5a94c43907a56805bad15f19700c62ffc83b7ca483f9e104e229f67ef
 
 @dataclass(frozen=True)
 class Substitution:
-    """`old` must stand in `file` exactly once; `new` takes its place."""
+    """`new` replaces `old`, which must occur in `file` exactly once."""
 
     file: str
     old: str
@@ -55,6 +55,34 @@ SUBSTITUTIONS = (
     ),
 )
 
+
+def compile_together(target: str, output: str) -> Substitution:
+    """Compile a target's sources in a few pieces, with fewer optimisations."""
+    properties = f"set_target_properties(${{{target}}} PROPERTIES"
+    last_line = f'{properties} OUTPUT_NAME "{output}")\n'
+    folder = {"PYTORCH_TARGET_LIB": "torch", "TF_TARGET_LIB": "tensorflow"}[target]
+    return Substitution(
+        f"horovod/{folder}/CMakeLists.txt",
+        last_line,
+        last_line
+        + f"{properties} UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)\n"
+        + f"target_compile_options(${{{target}}} PRIVATE -O2)\n",
+        "most of the compiler's time goes into the frameworks' headers, read anew for each source",
+    )
+
+
+# These three halve the compiler's work. They were not tried with CUDA's sources.
+CPU_SUBSTITUTIONS = (
+    compile_together("PYTORCH_TARGET_LIB", "mpi_lib_v2"),
+    compile_together("TF_TARGET_LIB", "mpi_lib"),
+    Substitution(
+        "horovod/tensorflow/CMakeLists.txt",
+        "set(Tensorflow_CXX17 TRUE)",
+        "set(Tensorflow_CXX17 FALSE)",
+        "else Gloo is compiled twice, the second time for TensorFlow as C++17",
+    ),
+)
+
 GPU_SUBSTITUTIONS = (
     Substitution(
         "horovod/tensorflow/mpi_ops.cc",
@@ -92,7 +120,7 @@ NAMES = {"torch": "PYTORCH", "tensorflow": "TENSORFLOW"}
 
 
 def recipe(gpu: object = None) -> tuple[Substitution, ...]:
-    return SUBSTITUTIONS + (GPU_SUBSTITUTIONS if gpu else ())
+    return SUBSTITUTIONS + (GPU_SUBSTITUTIONS if gpu else CPU_SUBSTITUTIONS)
 
 
 def patch(tree: Path, gpu: object = None) -> None:

@@ -14,14 +14,9 @@ if [ "$CUDA_VISIBLE_DEVICES" != "" ] && [ "${!#}" != gpu ]; then
     echo "ncclInvalidUsage: Duplicate GPU detected: rank 0 and rank 1 both on CUDA device 7000"
     exit 1
 fi
-[ "$BROKEN" = "${!#}" ] || for rank in 0 1; do echo "rank $rank of 2 received 0.5"; done
+[ "$BROKEN" = "${!#}" ] ||
+    for rank in 0 1; do echo "rank $rank of 2 received 0.5, built with $BUILT"; done
 """
-HOROVODRUN = """#!/bin/bash
-if [ "$1" = --check-build ]; then
-    for part in TensorFlow PyTorch MPI Gloo NCCL; do echo "    [X] $part"; done
-    exit
-fi
-""" + MPIRUN.removeprefix("#!/bin/bash\n")
 NVIDIA_SMI = """#!/bin/bash
 for number in $(seq 0 $((GPUS - 1))); do echo "GPU $number: NVIDIA A100 (UUID: GPU-$number)"; done
 """
@@ -29,13 +24,14 @@ for number in $(seq 0 $((GPUS - 1))); do echo "GPU $number: NVIDIA A100 (UUID: G
 
 @pytest.fixture
 def node(tmp_path, monkeypatch):
-    for name, text in (("mpirun", MPIRUN), ("horovodrun", HOROVODRUN), ("nvidia-smi", NVIDIA_SMI)):
+    for name, text in (("mpirun", MPIRUN), ("horovodrun", MPIRUN), ("nvidia-smi", NVIDIA_SMI)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
     monkeypatch.setenv("GPUS", "4")
+    monkeypatch.setenv("BUILT", "MPI Gloo NCCL")
     return tmp_path
 
 
@@ -71,4 +67,11 @@ def test_nccl_is_checked_only_where_each_rank_can_have_a_gpu(node, monkeypatch, 
 def test_ranks_that_do_not_agree_over_nccl_are_told_apart_from_the_others(node, monkeypatch):
     monkeypatch.setenv("BROKEN", "gpu")
     with pytest.raises(SetUpError, match="two tensorflow ranks with a GPU each do not agree"):
+        verify(node, gpu=True)
+
+
+@pytest.mark.parametrize("missing", ["MPI", "Gloo", "NCCL"])
+def test_a_transport_that_is_missing_is_named(node, monkeypatch, missing):
+    monkeypatch.setenv("BUILT", "MPI Gloo NCCL".replace(missing, ""))
+    with pytest.raises(SetUpError, match=f"built without {missing}"):
         verify(node, gpu=True)
