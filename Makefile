@@ -1,23 +1,26 @@
 # Every target that needs Python makes .venv first; when it is complete, this takes 0.1 s.
 PYTHON ?= python3
 SET_UP = $(PYTHON) -m cluster.environment
-# Several tests at a time, those of one file one after another (tests/conftest.py). They wait for
-# ranks, servers and jobs more than they compute: four fast ones, or three slow ones, keep two cores busy.
-PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder
+# Three tests at a time keep two cores busy, because tests often wait for ranks, servers and jobs. Tests
+# of one file run one after the other (tests/conftest.py).
+PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder --numprocesses 3 -rs
+ELSEWHERE = slow or slurm or browser or ruby or namespaces or logs
 
 .DEFAULT_GOAL := help
-.PHONY: demo speed-job lab test test-slow lint planted lessons book bench box-up box-down clean help .venv
+.PHONY: demo speed-job lab test test-all test-rest lint planted lessons book bench box-up box-down \
+    clean help .venv horovod tools
 
 # Its terminals begin in `lessons` and know the course's commands. As root, as in most containers, JupyterLab starts only when
 # told that this is meant. More of its options: make lab LAB_OPTIONS="--ip=0.0.0.0 --no-browser"
 TERMINAL = {"shell_command": ["bash", "--rcfile", "$(CURDIR)/cluster/jupyter/terminal.sh"]}
-lab: .venv        ## open the lessons in JupyterLab
+lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhile
+	@mkdir -p build; nice $(SET_UP) horovod >build/horovod.log 2>&1 &
 	@[ "$$(id -u)" != 0 ] || set -- --allow-root; cd lessons; PATH="$(CURDIR)/.venv/bin:$$PATH" \
 	    jupyter lab "$$@" --ServerApp.terminado_settings='$(TERMINAL)' $(LAB_OPTIONS)
 
 ifeq ($(wildcard solutions),)
 NOT_HERE = /^else/,/^endif/d; # targets that `help` leaves out
-demo test test-slow planted lessons book bench:
+demo test test-all test-rest planted lessons book bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
@@ -39,29 +42,39 @@ speed-job:
 	cp -r build/demo/run/10_speed build/demo/submissions/you/10; \
 	.venv/bin/autograder rubric part 10 speed --out build/demo/rubrics; fi
 
-test: .venv       ## the tests (minutes)
-	@$(PYTEST) --numprocesses 4 -m "not slow and not slurm and not browser"
+test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
+	@$(SET_UP) tools horovod
+	@$(PYTEST) -m "not ($(ELSEWHERE))"
 
-test-slow: .venv  ## the slow tests: whole lessons, a real Slurm (root), a real browser (Chromium)
-	@$(PYTEST) --numprocesses 3 --durations 40 -m "slow or slurm or browser"
+test-all:         ## all tests: whole lessons, a real Slurm (root), a real browser (Chromium), Ruby
+	@$(PYTHON) -m tests.needs
+	@$(MAKE) --no-print-directory test test-rest
 
-lint: .venv       ## formatting, lint, types and who imports whom
+test-rest:
+	@$(PYTHON) -m tests.needs
+	@$(SET_UP) tools horovod
+	@$(PYTEST) --durations 40 -m "$(ELSEWHERE)"
+
+lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .
 	@.venv/bin/ruff check .
 	@.venv/bin/mypy autograder cluster lessons
 	@.venv/bin/lint-imports --no-logo --cache-dir build/import-linter
 
-planted: .venv    ## run the planted mistakes of programs that changed; keep what they print
+planted:          ## run all planted mistakes for real and keep what they print (half an hour)
+	@$(SET_UP) tools horovod
 	@.venv/bin/python -m tests.lessons.planted
 
 lessons: .venv    ## make the students' edition from solutions/
 	@.venv/bin/lessons build
 
 # It executes the lessons that build/book-runs lacks. More: make book BOOK_OPTIONS="--from build/runs"
-book: .venv       ## make the course as a site to read, in build/book (the first time: 20 minutes)
+book:             ## make the course as a site to read, in build/book (the first time: 20 minutes)
+	@$(SET_UP) tools horovod
 	@.venv/bin/lessons book $(BOOK_OPTIONS)
 
-bench: .venv      ## measure what we claim about speed
+bench:            ## measure what we claim about speed
+	@$(SET_UP) tools horovod
 	@for file in benchmarks/*/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
 
 endif
@@ -74,6 +87,9 @@ box-down:         ## stop it
 
 .venv:            ## only the set-up, without Horovod
 	@$(SET_UP)
+
+tools:
+	@$(SET_UP) tools
 
 horovod:          ## compile Horovod for lessons 07 to 09 (2 to 8 minutes, only once)
 	@$(SET_UP) horovod

@@ -1,4 +1,4 @@
-"""For all tests: what every job has set, and which tests may not run beside each other."""
+"""For all tests: the environment that every job has, and which tests cannot run side by side."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.lessons.planted import kept
+from tests.autograder.reading.known_outputs import LOGS
 
 # As in lessons/cli.py: jsonschema would compile a grammar that nobody needs, for a second and more.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -43,44 +43,26 @@ hypothesis.settings.load_profile("course")
 
 ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/")
 
-# What takes longest begins first, so that no core waits at the end: the box's tests are one chain,
-# these files are minutes each. Among the fast tests it is those that start ranks and kernels.
-LONGEST = (
-    *ON_THE_BOX,
-    "tests/lessons/programs/test_lesson_07.py",
-    "tests/lessons/programs/test_every_lesson.py",
-    "tests/test_demo.py",
-    "tests/cluster/first_day/",
-    "tests/lessons/programs/test_same_as_serial.py",
-    "tests/lessons/programs/test_lesson_08.py",
-    "tests/lessons/planted/test_mistakes.py",
-    "tests/lessons/programs/",
-    "tests/lessons/edition/test_release.py",
-    "tests/cluster/schedulers/test_laptop.py",
-    "tests/lessons/student/test_check.py",
-    "tests/cluster/doctor/",
-    "tests/lessons/execute/",
-    "tests/lessons/toolkit/record/test_record_keras.py",
-    "tests/lessons/toolkit/ranks/test_distribution.py",
-    "tests/cluster/schedulers/",
-    "tests/lessons/toolkit/data/test_data_fetch.py",
-    "tests/cluster/environment/",
-)
 
-
-def place_in_line(item):
-    """Where a test's file stands among the longest; all others come after them, as collected."""
-    starts = [number for number, name in enumerate(LONGEST) if item.nodeid.startswith(name)]
-    return min(starts, default=len(LONGEST))
+def minutes(item):
+    """Return how long the test's file takes, from a marker such as `slow(minutes=5)`."""
+    marker = item.get_closest_marker("slow")
+    return marker.kwargs.get("minutes", 0) if marker else 0
 
 
 def pytest_collection_modifyitems(items):
-    items.sort(key=place_in_line)
+    """Start with the files that take longest, so that no core is idle at the end."""
+    items.sort(key=minutes, reverse=True)
+    if LOGS is None:
+        skip = pytest.mark.skip(reason="COURSE_LOGS names no folder of other people's job outputs")
+        for item in items:
+            if item.get_closest_marker("logs"):
+                item.add_marker(skip)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """What runs beside what: there is one box, and a file's fixtures are made once.
+    """Give each file to one worker, and everything on the box to one: there is only one box.
 
     (pytest-xdist's own groups, `--dist loadgroup`, have no effect with pytest 9.2.)
     """
@@ -91,12 +73,6 @@ def pytest_xdist_make_scheduler(config, log):
             return "box" if nodeid.startswith(ON_THE_BOX) else nodeid.partition("::")[0]
 
     return ByFileAndOneBox(config, log)
-
-
-def pytest_terminal_summary(terminalreporter):
-    """Fast tests go without the planted mistakes of a program that changed: say which."""
-    if told := kept.told():
-        terminalreporter.write_line(told, yellow=True)
 
 
 @pytest.fixture(scope="module")

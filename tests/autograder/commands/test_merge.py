@@ -71,6 +71,7 @@ def graded(made, tmp_path_factory):
     return folders
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(data=st.data(), count=st.integers(1, 9))
 def test_any_split_in_any_order_gives_the_same_bytes(made, graded, tmp_path_factory, data, count):
@@ -103,6 +104,7 @@ def test_all_shards_may_write_into_the_folder_that_they_are_merged_in(made, tmp_
     assert contents(out) == contents(home / "whole")
 
 
+@pytest.mark.slow
 def test_more_shards_than_students_and_grading_on_from_the_merged(made, tmp_path):
     home, options, _ = made
     for number in range(1, 10):

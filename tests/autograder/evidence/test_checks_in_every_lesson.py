@@ -202,6 +202,7 @@ def test_a_check_has_most_lessons():
     assert all(("01", words) not in missing and ("07", words) not in missing for words in CHANGED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("lesson", "words"), CASES)
 def test_what_was_changed_is_seen(lesson, words):
     applies, change = CHANGED[words]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from tests.autograder.fuzz.submissions import Choices, grade_and_check, make_class
 from tests.autograder.make_record import hand_in, make_record
 
+pytestmark = pytest.mark.slow
+
 FOUND = sorted((Path(__file__).parent / "found").iterdir())
 
 

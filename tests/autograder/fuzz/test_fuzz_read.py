@@ -15,6 +15,8 @@ from autograder.reading.printed_lines import ANCHORS, FORMAT, READERS
 from tests.autograder.fuzz.invariants import check_facts, read_and_check
 from tests.autograder.make_record import make_record
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = {
     path.stem: path.read_bytes()
     for path in (Path(__file__).parents[1] / "reading/formats/samples").glob("*.txt")

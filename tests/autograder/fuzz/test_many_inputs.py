@@ -5,6 +5,8 @@ import pytest
 from autograder.reading.files import read_bytes
 from tests.autograder.fuzz.many_inputs import CHECKS, KERAS, keras, losses, run_inputs
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_nobody_printed_is_read_and_changes_no_other_run(seed):

@@ -51,6 +51,7 @@ def speed_score(loaded, seconds, **facts):
 seconds = st.lists(st.floats(0.2, 4.0).map(lambda s: round(s, 6)), min_size=3, max_size=6)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(times=seconds, factor=st.floats(0.1, 1.0))
 def test_a_faster_parallel_run_never_scores_less(speed_rubric, times, factor):
@@ -108,6 +109,7 @@ accuracies = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(one=accuracies, other=accuracies, text=st.text(max_size=12))
 def test_scores_stay_between_nothing_and_all(one, other, text):

@@ -12,6 +12,8 @@ from autograder.measuring.interval import NotMeasured
 from autograder.measuring.laws import forms
 from tests.autograder.measuring.test_scaling_laws import GPUS, LARGE, SMALL
 
+pytestmark = pytest.mark.slow
+
 
 def gains(table):
     return [rate / table["images_s"][0] for rate in table["images_s"]]

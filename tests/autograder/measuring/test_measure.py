@@ -69,6 +69,7 @@ def test_the_interval_of_a_median_is_that_of_the_binomial_however_many_there_are
     assert differ == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1023, 1024, 1025, 400_000])
 def test_a_long_run_has_a_median(count):
     found = measure.epoch_time(run_of((9, *range(1, count + 1))))

@@ -1,8 +1,8 @@
 """Other people's outputs, which lie outside of the repository, and what is true in each of them.
 
-They are looked for where COURSE_LOGS says, or in `logs` beside COURSE_DATA's folder, or in
-`../shared/logs`. `expected.json` beside them says what is true; where it says null, the output does
-not tell, and a reader that tells something is wrong.
+COURSE_LOGS names their folder; without it, `logs` beside COURSE_DATA's folder and `../shared/logs`
+are tried. `expected.json` in it lists what is true; where it says null, the output does not tell,
+and a reader that reports something is wrong.
 """
 
 import json
@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
@@ -30,7 +28,6 @@ def logs_folder() -> Path | None:
 
 
 LOGS = logs_folder()
-needs_logs = pytest.mark.skipif(LOGS is None, reason="no folder of other people's outputs here")
 
 Summary = dict[str, Any]
 

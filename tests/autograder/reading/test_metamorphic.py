@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from tests.autograder.reading import relations
 from tests.autograder.reading.relations import RELATIONS, Facts, differences, read
 
+pytestmark = pytest.mark.slow
+
 OUTPUTS = relations.outputs()
 FACTS = {name: read(data) for name, data in OUTPUTS.items()}
 # Whose runs say more than how they ended, and those of no record: a launch that stands twice in a

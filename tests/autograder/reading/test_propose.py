@@ -14,7 +14,7 @@ from autograder.reading.explain.propose import proposal
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.settings.own_formats import load_formats
-from tests.autograder.reading.known_outputs import LOGS, needs_logs
+from tests.autograder.reading.known_outputs import LOGS
 
 LOGGED = """\
 Loading /scratch/x86_64/v2 took 3.2 s
@@ -161,7 +161,7 @@ READ = {
 }
 
 
-@needs_logs
+@pytest.mark.logs
 @pytest.mark.parametrize("id_", READ)
 def test_other_peoples_outputs_read_by_what_is_proposed(tmp_path, id_):
     assert LOGS is not None

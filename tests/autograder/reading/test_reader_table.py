@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.autograder.reading.known_outputs import LOGS, Row, needs_logs, rows
+from tests.autograder.reading.known_outputs import LOGS, Row, rows
 
-pytestmark = needs_logs
+pytestmark = pytest.mark.logs
 OUTCOMES_RIGHT, FACTS_READ = 0.85, 0.75
 
 

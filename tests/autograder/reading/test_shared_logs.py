@@ -13,9 +13,9 @@ import pytest
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
 from autograder.records import Run
-from tests.autograder.reading.known_outputs import LOGS, needs_logs
+from tests.autograder.reading.known_outputs import LOGS
 
-pytestmark = needs_logs
+pytestmark = pytest.mark.logs
 
 
 @pytest.fixture(scope="module")

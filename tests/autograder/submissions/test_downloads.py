@@ -67,6 +67,7 @@ def test_a_zip_that_macos_packed_calls_everybody_by_their_names(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "make"), FORMS.values(), ids=list(FORMS))
 def test_without_a_roster_nobody_is_merged_or_lost(tmp_path, grade, name, make):
     place = write(tmp_path / "down", name, make())
@@ -167,6 +168,7 @@ def test_rosters_of_github(tmp_path, grade):
         "ada-l", "Benmey", "zlw"}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "called",
     ["ADA", "Lovelace, Ada", "lovelace_ada", "ada@example.org", "al1", "alove", "101", "ada-l",

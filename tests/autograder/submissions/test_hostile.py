@@ -3,6 +3,7 @@
 import os
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from tests.autograder.make_record import hand_in, make_record, write_lines
 from tests.autograder.submissions.packages import files_of_a_lesson, line_of
 
 
+@pytest.mark.slow
 def test_more_files_than_anybody_hands_in(tmp_path, grade):
     """Not timed: work that grows with the square of the files would keep this test from ending."""
     folder = tmp_path / "class" / "eve" / "02"
@@ -141,6 +143,7 @@ def test_answers_are_read_whatever_they_are(data):
         assert finding.where[0].line >= 1
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(

@@ -72,6 +72,7 @@ def names_of_others(student: str) -> list[str]:
 # --- before it is graded ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_released_has_gaps_and_no_later_weeks(term):
     given = term["release"]
     assert given.code == 0

@@ -60,6 +60,7 @@ def test_launch_puts_each_rank_into_the_image_and_counts_them_there(apptainer):
     assert all(call.endswith(f"bind={data}") for call in calls(apptainer))
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 @pytest.mark.parametrize("launcher", ["torchrun", "horovodrun"])
 def test_other_launchers_start_their_ranks_inside(apptainer, launcher):

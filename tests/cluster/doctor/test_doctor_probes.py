@@ -157,6 +157,7 @@ def test_ranks_that_get_in_each_others_way(monkeypatch, ranks, environment, stat
     assert words in said.found
 
 
+@pytest.mark.namespaces
 def test_no_interface_is_broken(shell):
     """In a network of its own, where nothing is up."""
     done = shell.run("unshare", "-rn", "cluster", "doctor", "--only", "network", ok=False)

@@ -8,6 +8,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from tests.breadth import breadth
+
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/doctor.schema.json").read_text())
 pytestmark = pytest.mark.ranks
 
@@ -48,7 +50,9 @@ def test_two_ranks_give_one_report(shell):
     assert left_over(shell) == []
 
 
-@pytest.mark.parametrize(("launcher", "world"), [("torchrun", "Gloo"), ("horovodrun", "Horovod")])
+@pytest.mark.parametrize(
+    ("launcher", "world"), breadth([("torchrun", "Gloo"), ("horovodrun", "Horovod")], quick=1)
+)
 def test_launchers_that_need_no_mpi(shell, launcher, world):
     shell.write("doctor.sbatch", shell.cluster("doctor", "--job").stdout)
     shell.environment["LAUNCHER"] = launcher
@@ -70,6 +74,7 @@ def test_a_rank_that_never_begins_is_named_and_the_report_comes(shell):
     assert left_over(shell) == []
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_in_mpi_is_ended_after_the_report(shell):
     trap = shell.home / "trap" / "mpi4py"
     trap.mkdir(parents=True)
@@ -99,6 +104,7 @@ def test_two_that_call_themselves_rank_0_are_named(shell):
     assert "several processes call themselves rank 0 of 2" in by_hand(shell, 0, 0, 4)
 
 
+@pytest.mark.slow
 def test_a_report_for_support_holds_both_ranks(shell):
     done = ranks(shell, f"{QUICK} --json --limit 60")
     report = json.loads(done.stdout[done.stdout.index("{") : done.stdout.rindex("}") + 1])
@@ -123,6 +129,7 @@ print(nccl.bandwidth(position, "gloo", torch.device("cpu")) > 0, nccl.local_numb
 """
 
 
+@pytest.mark.slow
 def test_ranks_that_cannot_have_a_gpu_each_are_named_before_nccl_hangs(shell):
     """Two GPUs, as their driver lists them, of which no task sees any."""
     program = shell.home / "nvidia-smi"
@@ -140,7 +147,9 @@ def test_where_there_are_no_gpus_nccl_is_not_spoken_of(shell):
     assert "nccl" not in ranks(shell, "cluster doctor --only nccl").stdout
 
 
-@pytest.mark.parametrize(("spoilt", "said"), [("", "True 0\n"), ("spoilt", "gloo: 2 ones make 1")])
+@pytest.mark.parametrize(
+    ("spoilt", "said"), breadth([("", "True 0\n"), ("spoilt", "gloo: 2 ones make 1")], quick=0)
+)
 def test_the_sum_of_two_ranks_is_timed_and_looked_at(shell, spoilt, said):
     """Over Gloo and the CPU, by the function that takes NCCL and a GPU where there are some."""
     (shell.folder / "sum.py").write_text(SUM)

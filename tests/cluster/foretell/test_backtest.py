@@ -32,6 +32,7 @@ def test_published_tables_are_held_and_not_by_width_alone(backtest):
     assert median(one.ratio for one in found if one.beyond == 2) < 1.6
 
 
+@pytest.mark.slow
 def test_made_up_tables_are_held_where_two_fits_are_not(backtest):
     found = [one for noisy, one in backtest.made_up(44, seed=7) if noisy]
     assert share(found) >= 0.95

@@ -118,6 +118,7 @@ def test_every_job_is_a_point_of_the_picture(tmp_path, monkeypatch, weak):
     assert medians.get_ydata()[1] == pytest.approx((4 if weak else 2) * (gains[0] + gains[1]) / 2)
 
 
+@pytest.mark.slow
 def test_a_study_on_the_laptop(shell):
     (shell.folder / "program.py").write_text(PROGRAM)
     job = shell.write("job.sbatch", "python program.py", "--output=%x_%j.out")

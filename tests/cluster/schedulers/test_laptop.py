@@ -163,6 +163,7 @@ def test_jobs_wait_for_cores_and_start_in_order(shell):
     assert times == sorted(times)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(whole_cores()) < 2, reason="one core: two jobs cannot overlap")
 def test_jobs_that_fit_side_by_side_get_cores_of_their_own(shell):
     body = (
@@ -182,6 +183,7 @@ def test_a_job_larger_than_the_machine_runs_and_says_so(shell):
     assert "more ranks than cores: no speedup can be shown" in shell.read("slurm-1.out")
 
 
+@pytest.mark.slow
 def test_many_submissions_at_once_get_a_number_each(shell):
     job = shell.write("job.sbatch", "echo $SLURM_JOB_ID", "--output=%j.out")
     with ThreadPoolExecutor(8) as pool:

@@ -1,5 +1,7 @@
 """Jobs of the laptop site that wait for each other, and arrays."""
 
+import pytest
+
 
 def test_dependencies(shell):
     good = shell.submit(shell.write("good.sbatch", "sleep 0.2; date +%s%N"))
@@ -30,6 +32,7 @@ def test_an_array_is_one_job_for_each_index(shell):
     assert shell.submit("job.sbatch") == str(int(job) + 3)
 
 
+@pytest.mark.slow
 def test_array_tasks_at_once_can_be_limited_and_cancelled_together(shell):
     shell.submit(shell.write("job.sbatch", "sleep 304", "--array=0-4%1"))
     rows = shell.cluster("queue").stdout

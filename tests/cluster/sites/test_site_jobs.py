@@ -151,6 +151,7 @@ def test_a_program_that_has_tensorflow_through_a_module_beside_it(centre, progra
     assert (f"launch: {program} imports TensorFlow: /tensorflow\n" in said) == tensorflow
 
 
+@pytest.mark.slow
 def test_every_program_of_the_lessons_starts_where_its_framework_is(shell):
     """Asked of each program: is TensorFlow among what it imports, here as Python sees it?"""
     words = f"source {site_files.FOLDER}/laptop.sh; COURSE_ENVIRONMENT_TENSORFLOW=/tensorflow"

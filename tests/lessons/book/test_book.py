@@ -84,6 +84,7 @@ def test_a_lesson_with_its_outputs_its_gaps_and_its_files(small, book, tmp_path)
         assert f'href="{page}.html"' in contents
 
 
+@pytest.mark.slow
 def test_with_solutions(small, book, tmp_path):
     assert book("--solutions").exit_code == 0
     folder = tmp_path / "book" / "lessons" / "01_small"
@@ -123,6 +124,7 @@ def older_program(course, runs):
     return "01_small was executed before train.py changed."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "happens", [not_executed, not_finished, cut_short, older_cell, older_program]
 )

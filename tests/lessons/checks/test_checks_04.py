@@ -255,6 +255,7 @@ def test_stages():
     lesson_04.check_4_3(stages("map, cache, unbatch, shuffle, prepare, prefetch"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "advice"), STAGES)
 def test_orders_of_stages(wrong, advice):
     failed = failure(lesson_04.check_4_3, wrong)

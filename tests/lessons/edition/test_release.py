@@ -258,7 +258,7 @@ def test_help_and_the_page_on_installing_name_what_students_have(unpacked):
     help_ = subprocess.run(["make", "help"], cwd=unpacked, capture_output=True, text=True).stdout
     offered = set(re.findall(r"^make (\S+)", help_, re.MULTILINE))
     assert {"lab", "clean"} <= offered
-    assert not offered & {"demo", "test", "test-slow", "lint", "planted", "lessons", "bench"}
+    assert not offered & {"demo", "test", "test-all", "lint", "planted", "lessons", "bench"}
     page = (unpacked / "docs/install.md").read_text()
     typed = re.findall(r"(?:^ +|`|; )make ([a-z-]+)", page, re.MULTILINE)
     assert "lab" in typed

@@ -129,6 +129,7 @@ def test_no_word_about_a_stand_in_where_there_is_none(mixed_run):
     assert "stand-in" not in mixed_run["output"]
 
 
+@pytest.mark.slow
 def test_cells_are_counted_without_the_injected_one(course, lessons_process):
     write_lesson(course, "02_waits", "import time\ntime.sleep(4)")
     code = (
@@ -142,6 +143,7 @@ def test_cells_are_counted_without_the_injected_one(course, lessons_process):
     assert said[-1] == (str(cells), str(cells))
 
 
+@pytest.mark.slow
 def test_training_on_the_stand_in_is_said_at_the_end(course, lessons_process):
     printed = """
 import argparse
@@ -235,6 +237,7 @@ def test_an_earlier_run_is_not_overwritten(course, lessons_command):
     assert "from an earlier run" in done.output
 
 
+@pytest.mark.slow
 def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_process):
     """Each of two waits for the other; the third never ends by itself."""
     for name, mine, other in (("02_a", "a", "b"), ("03_b", "b", "a")):
@@ -256,6 +259,7 @@ def test_lessons_run_side_by_side_and_the_lesson_has_a_limit(course, lessons_pro
     assert "the lesson's 12 s were over (--timeout)" in output
 
 
+@pytest.mark.slow
 def test_the_students_edition_stops_at_its_first_gap(course, lessons_command, lessons_process):
     lessons_command("build")
     process = lessons_process("run", "--edition", "lessons", "--out", course / "out")

@@ -1,8 +1,8 @@
-"""Run planted mistakes for real and keep what they print: those that no longer fit, or all.
+"""Run the planted mistakes for real and keep what they print.
 
-    python -m tests.lessons.planted [--all] [--list] [LESSON]…
+    python -m tests.lessons.planted [--stale] [--list] [LESSON]…
 
-One after the other, as some of them are timed. It can be stopped and started again.
+One after the other, because some of them are timed. It can be stopped and started again.
 """
 
 import argparse
@@ -17,8 +17,8 @@ from tests.lessons.planted.lessons import LESSONS
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=f"of {' '.join(LESSONS)}")
-    parser.add_argument("--all", action="store_true", help="also those whose output still fits")
-    parser.add_argument("--list", action="store_true", help="only say what no longer fits")
+    parser.add_argument("--stale", action="store_true", help="only jobs of programs that changed")
+    parser.add_argument("--list", action="store_true", help="only count the jobs")
     args = parser.parse_args()
     if unknown := set(args.lessons) - LESSONS.keys():
         parser.error(f"no planted mistakes for {' '.join(sorted(unknown))}")
@@ -26,7 +26,7 @@ def main() -> int:
     failed = 0
     for number in args.lessons or LESSONS:
         lesson = LESSONS[number]
-        jobs = list(lesson.jobs) if args.all else kept.stale(lesson)
+        jobs = kept.stale(lesson) if args.stale else list(lesson.jobs)
         print(f"{number}: {len(jobs)} of {len(lesson.jobs)} outputs to make", flush=True)
         if jobs and not args.list:
             failed += remake(number, jobs) or misjudged(number)
@@ -34,7 +34,7 @@ def main() -> int:
 
 
 def remake(number: str, jobs: list[str]) -> int:
-    """How many of the jobs could not be run."""
+    """Run these jobs; return how many of them could not be run."""
     lesson, failed, since = LESSONS[number], 0, time.monotonic()
     for batch in kept.run(lesson, jobs):
         for job, printed in batch.items():
@@ -49,9 +49,9 @@ def remake(number: str, jobs: list[str]) -> int:
 
 
 def misjudged(number: str) -> int:
-    """How many mistakes the grader judges otherwise than the table says: see why, or try again.
+    """Return how many mistakes the grader judges differently from the table.
 
-    What is timed (04) wants a machine that has nothing else to do.
+    Lesson 04 is timed and needs an idle machine.
     """
     found = {mistake: unexpected(number, mistake) for mistake in LESSONS[number].mistakes}
     for mistake, checks in found.items():
@@ -61,7 +61,7 @@ def misjudged(number: str) -> int:
 
 
 def clear(number: str) -> None:
-    """Outputs of jobs that the table no longer has."""
+    """Delete the outputs of jobs that are no longer in the table."""
     lesson = LESSONS[number]
     known = {kept.file_of(lesson, job, s) for job in lesson.jobs for s in ("out", "err")}
     for file in (kept.KEPT / number).glob("*.txt"):

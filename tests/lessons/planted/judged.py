@@ -2,7 +2,6 @@
 
 import json
 import tempfile
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,24 +15,13 @@ from tests.lessons.planted import kept
 from tests.lessons.planted.lessons import LESSONS
 
 
-def case(number: str, name: str, jobs: Iterable[str]) -> Any:
-    """A case of a test; slow where one of these jobs has to be run for real."""
-    lesson = LESSONS[number]
-    fresh = all(kept.is_fresh(lesson, job) for job in jobs)
-    marks = [] if fresh else [pytest.mark.slow, pytest.mark.ranks]
-    return pytest.param(number, name, id=f"{number}-{name}", marks=marks)
-
-
 def cases(number: str, *mistakes: str) -> list[Any]:
-    """(lesson, mistake) of these mistakes, or of all of the lesson's."""
-    lesson = LESSONS[number]
-    some = mistakes or lesson.mistakes
-    return [case(number, mistake, lesson.files_of(mistake).values()) for mistake in some]
+    """Return (lesson, mistake) for these mistakes, or for all of the lesson's."""
+    return [case(number, mistake) for mistake in mistakes or LESSONS[number].mistakes]
 
 
-def job_cases(number: str, *jobs: str) -> list[Any]:
-    """(lesson, job) of these jobs."""
-    return [case(number, job, [job]) for job in jobs]
+def case(number: str, name: str) -> Any:
+    return pytest.param(number, name, id=f"{number}-{name}")
 
 
 def runs_of(number: str, job: str) -> list[Any]:

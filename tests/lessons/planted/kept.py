@@ -1,56 +1,35 @@
-"""What the tables' jobs printed: the kept text while its key fits, else that of a real run."""
+"""Outputs of the planted mistakes' jobs, kept by `make planted` and read by the tests."""
 
 import re
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 from tests.lessons.planted.key import key_of
-from tests.lessons.planted.lessons import LESSONS
 from tests.lessons.planted.start import run_jobs
 from tests.lessons.planted.table import ROOT, Lesson
 
 KEPT = Path(__file__).parent / "outputs"
 
-Output = dict[str, str]  # "out" -> what the job printed; "err" too of one that may not end well
+Output = dict[str, str]  # "out" -> what the job printed; "err" too of one that may fail
 
 
 def output(lesson: Lesson, job: str) -> Output:
-    if is_fresh(lesson, job):
-        files = {stream: file_of(lesson, job, stream) for stream in ("out", "err")}
-        return {stream: after_head(file) for stream, file in files.items() if file.is_file()}
-    found = run_stale(lesson.number)[job]
-    if isinstance(found, Exception):
-        raise found
+    """Return the kept output of a job."""
+    files = {stream: file_of(lesson, job, stream) for stream in ("out", "err")}
+    found = {
+        stream: file.read_text("utf-8").partition("\n")[2]
+        for stream, file in files.items()
+        if file.is_file()
+    }
+    assert "out" in found, f"no kept output of {job!r}: .venv/bin/python -m tests.lessons.planted"
     return found
 
 
 def stale(lesson: Lesson) -> list[str]:
-    """Jobs whose kept output is missing, or is that of another program or change."""
+    """Return the jobs whose kept output is missing or comes from another program or change."""
     return [job for job in lesson.jobs if not is_fresh(lesson, job)]
-
-
-def told() -> str:
-    """One sentence on what has to be made anew; empty if nothing."""
-    counted = {number: len(stale(lesson)) for number, lesson in LESSONS.items()}
-    some = ", ".join(f"{number} ({count})" for number, count in sorted(counted.items()) if count)
-    return some and (
-        f"Kept outputs of planted mistakes that no longer fit their program: {some}. Those mistakes"
-        " are run for real among the slow tests; `make planted` keeps new outputs."
-    )
-
-
-def file_of(lesson: Lesson, job: str, stream: str = "out") -> Path:
-    """Not *.out, which git ignores: what a run leaves behind is named so."""
-    name = re.sub("[^a-z0-9]+", "-", job.lower()).strip("-")
-    return KEPT / lesson.number / f"{name}.{stream}.txt"
-
-
-def head(lesson: Lesson, job: str) -> str:
-    return f"# What a real run printed; made by `make planted`. Key: {key_of(lesson, job)}\n"
 
 
 def is_fresh(lesson: Lesson, job: str) -> bool:
@@ -58,24 +37,18 @@ def is_fresh(lesson: Lesson, job: str) -> bool:
     return file.is_file() and file.read_text("utf-8").startswith(head(lesson, job))
 
 
-def after_head(file: Path) -> str:
-    return file.read_text("utf-8").partition("\n")[2]
+def file_of(lesson: Lesson, job: str, stream: str = "out") -> Path:
+    """Return the file of a kept output; its name does not end in .out, which git ignores."""
+    name = re.sub("[^a-z0-9]+", "-", job.lower()).strip("-")
+    return KEPT / lesson.number / f"{name}.{stream}.txt"
 
 
-@cache
-def run_stale(number: str) -> dict[str, Output | Exception]:
-    """Once a session: all stale jobs of a lesson, for frameworks are loaded once for many."""
-    lesson = LESSONS[number]
-    jobs = stale(lesson)
-    warnings.warn(f"{number}: {', '.join(jobs)} run for real. {told()}", stacklevel=2)
-    found: dict[str, Output | Exception] = {}
-    for batch in run(lesson, jobs):
-        found |= batch
-    return found
+def head(lesson: Lesson, job: str) -> str:
+    return f"# Output of a real run, made by `make planted`. Key: {key_of(lesson, job)}\n"
 
 
 def run(lesson: Lesson, jobs: Iterable[str]) -> Iterator[dict[str, Output | Exception]]:
-    """Run for real, batch by batch: what each job printed, or why it could not be run."""
+    """Run jobs, batch by batch; yield what each printed, or why it could not be run."""
     with tempfile.TemporaryDirectory(prefix="planted-") as folder:
         for names, failure in run_jobs(lesson, jobs, Path(folder)):
             yield {name: failure or read(Path(folder, name)) for name in names}
@@ -91,7 +64,7 @@ def read(folder: Path) -> Output:
 
 
 def without_places(text: str, folder: Path) -> str:
-    """Folders of this machine are left out; the run record names none, and stays as it is."""
+    """Remove this machine's folders. The run record names none and stays as it is."""
     lines = []
     for line in text.splitlines(keepends=True):
         for place in (folder, sys.prefix, sys.base_prefix, ROOT, Path.home()):
@@ -102,8 +75,8 @@ def without_places(text: str, folder: Path) -> str:
 
 
 def keep(lesson: Lesson, job: str, printed: Output) -> int:
-    """Writes the kept files; how many bytes they are."""
-    assert '"synthetic":true' not in printed["out"], "the real data sets are not here (COURSE_DATA)"
+    """Write the output of a job; return its size in bytes."""
+    assert '"synthetic":true' not in printed["out"], "the real data sets are missing (COURSE_DATA)"
     size = 0
     for stream, text in printed.items():
         file = file_of(lesson, job, stream)

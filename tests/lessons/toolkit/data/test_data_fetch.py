@@ -239,6 +239,7 @@ def test_eight_processes_download_once(mirror, world, tmp_path, name):
     assert sum("waiting for it" in text for text in errors) == 7
 
 
+@pytest.mark.slow
 def test_eight_processes_fail_once_and_say_so_once(mirror, world, tmp_path):
     mirror.manner = when_seven_wait(tmp_path, forbidden)
     codes, outputs, errors = start_eight(tmp_path, "mnist")

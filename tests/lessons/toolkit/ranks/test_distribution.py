@@ -227,6 +227,7 @@ def test_without_mpi_several_ranks_are_refused(monkeypatch):
         DataDistributor(None)
 
 
+@pytest.mark.slow
 @pytest.mark.ranks
 def test_a_launcher_that_starts_no_mpi_is_refused():
     done = start("distribution_shutdown.py", 2, launcher="horovodrun --gloo -H localhost:2")

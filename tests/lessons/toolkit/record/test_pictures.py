@@ -6,6 +6,7 @@ from record_lines import events, of, run_program
 
 from lessons.toolkit.data import resized
 from lessons.toolkit.record.pictures import labels_right, pixels_away
+from tests.breadth import breadth
 
 rng = np.random.default_rng(3)
 SET = rng.integers(0, 256, (20, 8, 8, 3), np.uint8)
@@ -86,7 +87,7 @@ PIPELINES = [
 ]
 
 
-@pytest.mark.parametrize(("prepare", "trainable", "read"), PIPELINES)
+@pytest.mark.parametrize(("prepare", "trainable", "read"), breadth(PIPELINES, quick=0))
 def test_the_callback_counts_what_went_into_training(prepare, trainable, read, tmp_path):
     program = PROGRAM.replace("PREPARE", prepare).replace("TRAINABLE", str(trainable))
     found = events(run_program(program, folder=tmp_path, TF_USE_LEGACY_KERAS="1"))

@@ -3,6 +3,8 @@
 import pytest
 from record_lines import events, of, run_program
 
+from tests.breadth import breadth
+
 PROGRAM = """
 import os, time
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -34,7 +36,9 @@ record.end(params=model.get_weights())
 """
 
 
-@pytest.mark.parametrize(("legacy", "package"), [("1", "tf_keras."), ("0", "keras.")])
+@pytest.mark.parametrize(
+    ("legacy", "package"), breadth([("1", "tf_keras."), ("0", "keras.")], quick=0)
+)
 def test_training_alone_is_timed(legacy, package, tmp_path):
     program = PROGRAM.replace("VERBOSE", "1")
     environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": package}

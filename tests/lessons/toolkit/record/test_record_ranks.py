@@ -6,6 +6,8 @@ import os
 import pytest
 from record_lines import events, facts, of, run_program, tagged
 
+from tests.breadth import breadth
+
 # The rank as each launcher tells it; half of 1,001 samples each; bars that end without a newline.
 RANKS = """
 import os
@@ -58,14 +60,14 @@ def check(output, ranks=2):
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("name", LAUNCHERS)
+@pytest.mark.parametrize("name", breadth(LAUNCHERS, quick=1))
 def test_launchers(name, tmp_path):
     output = run_program(RANKS, launcher=LAUNCHERS[name], folder=tmp_path)
     assert facts(check(output))["launcher"] == name.split(",")[0]
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("name", ["mpirun", "torchrun"])
+@pytest.mark.parametrize("name", breadth(["mpirun", "torchrun"], quick=1))
 def test_two_launches_have_different_run_ids(name, tmp_path):
     text = RANKS.replace("range(3)", "range(1)")
     outputs = [run_program(text, launcher=LAUNCHERS[name], folder=tmp_path) for _ in range(2)]
