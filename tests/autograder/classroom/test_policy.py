@@ -38,21 +38,21 @@ def graded(tmp_path, grade):
 
 
 def test_without_any_policy_the_measured_score_stands(graded):
-    assert graded() == ("9.67", "graded", "")
+    assert graded() == ("9.6", "graded", "")
 
 
 @pytest.mark.parametrize(
     ("handed_in", "policy", "score", "words"),
     [
-        ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.67", ""),
-        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.67", "1 day late"),
-        ("2026-03-03 20:00:00 UTC", "penalty_a_day: 10%", "7.67", "2 days late"),
-        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.67", "1 day late"),
-        ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.67", "1 of them free"),
+        ("2026-03-01 20:00:00 UTC", "penalty_a_day: 10%", "9.6", ""),
+        ("2026-03-02 00:00:00 UTC", "penalty_a_day: 10%", "8.6", "1 day late"),
+        ("2026-03-03 20:00:00 UTC", "penalty_a_day: 10%", "7.6", "2 days late"),
+        ("2026-03-01 20:00:00 America/Los_Angeles", "penalty_a_day: 10%", "8.6", "1 day late"),
+        ("2026-03-03T20:00:00+00:00", "penalty_a_day: 10%\nfree_days: 1", "8.6", "1 of them free"),
         ("2026-03-09 20:00:00 UTC", "penalty_a_day: 10%\nlatest_days: 3", "0", "8 days late"),
         ("2027-03-09 20:00:00 UTC", "penalty_a_day: 10%", "0", "days late"),
-        ("some day", "penalty_a_day: 10%", "9.67", "unknown, taken as on time"),
-        ("0206-03-09 20:00:00 UTC", "penalty_a_day: 10%", "9.67", "unknown, taken as on time"),
+        ("some day", "penalty_a_day: 10%", "9.6", "unknown, taken as on time"),
+        ("0206-03-09 20:00:00 UTC", "penalty_a_day: 10%", "9.6", "unknown, taken as on time"),
     ],
 )
 def test_late_days(graded, handed_in, policy, score, words):
@@ -68,20 +68,20 @@ def test_why_too_late_counts_nothing_is_said(graded):
         "0.0",
         "graded",
         "handed in 8 days late, 3 of them free; "
-        "more than 7 days late counts nothing: 9.67 points less",
+        "more than 7 days late counts nothing: 9.6 points less",
     )
     on_the_last = graded("2026-03-08 20:00:00 UTC", policy=rules)
-    assert on_the_last[0] == "9.27"
+    assert on_the_last[0] == "9.2"
     assert on_the_last[2].endswith("0.4 points less for 4 late days")
     longer = "student,lesson,days\nada,02,1\n"
-    assert graded(late, policy=rules, extensions=longer)[0] == "9.27"
+    assert graded(late, policy=rules, extensions=longer)[0] == "9.2"
 
 
 def test_extensions_move_the_due_time(graded):
     late = "2026-03-03 20:00:00 UTC"
     longer = "student,lesson,days,reason\nada,02,3,ill\n"
     found = graded(late, policy=DUE + "penalty_a_day: 10%\n", extensions=longer)
-    assert found == ("9.67", "graded", "extension of 3 days: ill")
+    assert found == ("9.6", "graded", "extension of 3 days: ill")
 
 
 def test_overrides_and_the_order_of_things(graded):
@@ -100,13 +100,13 @@ def test_overrides_and_the_order_of_things(graded):
 def test_one_lesson_by_any_of_its_names(graded, lesson):
     late, rules = "2026-03-03 20:00:00 UTC", DUE + "penalty_a_day: 10%\n"
     longer = f"student,lesson,days\nada,{lesson},3\n"
-    assert graded(late, policy=rules, extensions=longer)[0] == "9.67"
+    assert graded(late, policy=rules, extensions=longer)[0] == "9.6"
     times = f"student,lesson,time\nada,{lesson},2026-03-01T20:00Z\n"
-    assert graded(late, policy=rules, times=times)[0] == "9.67"
+    assert graded(late, policy=rules, times=times)[0] == "9.6"
     changed = f"student,lesson,points,reason\nada,{lesson},10,x\n"
     assert graded(late, policy=rules, overrides=changed)[0] == "10.0"
     rules = f"due: {{{lesson}: 2026-03-01T23:59Z}}\npenalty_a_day: 10%\n"
-    assert graded(late, policy=rules)[0] == "7.67"
+    assert graded(late, policy=rules)[0] == "7.6"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_check_that_the_instructor_changed_shows_what_it_is_worth(
 
 @pytest.mark.parametrize(
     ("changes", "raw", "penalty", "score"),
-    [("", "9.67", "1.0", "8.67"), ("ada,02,3,talked\n", "3.0", "0.0", "3.0")],
+    [("", "9.6", "1.0", "8.6"), ("ada,02,3,talked\n", "3.0", "0.0", "3.0")],
 )
 def test_nbgrader_is_told_of_late_days_and_takes_no_override_for_one(
     tmp_path, grade, changes, raw, penalty, score

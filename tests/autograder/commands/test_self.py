@@ -28,7 +28,7 @@ def yourself(*words):
 CASES = {
     "all of it": (
         {},
-        ["8.67 of 10 points are there, 1.33 only your instructor can give (profile full)"],
+        ["8.4 of 10 points are there, 1.6 only your instructor can give (profile full)"],
         ["are not yet", "Missing", "found:"],
         0,
     ),
@@ -46,7 +46,7 @@ CASES = {
     ),
     "no attempt, no hint": (
         {"answers": {k: v for k, v in RIGHT_ANSWERS.items() if k != "s4_epoch_s"}},
-        ["Missing: s4_epoch_s: no answer", "0.33 are not yet"],
+        ["Missing: s4_epoch_s: no answer", "0.4 are not yet"],
         ["microseconds per sample"],
         1,
     ),

@@ -161,10 +161,14 @@ def test_no_programs_handed_in_is_said_once_and_is_no_finding(tmp_path, graded):
 
 
 def test_what_nobody_has_to_change_need_not_be_handed_in(tmp_path, graded):
-    given = "\n".join(RELEASED["train_horovod.py"][0]) + "\n"
-    keras = ran(train=TRAIN, train_horovod=given)
+    folder = tmp_path / "edition"
+    folder.mkdir()
+    programs = RELEASED | {"plan.py": [["STEPS = 3"]]}  # one piece: it has no gap
+    (folder / "02.json").write_text(json.dumps(programs))
+    keras = ran(train=TRAIN, plan="STEPS = 3\n")
     student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH)
-    assert graded()[0]["tier_reason"] == "the run record agrees with itself"
+    reason = graded("--released", folder)[0]["tier_reason"]
+    assert reason == "the run record agrees with itself"
 
 
 def test_what_changed_while_it_ran_cannot_be_compared(tmp_path, graded):

@@ -45,7 +45,7 @@ def test_tables(handed_in, grade):
     rows = table(out / "grades.csv")
     assert [(r["student"], r["score"], r["status"]) for r in rows] == [
         ("ada", "10.0", "graded"),
-        ("ben", "9.67", "graded"),
+        ("ben", "9.6", "graded"),
         ("eve", "", "missing"),
     ]
     assert "2 graded, 1 missing, 0 for a person" in result.stderr
@@ -67,7 +67,7 @@ def test_json_follows_its_schema(handed_in, grade):
         jsonschema.validate(data, schema)
         assert all(grade.keys() == described for grade in data["grades"])
     data = json.loads((out / "grades.json").read_text())
-    assert [g["score"] for g in data["grades"]] == [10.0, 9.67]
+    assert [g["score"] for g in data["grades"]] == [10.0, 9.6]
 
 
 CANVAS = (
@@ -94,7 +94,7 @@ def test_canvas_export_is_filled_in(handed_in, grade):
     assert rows[1][0] == "    Points Possible"
     assert [(r[0], r[1], r[5]) for r in rows[2:]] == [
         ("L., Ada", "101", "10.0"),
-        ("M., Ben", "102", "9.67"),
+        ("M., Ben", "102", "9.6"),
         ("Student, Test", "999", ""),
     ]
 
@@ -105,7 +105,7 @@ def test_canvas_file_from_the_roster(handed_in, grade):
     assert rows[0]["Student"].strip() == "Points Possible"
     assert [(r["ID"], r["02 A serial program, and how fast it is"]) for r in rows[1:]] == [
         ("101", "10.0"),
-        ("102", "9.67"),
+        ("102", "9.6"),
         ("103", ""),
     ]
 
@@ -124,7 +124,7 @@ def test_moodle_worksheet_is_filled_in(handed_in, grade):
     words = ("--roster", handed_in / "roster.csv", "--moodle", worksheet)
     out = grade(handed_in / "class", *words).folder
     rows = table(out / "moodle-02-worksheet.csv")
-    assert [r["Bewertung"] for r in rows] == ["10.00", "9.67", ""]
+    assert [r["Bewertung"] for r in rows] == ["10.00", "9.60", ""]
     assert list(rows[0]) == MOODLE.split("\n", 1)[0].split(",")
 
 
@@ -222,7 +222,7 @@ def test_explain_shows_all_of_it(handed_in, grade):
     words = ["explain", "ben", "02", "--grades", str(out)]
     result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
-    for text in ("9.67 of 10", "parameters of keras: 407,050", "02_serial_1.out:", "1.05 [1, 1.1]",
+    for text in ("9.6 of 10", "parameters of keras: 407,050", "02_serial_1.out:", "1.05 [1, 1.1]",
                  "cpu_gpu_is_speedup: yes, which is not it", "self-consistent"):  # fmt: skip
         assert text in result.output
     result = CliRunner().invoke(main, ["explain", "zoe", "02", "--grades", str(out)])
@@ -266,7 +266,7 @@ def test_explain_takes_a_lesson_as_people_name_it(handed_in, grade, lesson):
     out = grade(handed_in / "class").folder
     result = CliRunner().invoke(main, ["explain", "ben", lesson, "--grades", str(out)])
     assert result.exit_code == 0, result.output
-    assert "9.67 of 10" in result.output
+    assert "9.6 of 10" in result.output
 
 
 def test_explain_lists_students_by_their_name(tmp_path, grade):

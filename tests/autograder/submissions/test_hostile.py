@@ -84,7 +84,7 @@ NAMES = [
 def test_names_are_only_text(tmp_path, grade):
     for number, name in enumerate(NAMES):
         answers = {
-            "predict_two_ranks": name.replace("\n", " "),
+            "predict_accuracy": name.replace("\n", " "),
             "s4_epoch_s": name.replace("\n", " "),
         }
         keras = make_record(job_id=str(number), device=name, model=name)

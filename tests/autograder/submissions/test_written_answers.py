@@ -7,8 +7,8 @@ from autograder.submissions.loose_answers import call_in, from_page
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 from tests.autograder.submissions.downloads import write
 
-IDS = {"keras_epoch_s", "predict_two_ranks", "a1"}
-BOTH = {"keras_epoch_s": "0.91", "predict_two_ranks": "no"}
+IDS = {"keras_epoch_s", "predict_accuracy", "a1"}
+BOTH = {"keras_epoch_s": "0.91", "predict_accuracy": "no"}
 ONE = {"keras_epoch_s": "0.91"}
 
 # What stands in the file, and what is read.
@@ -28,11 +28,11 @@ READ = {
     "keras_epoch_s,0.91": ONE,
     "keras_epoch_s\t0.91": ONE,
     "| keras_epoch_s | 0.91 |": ONE,
-    '{"keras_epoch_s": 0.91,\n "predict_two_ranks": "no"}': BOTH,
-    "keras_epoch_s: 0.91   # of my second run\npredict_two_ranks: no": BOTH,
-    'answers.note(keras_epoch_s=0.91, predict_two_ranks="no")': BOTH,
-    "answers.note(\n    keras_epoch_s=0.91,\n    predict_two_ranks='no',\n)": {
-        "keras_epoch_s": "0.91,", "predict_two_ranks": "'no',"},
+    '{"keras_epoch_s": 0.91,\n "predict_accuracy": "no"}': BOTH,
+    "keras_epoch_s: 0.91   # of my second run\npredict_accuracy: no": BOTH,
+    'answers.note(keras_epoch_s=0.91, predict_accuracy="no")': BOTH,
+    "answers.note(\n    keras_epoch_s=0.91,\n    predict_accuracy='no',\n)": {
+        "keras_epoch_s": "0.91,", "predict_accuracy": "'no',"},
     'note("answers.txt", keras_epoch_s=0.91)': ONE,
     "answers.note(keras_epoch_s=seconds[2])": {},
     "keras epoch s is 0.91": {},
@@ -52,7 +52,7 @@ def test_what_is_read(text, read):
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_windows_ways_of_saving_a_file(encoding):
     """Also without the two bytes that say which."""
-    data = "# meine Lösung\r\nkeras_epoch_s = 0.91\r\npredict_two_ranks = no\r\n".encode(encoding)
+    data = "# meine Lösung\r\nkeras_epoch_s = 0.91\r\npredict_accuracy = no\r\n".encode(encoding)
     answers, findings = parse_answers(data, "answers.txt", IDS)
     assert {key: answer.text for key, answer in answers.items()} == BOTH
     assert findings == []
@@ -60,7 +60,7 @@ def test_windows_ways_of_saving_a_file(encoding):
 
 def test_a_line_as_asked_counts_before_another_form_of_it():
     text = (
-        b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_two_ranks: no\npredict_two_ranks = no\n"
+        b"keras_epoch_s: 0.7\nkeras_epoch_s = 0.91\npredict_accuracy: no\npredict_accuracy = no\n"
     )
     unread = []
     answers, findings = parse_answers(text, "answers.txt", IDS, unread)
@@ -152,11 +152,11 @@ def test_a_line_that_is_not_understood_stands_beside_its_question(ada):
 def test_what_was_typed_into_a_page_is_read_as_text(tmp_path):
     page = tmp_path / "onlinetext.html"
     page.write_text(
-        "<p>Dear teacher, 1 &lt; 2</p><p>keras_epoch_s: 0.91<br>predict_two_ranks = &quot;no&quot;"
+        "<p>Dear teacher, 1 &lt; 2</p><p>keras_epoch_s: 0.91<br>predict_accuracy = &quot;no&quot;"
     )
     answers, findings = read_answers(page, page.name, IDS)
     assert {key: answer.text for key, answer in answers.items()} == {
-        "keras_epoch_s": "0.91", "predict_two_ranks": '"no"'}  # fmt: skip
+        "keras_epoch_s": "0.91", "predict_accuracy": '"no"'}  # fmt: skip
     assert findings == []
 
 

@@ -14,6 +14,8 @@ import pytest
 from tests.autograder.term.hand_ins import PEOPLE
 from tests.autograder.term.play import Stage, play
 
+pytestmark = pytest.mark.slow
+
 Points = dict[tuple[str, str], float | None]
 STAGES = ("week 1", "week 2", "week 3", "asked", "answered", "again", "end", "once more")
 
@@ -72,7 +74,6 @@ def names_of_others(student: str) -> list[str]:
 # --- before it is graded ------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_what_is_released_has_gaps_and_no_later_weeks(term):
     given = term["release"]
     assert given.code == 0

@@ -54,7 +54,9 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(set_up, "STAMPS", stage.Stamps(tmp_path / ".venv" / ".set-up"))
     monkeypatch.setattr(set_up, "install", lambda requirements, log, **_: made.record(log.stem))
     monkeypatch.setattr(set_up, "verify", lambda logs: made.record("verify"))
+    monkeypatch.setattr(set_up.horovod_wheel, "inputs", lambda: {"horovod": "0.28.1"})
     monkeypatch.setattr(set_up.horovod_wheel, "kept_wheel", lambda inputs: None)
+    monkeypatch.setattr(set_up.prerequisites, "check_compiler", lambda: None)
     monkeypatch.setattr(set_up.horovod_wheel, "wheel", lambda logs: made.record("wheel"))
     monkeypatch.setattr(set_up.horovod_wheel, "install", lambda *_: made.record("install"))
     monkeypatch.setattr(os, "environ", dict(os.environ))
@@ -79,7 +81,7 @@ def test_the_course_alone_needs_neither_horovod_nor_tools(course):
 
 def test_a_kept_wheel_needs_no_compiler(course, monkeypatch):
     monkeypatch.setattr(set_up.horovod_wheel, "kept_wheel", lambda inputs: "horovod.whl")
-    monkeypatch.setenv("CXX", "/no/such/compiler")
+    monkeypatch.setattr(set_up.prerequisites, "check_compiler", lambda: 1 / 0)
     assert course.fill(("horovod",)) == ["packages", "course", "install", "verify"]
 
 

@@ -146,6 +146,7 @@ def test_every_date_that_a_file_can_have_fits_into_a_zip(tmp_path, seconds):
         assert 1980 <= archive.getinfo("a").date_time[0] <= 2107
 
 
+@pytest.mark.slow
 def test_programs_stay_executable(lessons_command, tmp_path):
     done = lessons_command("release", "--out", tmp_path / "course")
     assert done.exit_code == 0, done.output

@@ -12,7 +12,7 @@ from solution_programs import program
 
 from autograder.reading.files import read_files
 from lessons.toolkit import data
-from tests.lessons.planted.judged import case, job_cases, runs_of
+from tests.lessons.planted.judged import runs_of
 from tests.lessons.planted.lessons.lesson_09 import SWEEP, WARMED
 
 PROGRAM = Path(__file__).parents[3] / "solutions" / "09_learning_rate" / "train.py"
@@ -41,18 +41,16 @@ def accuracies(number, job):
     return {key: mean(values) for key, values in found.items()}
 
 
-@pytest.mark.parametrize(("number", "job"), job_cases("09", SWEEP))
-def test_up_to_eight_workers_the_linear_rule_keeps_the_accuracy(number, job):
-    found = accuracies(number, job)
+def test_up_to_eight_workers_the_linear_rule_keeps_the_accuracy():
+    found = accuracies("09", SWEEP)
     assert found[8, "linear"] >= found[1, "same"] - 0.02
     assert found[8, "same"] < found[8, "sqrt"] < found[8, "linear"]
 
 
-@pytest.mark.parametrize(("number", "job"), [case("09", WARMED, [SWEEP, WARMED])])
-def test_at_sixteen_it_needs_a_warm_up(number, job):
-    without = accuracies(number, SWEEP)[16, "linear"]
+def test_at_sixteen_it_needs_a_warm_up():
+    without = accuracies("09", SWEEP)[16, "linear"]
     assert without < 0.7
-    runs = runs_of(number, job)
+    runs = runs_of("09", WARMED)
     assert len(runs) == 2
     assert all(run.test_accuracy.value >= without + 0.1 for run in runs)
 
