@@ -4,6 +4,7 @@ docs/rubrics.md describes every field. `autograder rubric check` reads rubrics a
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -24,6 +25,12 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def load_rubric(path: Path) -> Rubric:
+    """Return the rubric in a file. Within a process an unchanged file is parsed only once."""
+    return _parse(path, path.read_bytes() if path.is_file() else b"")
+
+
+@lru_cache(maxsize=64)
+def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a changed file is noticed
     data, lines = read_yaml(path)
     try:
         rubric = Rubric.model_validate(data)
