@@ -166,6 +166,7 @@ runs = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(some=st.lists(runs, min_size=1, max_size=4))
 def test_whatever_runs_say_a_metric_is_a_measure_a_word_or_not_measured(some):

@@ -11,6 +11,7 @@ import pytest
 from cluster.doctor import all_probes, run_probes
 from cluster.doctor.position import Position, host_name
 from cluster.doctor.probes import frameworks, network
+from tests.breadth import breadth
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs/schemas/doctor.schema.json").read_text())
 HANGS = "#!/bin/sh\nexec sleep 300\n"
@@ -46,7 +47,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
 
 @pytest.mark.parametrize(
     ("probe", "programs", "environment", "state", "found", "advice"),
-    [
+    breadth([
         ("gpus", {"nvidia-smi": HANGS}, {}, "broken", "did not answer in 2 s", "another node"),
         ("compiler", {"g++": HANGS}, {}, "broken", "did not answer in 2 s", "a file system hangs"),
         ("mpi", {"srun": HANGS}, {}, "broken", "did not answer in 2 s", "srun --mpi=list"),
@@ -81,7 +82,7 @@ SITE = 'SITE_SCRATCH={}\nsource "{}/laptop.sh"\nSITE_SCRATCH={}\n'
         ("scheduler", {"scontrol": ECHO.format("Slurmctld is DOWN", 1)}, {"COURSE_SITE": "box.sh"},
          "broken", "DOWN", "wait"),
         ("scheduler", {"scontrol": HANGS}, {"COURSE_SITE": "box.sh"}, "broken", "did not", "later"),
-    ],
+    ], quick=8),
 )  # fmt: skip
 def test_what_is_broken_is_named_with_what_to_do(
     here, monkeypatch, probe, programs, environment, state, found, advice
@@ -229,6 +230,7 @@ def test_alone_every_probe_answers(shell):
     assert all("→" in lines[n + 1] for n, line in enumerate(lines) if line.startswith("broken"))
 
 
+@pytest.mark.slow
 def test_one_core_and_a_file_that_cannot_grow_as_when_a_quota_is_full(shell):
     """On one core, and no file may grow beyond 100 kB: as a pinned rank, and as a full quota."""
     assert len(MINE) > 1, "this machine has one core: there is nothing to be pinned to"

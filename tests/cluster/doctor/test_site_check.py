@@ -4,6 +4,7 @@ import pytest
 
 from cluster.doctor import site_check
 from cluster.sites import site_files
+from tests.breadth import breadth
 
 TEMPLATE = (site_files.FOLDER / "template.sh").read_text()
 
@@ -23,22 +24,41 @@ def test_the_template_explains_every_setting():
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
-    [
-        ('SITE_TITLE="', 'SITE_TITLE="x" "', "it fails under `set -euo pipefail`"),
-        ("launch_ranks() {", "launch_ranks( {", "not valid shell: line"),
-        ("SITE_LAUNCHER=srun", "", "SITE_LAUNCHER is not set"),
-        ("SITE_SCHEDULER=slurm", "SITE_SCHEDULER=lsf", "SITE_SCHEDULER=lsf should be slurm or pbs"),
-        ("SITE_SCRATCH=", "SITE_SCRACH=", "SITE_SCRACH is no setting that is known; did you mean"),
-        ("SITE_GPUS_PER_NODE=4", "SITE_GPUS_PER_NODE=four", "SITE_GPUS_PER_NODE=four should be"),
-        ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
-        ("launch_ranks() {", "start_ranks() {", "launch_ranks is missing"),
-        ("load_software() {", "load_sofware() {", "load_sofware; did you mean load_software?"),
-        ("SITE_NAME=template", "SITE_NAME=mine", "SITE_TITLE=One line: machine, centre, GPUs"),
-        ('source "$(dirname', ': "$(dirname', "launch is missing: the file's last line must be"),
-        ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
-        ("SITE_INTERNET=no", "export SBATCH_ACCOUNT='<project>'", "is a placeholder"),
-        ("SITE_INTERNET=no", "", "charges every job to an account"),
-    ],
+    breadth(
+        [
+            ('SITE_TITLE="', 'SITE_TITLE="x" "', "it fails under `set -euo pipefail`"),
+            ("launch_ranks() {", "launch_ranks( {", "not valid shell: line"),
+            ("SITE_LAUNCHER=srun", "", "SITE_LAUNCHER is not set"),
+            (
+                "SITE_SCHEDULER=slurm",
+                "SITE_SCHEDULER=lsf",
+                "SITE_SCHEDULER=lsf should be slurm or pbs",
+            ),
+            (
+                "SITE_SCRATCH=",
+                "SITE_SCRACH=",
+                "SITE_SCRACH is no setting that is known; did you mean",
+            ),
+            (
+                "SITE_GPUS_PER_NODE=4",
+                "SITE_GPUS_PER_NODE=four",
+                "SITE_GPUS_PER_NODE=four should be",
+            ),
+            ("SITE_MAX_TIME=02:00:00", "SITE_MAX_TIME=2h", "SITE_MAX_TIME=2h: a time is minutes"),
+            ("launch_ranks() {", "start_ranks() {", "launch_ranks is missing"),
+            ("load_software() {", "load_sofware() {", "load_sofware; did you mean load_software?"),
+            ("SITE_NAME=template", "SITE_NAME=mine", "SITE_TITLE=One line: machine, centre, GPUs"),
+            (
+                'source "$(dirname',
+                ': "$(dirname',
+                "launch is missing: the file's last line must be",
+            ),
+            ("SITE_INTERNET=no", "SITE_INTERNET=$NOWHERE", "NOWHERE: unbound variable"),
+            ("SITE_INTERNET=no", "export SBATCH_ACCOUNT='<project>'", "is a placeholder"),
+            ("SITE_INTERNET=no", "", "charges every job to an account"),
+        ],
+        quick=6,
+    ),
 )
 def test_what_is_wrong_with_a_site_file_is_said(shell, old, new, problem):
     assert TEMPLATE.count(old) == 1

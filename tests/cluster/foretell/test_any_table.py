@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ GOOD = st.lists(st.tuples(st.integers(1, 10**6), st.floats(1e-6, 1e6)), min_size
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.one_of(TABLES, GOOD, st.binary(max_size=200)))
 def test_any_file_is_answered_or_refused(tmp_path_factory, data):

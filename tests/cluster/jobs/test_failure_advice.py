@@ -3,6 +3,7 @@
 import pytest
 
 from cluster.jobs.failure_advice import meaning
+from tests.breadth import breadth
 
 MESSAGES = [
     ("cp: error writing 'x': Disk quota exceeded", "quota -s"),
@@ -94,13 +95,16 @@ def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
 
 @pytest.mark.parametrize(
     ("words", "real"),
-    [
-        (["queue"], "squeue --me"),
-        (["accounting", "1"], "sacct -X --jobs=1"),
-        (["accounting", "--parsable"], "sacct -X -P"),
-        (["wait", "1"], "squeue --jobs=1, then sacct -X --jobs=1"),
-        (["cancel", "1"], "scancel 1"),
-    ],
+    breadth(
+        [
+            (["queue"], "squeue --me"),
+            (["accounting", "1"], "sacct -X --jobs=1"),
+            (["accounting", "--parsable"], "sacct -X -P"),
+            (["wait", "1"], "squeue --jobs=1, then sacct -X --jobs=1"),
+            (["cancel", "1"], "scancel 1"),
+        ],
+        quick=2,
+    ),
 )
 def test_the_laptop_names_the_command_of_a_slurm_site(shell, words, real):
     shell.wait(shell.submit(shell.write("job.sbatch", "true")))

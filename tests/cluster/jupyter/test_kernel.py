@@ -66,6 +66,7 @@ def test_it_has_the_site_that_was_chosen_before_or_later(shell):
     assert found["COURSE_DATA"] == "/some/data"
 
 
+@pytest.mark.slow
 def test_a_site_given_for_this_once_wins(shell):
     shell.cluster("kernel", "install")
     shell.environment["COURSE_SITE"] = str(ROOT / "cluster/sites/laptop.sh")
@@ -74,6 +75,7 @@ def test_a_site_given_for_this_once_wins(shell):
     assert found["COURSE_SITE_NAME"] == "laptop"
 
 
+@pytest.mark.slow
 def test_software_of_the_site_is_loaded_and_jobs_have_the_same(shell):
     site = shell.folder / "site.sh"
     body = (ROOT / "cluster/sites/laptop.sh").read_text()
@@ -93,6 +95,7 @@ def test_software_of_the_site_is_loaded_and_jobs_have_the_same(shell):
     assert Path(job[0]) == Path(found["prefix"], "bin/python")
 
 
+@pytest.mark.slow
 def test_a_kernel_in_a_job_does_not_hand_on_the_shape_of_that_job(shell):
     shell.cluster("kernel", "install")
     shell.environment |= {
@@ -118,6 +121,7 @@ def other_environment(folder: Path, kind: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "variables"),
     [
@@ -134,6 +138,7 @@ def test_each_kind_of_environment_is_activated(shell, kind, variables):
         assert found[name] == value.format(folder)
 
 
+@pytest.mark.slow
 def test_modules_that_were_loaded_are_loaded_again(shell):
     shell.environment["LOADEDMODULES"] = "GCC/13:Python/3.11"
     shell.cluster("kernel", "install")

@@ -13,6 +13,7 @@ from autograder.cpus import whole_cores
 from cluster.schedulers import accounting_table
 from cluster.schedulers.laptop import processes
 from cluster.schedulers.laptop.supervise import end_state
+from tests.breadth import breadth
 
 WHOLE = f"--ntasks={len(whole_cores())}"  # a job that leaves no room for another
 
@@ -39,14 +40,17 @@ def test_without_an_error_file_both_streams_share_the_output(shell):
 
 @pytest.mark.parametrize(
     ("body", "state", "code"),
-    [
-        ("true", "COMPLETED", "0:0"),
-        ("exit 3", "FAILED", "3:0"),
-        ("set -e; false; echo never", "FAILED", "1:0"),
-        ("kill -9 $$", "FAILED", "0:9"),
-        ("no_such_command", "FAILED", "127:0"),
-        ("false; echo success", "COMPLETED", "0:0"),
-    ],
+    breadth(
+        [
+            ("true", "COMPLETED", "0:0"),
+            ("exit 3", "FAILED", "3:0"),
+            ("set -e; false; echo never", "FAILED", "1:0"),
+            ("kill -9 $$", "FAILED", "0:9"),
+            ("no_such_command", "FAILED", "127:0"),
+            ("false; echo success", "COMPLETED", "0:0"),
+        ],
+        quick=3,
+    ),
 )
 def test_state_and_exit_code_are_those_of_the_script(shell, body, state, code):
     job = shell.submit(shell.write("job.sbatch", body))
@@ -263,16 +267,19 @@ def test_a_failing_step_shows_in_the_derived_exit_code(shell):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [
-        (["none.sbatch"], "there is no such job file"),
-        ([], "which job file?"),
-        (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
-        (["--site", "moon", "job.sbatch"], "there is no site moon"),
-        (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
-        (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
-        (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
-        (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
-    ],
+    breadth(
+        [
+            (["none.sbatch"], "there is no such job file"),
+            ([], "which job file?"),
+            (["--node-list=2", "job.sbatch"], "unrecognized option '--node-list'"),
+            (["--site", "moon", "job.sbatch"], "there is no site moon"),
+            (["-o", "logs/%j.out", "job.sbatch"], "there is no folder"),
+            (["-n", "1000", "job.sbatch"], "--ntasks=1000: this machine has"),
+            (["--begin=now", "job.sbatch"], "--begin: the laptop site does not know this option"),
+            (["job.sbatch", "x", "--", "y"], "arguments of the program come after --"),
+        ],
+        quick=4,
+    ),
 )
 def test_what_cannot_be_submitted_is_refused_in_a_sentence(shell, words, message):
     shell.write("job.sbatch", "true")

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+from tests.breadth import breadth
+
 FAKE = """#!/usr/bin/env python3
 import json, os, sys
 name = os.path.basename(sys.argv[0])
@@ -62,14 +64,17 @@ def test_the_real_command_is_shown_and_run_with_the_sites_settings(slurm):
 
 @pytest.mark.parametrize(
     ("site", "shown"),
-    [
-        ("juwels", ["SBATCH_PARTITION=develbooster", "SBATCH_GRES=gpu:4"]),
-        ("perlmutter", ["SBATCH_CONSTRAINT=gpu", "SBATCH_QOS=debug", "SBATCH_GPUS_PER_NODE=4"]),
-        ("marenostrum5", ["SBATCH_QOS=acc_debug", "SBATCH_GRES=gpu:4"]),
-        ("snellius", ["SBATCH_PARTITION=gpu_a100", "SBATCH_GPUS_PER_NODE=4"]),
-        ("biohpc", ["SBATCH_PARTITION=GPUv100s", "SBATCH_GRES=gpu:1"]),
-        ("box", ["SBATCH_PARTITION=gpus"]),
-    ],
+    breadth(
+        [
+            ("juwels", ["SBATCH_PARTITION=develbooster", "SBATCH_GRES=gpu:4"]),
+            ("perlmutter", ["SBATCH_CONSTRAINT=gpu", "SBATCH_QOS=debug", "SBATCH_GPUS_PER_NODE=4"]),
+            ("marenostrum5", ["SBATCH_QOS=acc_debug", "SBATCH_GRES=gpu:4"]),
+            ("snellius", ["SBATCH_PARTITION=gpu_a100", "SBATCH_GPUS_PER_NODE=4"]),
+            ("biohpc", ["SBATCH_PARTITION=GPUv100s", "SBATCH_GRES=gpu:1"]),
+            ("box", ["SBATCH_PARTITION=gpus"]),
+        ],
+        quick=3,
+    ),
 )
 def test_each_site_asks_in_its_own_way_for_the_same_job_file(slurm, site, shown):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
@@ -86,35 +91,56 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
 
 @pytest.mark.parametrize(
     ("site", "words", "program", "environment", "called"),
-    [
-        # One GPU for each rank, and the cores that belong to it.
-        ("snellius", ["-n1"], KERAS, {"SBATCH_GPUS_PER_NODE": "1"}, ["--cpus-per-task=18"]),
-        ("snellius", ["-n2"], KERAS, {"SBATCH_GPUS_PER_NODE": "2"}, ["--cpus-per-task=18"]),
-        ("snellius", ["-N2", "-n8"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, []),
-        ("snellius", ["-n9"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, ["--ntasks=9"]),
-        ("marenostrum5", ["-n2"], KERAS, {"SBATCH_GRES": "gpu:2"}, ["--cpus-per-task=20"]),
-        ("marenostrum5", ["-n1", "-c8"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--cpus-per-task=8"]),
-        ("perlmutter", ["-n2"], KERAS, {"SBATCH_QOS": "shared"}, ["--cpus-per-task=32"]),
-        ("perlmutter", ["-n4"], KERAS, {"SBATCH_QOS": "debug", "SBATCH_GPUS_PER_NODE": "4"}, []),
-        ("perlmutter", ["-N2", "-n2"], KERAS, {"SBATCH_QOS": "debug"}, []),
-        # Lessons 00 and 01 use none: the smallest share that the partition gives, and their cores.
-        ("snellius", ["-n2"], ALONE, {"SBATCH_GPUS_PER_NODE": "1"}, ["--ntasks=2"]),
-        ("perlmutter", ["-n2"], ALONE, {"SBATCH_QOS": "shared", "SBATCH_GPUS_PER_NODE": "1"}, []),
-        # Asked for by hand: one rank, several GPUs.
-        ("perlmutter", ["--gres=gpu:4", "-n1"], KERAS, {"SBATCH_QOS": "debug"}, []),
-        (
-            "perlmutter",
-            ["--gpus=a100:2", "-n1"],
-            KERAS,
-            {"SBATCH_QOS": "shared"},
-            ["--cpus-per-task=64"],
-        ),
-        # Nodes are whole, or have one GPU: as ever.
-        ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
-        ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--ntasks=1"]),
-        # A program that is not there: who knows.
-        ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
-    ],
+    breadth(
+        [
+            # One GPU for each rank, and the cores that belong to it.
+            ("snellius", ["-n1"], KERAS, {"SBATCH_GPUS_PER_NODE": "1"}, ["--cpus-per-task=18"]),
+            ("snellius", ["-n2"], KERAS, {"SBATCH_GPUS_PER_NODE": "2"}, ["--cpus-per-task=18"]),
+            ("snellius", ["-N2", "-n8"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, []),
+            ("snellius", ["-n9"], KERAS, {"SBATCH_GPUS_PER_NODE": "4"}, ["--ntasks=9"]),
+            ("marenostrum5", ["-n2"], KERAS, {"SBATCH_GRES": "gpu:2"}, ["--cpus-per-task=20"]),
+            (
+                "marenostrum5",
+                ["-n1", "-c8"],
+                KERAS,
+                {"SBATCH_GRES": "gpu:1"},
+                ["--cpus-per-task=8"],
+            ),
+            ("perlmutter", ["-n2"], KERAS, {"SBATCH_QOS": "shared"}, ["--cpus-per-task=32"]),
+            (
+                "perlmutter",
+                ["-n4"],
+                KERAS,
+                {"SBATCH_QOS": "debug", "SBATCH_GPUS_PER_NODE": "4"},
+                [],
+            ),
+            ("perlmutter", ["-N2", "-n2"], KERAS, {"SBATCH_QOS": "debug"}, []),
+            # Lessons 00 and 01 use none: the smallest share that the partition gives, and their cores.
+            ("snellius", ["-n2"], ALONE, {"SBATCH_GPUS_PER_NODE": "1"}, ["--ntasks=2"]),
+            (
+                "perlmutter",
+                ["-n2"],
+                ALONE,
+                {"SBATCH_QOS": "shared", "SBATCH_GPUS_PER_NODE": "1"},
+                [],
+            ),
+            # Asked for by hand: one rank, several GPUs.
+            ("perlmutter", ["--gres=gpu:4", "-n1"], KERAS, {"SBATCH_QOS": "debug"}, []),
+            (
+                "perlmutter",
+                ["--gpus=a100:2", "-n1"],
+                KERAS,
+                {"SBATCH_QOS": "shared"},
+                ["--cpus-per-task=64"],
+            ),
+            # Nodes are whole, or have one GPU: as ever.
+            ("juwels", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:4"}, ["--ntasks=1"]),
+            ("biohpc", ["-n1"], KERAS, {"SBATCH_GRES": "gpu:1"}, ["--ntasks=1"]),
+            # A program that is not there: who knows.
+            ("snellius", ["-n2"], {}, {"SBATCH_GPUS_PER_NODE": "2"}, []),
+        ],
+        quick=4,
+    ),
 )
 def test_where_parts_of_a_node_are_given_a_job_asks_for_what_it_can_use(
     slurm, site, words, program, environment, called
@@ -171,7 +197,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
 
 @pytest.mark.parametrize(
     ("refusal", "advice"),
-    [
+    breadth([
         ("Batch job submission failed: Invalid account or account/partition combination"
          " specified", "cluster use box --account NAME"),
         ("sbatch: error: invalid partition specified: gpu", "sinfo -s"),
@@ -184,7 +210,7 @@ def test_gpus_asked_for_by_hand_are_not_added_to_those_of_the_site(slurm, asked)
         ("Requested reservation is invalid", "scontrol show reservation"),
         ("Unable to contact slurm controller (connect failure)", "wait, then try again"),
         ("something new", "something new"),
-    ],
+    ], quick=4),
 )  # fmt: skip
 def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
     answer(slurm, sbatch=["", f"{refusal}\n", 1])
@@ -195,17 +221,24 @@ def test_what_slurm_refuses_comes_with_advice(slurm, refusal, advice):
 
 @pytest.mark.parametrize(
     ("site", "words", "remark"),
-    [
-        ("marenostrum5", ["--time=3:00:00"], "--time=3:00:00 is more than the 02:00:00 usual here"),
-        ("marenostrum5", ["--array=0-7"], "at most 1 of yours may be there at a time"),
-        ("perlmutter", ["--array=0-7", "-n4"], "submit it in parts, --array=0-4 first"),
-        ("perlmutter", ["--time=1:00:00", "-n4"], "is more than the 00:30:00 usual here"),
-        ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
-        ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
-        ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
-        ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
-        ("biohpc", ["-n2"], "--nodes=2 has room"),
-    ],
+    breadth(
+        [
+            (
+                "marenostrum5",
+                ["--time=3:00:00"],
+                "--time=3:00:00 is more than the 02:00:00 usual here",
+            ),
+            ("marenostrum5", ["--array=0-7"], "at most 1 of yours may be there at a time"),
+            ("perlmutter", ["--array=0-7", "-n4"], "submit it in parts, --array=0-4 first"),
+            ("perlmutter", ["--time=1:00:00", "-n4"], "is more than the 00:30:00 usual here"),
+            ("box", ["--nodes=5"], "5 nodes are more than the 4 usual here"),
+            ("juwels", ["-N1", "-n8"], "8 ranks a node, but a node of juwels has 4 GPUs"),
+            ("juwels", ["-n8"], "8 ranks may share a node, as no --nodes is given"),
+            ("biohpc", ["-n2"], "a node of biohpc has 1 GPU: two ranks on one GPU slow each other"),
+            ("biohpc", ["-n2"], "--nodes=2 has room"),
+        ],
+        quick=3,
+    ),
 )
 def test_what_may_wait_for_ever_is_said_beforehand(slurm, site, words, remark):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
@@ -239,6 +272,7 @@ def test_without_sbatch_the_laptop_is_offered(shell):
     assert "--site laptop" in said
 
 
+@pytest.mark.slow
 def test_a_study_hands_over_no_more_jobs_at_a_time_than_the_site_takes(slurm):
     slurm.environment["SBATCH_ACCOUNT"] = "mine"
     rows = [f"{n}|COMPLETED|None|N/A\n" for n in (77, 77, 77)]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.breadth import breadth
 from tests.lessons.small_lessons import write_lesson
 
 ASKS = """from ipykernel.connect import get_connection_info
@@ -9,7 +10,9 @@ told = get_connection_info(unpack=True)
 assert told["transport"] == "ipc", told"""
 
 
-@pytest.mark.parametrize("folder", ["t", "a_place_for_temporary_files/" * 4], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "folder", breadth(["t", "a_place_for_temporary_files/" * 4], quick=1), ids=["short", "long"]
+)
 def test_a_kernel_is_given_no_port_and_leaves_no_socket(
     course, tmp_path, lessons_process, monkeypatch, folder
 ):

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.breadth import breadth
 from tests.lessons.small_lessons import processes_with, wait_until, write_lesson
 
 SLEEPERS = """
@@ -61,7 +62,7 @@ def interrupted(course, lessons_process, cell, count, signum, whole_group):
 
 @pytest.mark.parametrize(
     ("signum", "whole_group"),
-    [(signal.SIGINT, True), (signal.SIGTERM, False)],
+    breadth([(signal.SIGINT, True), (signal.SIGTERM, False)], quick=1),
     ids=["ctrl-c", "sigterm"],
 )
 def test_stopping_leaves_no_kernel_and_no_child(course, lessons_process, signum, whole_group):

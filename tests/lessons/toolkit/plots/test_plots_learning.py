@@ -1,6 +1,7 @@
 """Pictures of lessons 01, 06 and 09: what is in them."""
 
 import numpy as np
+import pytest
 from pictures import is_png, words
 
 from lessons.toolkit import plots
@@ -66,6 +67,7 @@ def test_four_curves_to_tell_apart():
     assert is_png(figure)
 
 
+@pytest.mark.slow
 def test_a_ring_of_many_ranks_loses_by_its_messages():
     models = {"ring": lambda p, n: 2 * (p - 1) * 1e-5, "tree": lambda p, n: 2e-5 * np.log2(p)}
     figure = plots.allreduce_by_ranks(models, [4_000, 102_500_000])

@@ -12,6 +12,7 @@ import pytest
 
 from lessons.toolkit.checks.shared.ranks_as_threads import on_ranks
 from lessons.toolkit.ranks import DataDistributionError, DataDistributor
+from tests.breadth import breadth
 
 HERE = Path(__file__).parents[2] / "ranks"
 MPIRUN = "mpirun --allow-run-as-root --oversubscribe"
@@ -78,7 +79,7 @@ def test_any_number_of_items(told):
 
 
 @pytest.mark.ranks
-@pytest.mark.parametrize("ranks", [1, 2, 3])
+@pytest.mark.parametrize("ranks", breadth([1, 2, 3], quick=1))
 def test_shares_of_any_list_on_real_ranks(ranks):
     done = start("distribution_sizes.py", ranks)
     assert done.returncode == 0, done.stderr[-3000:]
