@@ -115,7 +115,7 @@ KERAS = {"train.py": "import model\n", "model.py": "def f():\n    import tensorf
                 [],
             ),
             ("perlmutter", ["-N2", "-n2"], KERAS, {"SBATCH_QOS": "debug"}, []),
-            # Lessons 00 and 01 use none: the smallest share that the partition gives, and their cores.
+            # Lessons 00 and 01 use none: the smallest share of the partition, and its cores.
             ("snellius", ["-n2"], ALONE, {"SBATCH_GPUS_PER_NODE": "1"}, ["--ntasks=2"]),
             (
                 "perlmutter",
