@@ -175,6 +175,7 @@ def test_a_job_that_names_no_program_gets_the_whole_node(slurm):
     assert call["words"] == ["--cpus-per-task=80", "job.sbatch"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["--gres=gpu:1", "--gpus-per-task=1", "-G 2"])
 def test_gpus_asked_for_in_a_job_file_are_not_added_to_those_of_the_site(slurm, line):
     slurm.write("job.sbatch", "true", "--ntasks=2", line)

@@ -161,6 +161,7 @@ def whole(output, exercise):
     return " ".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -274,6 +275,7 @@ def test_another_clones_folder_is_not_taken_in_silence(
     assert f"{student}: `source {activate}` first" in lessons_command(command, "01").output
 
 
+@pytest.mark.slow
 def test_the_checked_folder_is_named_unless_it_is_the_current_one(
     student, other, lessons_command, monkeypatch, tmp_path
 ):

@@ -14,6 +14,7 @@ from generated_data import TRAIN, World, pack, tar_bytes
 
 from lessons.toolkit import data
 from lessons.toolkit.data import catalogue, launch
+from tests.breadth import breadth
 
 TARS: dict[str, Callable[[bytes], bytes]] = {
     ".tar": lambda tar: tar,
@@ -74,7 +75,7 @@ def test_mnist_from_any_packing(world, tmp_path, monkeypatch, packing):
         "other order",
     ],
 )
-@pytest.mark.parametrize("cache", ["writable", "not writable"])
+@pytest.mark.parametrize("cache", breadth(["writable", "not writable"], quick=3))
 def test_cifar_from_any_packing(world, tmp_path, monkeypatch, packing, cache):
     monkeypatch.setenv("COURSE_DATA", str(put(tmp_path / "here", cifar_packings(world)[packing])))
     if cache == "not writable":

@@ -1,11 +1,13 @@
 """Drawn schedules: what is written in the picture."""
 
+import pytest
 from pictures import is_png, words
 
 from lessons.toolkit import plots
 from lessons.toolkit.ranks.schedules import interleaved, one_forward_one_backward
 
 
+@pytest.mark.slow
 def test_schedules_say_bubble_and_what_is_held():
     gpipe = [[(kind, k) for kind in "FB" for k in range(8)] for _ in range(4)]
     figure = plots.drawn_schedules(

@@ -29,6 +29,7 @@ def test_what_is_kept_for_the_backward_pass_is_counted_and_let_go():
     assert kept["now"] == 0
 
 
+@pytest.mark.slow
 def test_a_checkpoint_keeps_less():
     model = torch.nn.Sequential(
         *(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(6))
