@@ -4,7 +4,7 @@ SET_UP = $(PYTHON) -m cluster.environment
 # Three tests at a time keep two cores busy, because tests often wait for ranks, servers and jobs. Tests
 # of one file run one after the other (tests/conftest.py).
 PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder --numprocesses 3 -rs
-ELSEWHERE = slow or slurm or browser or ruby or namespaces or logs
+ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 
 .DEFAULT_GOAL := help
 .PHONY: demo speed-job lab test test-all test-rest lint planted lessons book bench box-up box-down \

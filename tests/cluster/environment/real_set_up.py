@@ -1,10 +1,4 @@
-"""A real set-up by an ordinary user: killed on its way, taken up again, and then complete.
-
-    python3 -m tests.cluster.environment.real_set_up
-
-as root in a fresh clone makes its .venv so (.ci/run); the slow test does it in a clone of its own.
-Nothing but Python's own library is needed, as .venv is not there yet.
-"""
+"""A real set-up by an ordinary user that is killed on its way, run again, and then complete."""
 
 import contextlib
 import os
@@ -27,7 +21,7 @@ HALF_WAY = 30  # packages of about a hundred
 
 @contextlib.contextmanager
 def ordinary_user() -> Iterator[pwd.struct_passwd]:
-    """Somebody who is not root and may write in no other place than home."""
+    """Make a user who is not root and may write only in a home folder of their own."""
     if os.geteuid() != 0:
         yield pwd.getpwuid(os.geteuid())
         return
@@ -44,7 +38,7 @@ def ordinary_user() -> Iterator[pwd.struct_passwd]:
 
 @contextlib.contextmanager
 def owned_by(user: pwd.struct_passwd, folder: Path) -> Iterator[None]:
-    """Root's folder is this user's for a while."""
+    """Give a folder of root's to this user for a while."""
     give_to(user.pw_name, folder)
     try:
         yield
@@ -58,7 +52,7 @@ def give_to(name: str, folder: Path) -> None:
 
 
 def set_up(clone: Path, user: pwd.struct_passwd) -> None:
-    """Make the clone's .venv, with a cache that already has root's Horovod wheels."""
+    """Make the clone's .venv; Horovod's wheels are taken from root's cache."""
     cache, ours = clone / "build" / "cache", Path(cache_folder()) / "horovod"
     wheels = cache / "dl-course" / "horovod"
     wheels.parent.mkdir(parents=True)
@@ -73,18 +67,15 @@ def set_up(clone: Path, user: pwd.struct_passwd) -> None:
 
 def killed_and_taken_up_again(clone: Path, user: pwd.struct_passwd) -> None:
     packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
-    process = start(clone, user, "make", ".venv")
+    process = start(clone, user, "make", "horovod")
     deadline = time.monotonic() + 600
     while len(list(packages.glob("*.dist-info"))) < HALF_WAY:
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.1)
     kill_with_children(process)
-    print(f"  killed, with {HALF_WAY} packages installed; once more", flush=True)
-
-    output = finish(start(clone, user, "make", ".venv"))
-    print(output, flush=True)
-    assert "an empty .venv" not in output, "it began anew instead of going on"
+    output = finish(start(clone, user, "make", "horovod"))
+    assert "an empty .venv" not in output, "it started again from the beginning"
     assert "an allreduce on two ranks" in output
 
     broken = [
@@ -94,11 +85,11 @@ def killed_and_taken_up_again(clone: Path, user: pwd.struct_passwd) -> None:
         if not Path(file.locate()).exists() and file.suffix != ".pyc"
     ]
     assert broken == []
-    assert (clone / ".venv" / ".set-up" / "complete").stat().st_uid == user.pw_uid
+    assert (clone / ".venv" / ".set-up" / "complete-horovod").stat().st_uid == user.pw_uid
 
 
 def make_does_nothing_and_the_commands_work(clone: Path, user: pwd.struct_passwd) -> None:
-    assert finish(start(clone, user, "make", ".venv")) == ""
+    assert finish(start(clone, user, "make", "horovod")) == ""
     assert "make demo" in finish(start(clone, user, "make"))
     for command in ("lessons", "cluster", "autograder"):
         assert "Usage" in finish(start(clone, user, f".venv/bin/{command}", "--help"))
@@ -138,9 +129,3 @@ def kill_with_children(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     process.communicate()
-
-
-if __name__ == "__main__":
-    print("Setting up .venv as an ordinary user", flush=True)
-    with ordinary_user() as someone:
-        set_up(ROOT, someone)

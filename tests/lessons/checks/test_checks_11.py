@@ -167,6 +167,7 @@ def test_stages(changes, monkeypatch):
     lesson_11.check_11_2(with_changes("pipeline", *changes))
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # a mistake that is tried
 @pytest.mark.parametrize(("changes", "advice"), STAGES)
 def test_wrong_stages(changes, advice, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
