@@ -24,6 +24,11 @@ def commands(workflow: Path) -> list[str]:
     return found + [line for job in jobs.values() for line in job.get("script", [])]
 
 
+def test_the_nightly_workflow_runs_the_planted_mistakes():
+    called = commands(ROOT / ".github/workflows/planted.yml")
+    assert "make planted" in called
+
+
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
 def test_each_command_is_one_of_ours_and_takes_its_options(workflow):
     targets = set(re.findall(r"^([\w.-]+):", (ROOT / "Makefile").read_text(), re.M))

@@ -35,7 +35,7 @@ fi
 export PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$PWD/.cache} # Horovod's wheel, not needed afterwards
 if [ "$variant" = cpu ]; then
-    python3 -m cluster.environment
+    python3 -m cluster.environment horovod
 else
     # As environment.yml does for conda; PyTorch's wheels bring their CUDA's compiler.
     python3 -m venv .venv

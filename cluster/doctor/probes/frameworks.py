@@ -90,10 +90,10 @@ def driver_too_old(cuda: str | None, driver: str) -> int | None:
 
 
 def horovod(_: Position) -> Diagnosis:
-    """What `horovodrun --check-build` says, without its quarter of a minute."""
+    """Report what `horovodrun --check-build` does, without starting both frameworks."""
     folder = horovod_folder()
     if not folder.is_dir():
-        return look("not installed", INSTALL)
+        return look("not installed; lessons 07 to 09 need it", "make horovod")
     os.environ["HOROVOD_LOG_LEVEL"] = "fatal"
     parts = {"TensorFlow": any(folder.glob("tensorflow/mpi_lib*.so"))}
     try:
@@ -116,4 +116,4 @@ def horovod(_: Position) -> Diagnosis:
     return ok(f"{horovod.__version__} with {built}", **facts)
 
 
-REBUILD = "compile it again: delete its wheel from the cache as docs/install.md says, make .venv"
+REBUILD = "compile it again: delete `horovod` in ~/.cache/dl-course, then make clean horovod"
