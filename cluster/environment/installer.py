@@ -91,7 +91,7 @@ def pip_finds_cpu_torch(requirements: Sequence[str | Path], log: Path) -> bool:
     """Return whether pip, with this user's settings, takes PyTorch's CPU build."""
     [pin] = [str(each) for each in requirements if str(each).startswith("torch==")]
     report = log.with_name("torch-choice.json")
-    dry = ["--dry-run", "--no-deps", "--report", report, "--quiet", pin]
-    run([*INSTALL, *dry], log.with_name("torch-choice.log"))
+    dry_run = [*INSTALL, "--dry-run", "--no-deps", "--quiet", "--report", report, pin]
+    run(dry_run, log.with_name("torch-choice.log"))
     chosen = json.loads(report.read_text())["install"]
     return not chosen or "+cpu" in chosen[0]["metadata"]["version"]

@@ -107,7 +107,7 @@ def fill_course(pyproject: dict) -> None:
     if not STAMPS.done("course", course):
         with progress("the course itself: lessons, cluster and autograder"):
             # Without dependencies, because tf-keras asks for the full tensorflow package.
-            flags = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
+            flags: list[str | Path] = ["--no-deps", "--no-build-isolation", "-c", LOCKED]
             install([*flags, *alone, "--editable", ROOT], LOGS / "course.log")
         STAMPS.write("course", course)
 
