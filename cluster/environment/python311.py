@@ -59,7 +59,11 @@ def probe(python):
     return path, missing.split()
 
 
-def find(root, with_headers, say=print):
+def say_at_once(line):
+    print(line, flush=True)  # what is still buffered would be lost when set_up.py takes over
+
+
+def find(root, with_headers, say=say_at_once):
     """Return a usable Python 3.11; download one if this machine has none."""
     of_venv = probe(os.path.join(root, ".venv", "bin", "python"))
     if of_venv:
@@ -125,10 +129,7 @@ def install_uv(python, folder):
     if subprocess.call([*pip, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
         venv = os.path.join(folder, "venv")
         if subprocess.call([python, "-m", "venv", venv], stdout=subprocess.DEVNULL):
-            raise SetUpError(
-                f"{python} has neither pip nor a working venv module; "
-                "on Debian or Ubuntu `sudo apt install python3-venv` installs both"
-            )
+            raise SetUpError(f"{python} has neither pip nor a working venv module")
         pip = [os.path.join(venv, "bin", "python"), "-m", "pip"]
     # --target works where pip may not touch the system's own packages.
     call([*pip, "install", "--quiet", "--no-deps", "--target", os.path.join(folder, "uv"), UV])
