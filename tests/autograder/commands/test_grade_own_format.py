@@ -7,15 +7,15 @@ from tests.autograder.make_record import (
     write_lines,
 )
 
-OURS = r"""
+OURS = """
 lesson: "03"
 title: A program that prints in its own way
 points: 4
 formats:
   - name: ours
-    lines:
-      - 'epoch (?P<epoch>\d+) of (?P<of>\d+) took (?P<seconds>[\d.]+) s'
-      - 'in the end (?P<test_accuracy>[\d.]+) %'
+    templates:
+      - 'epoch {epoch} of {of} took {seconds} s'
+      - 'in the end {test_accuracy} %'
 runs:
   ours: {where: {source: ours}, or_format: [ours]}
 checks:
