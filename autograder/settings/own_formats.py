@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from autograder.errors import SettingsError
-from autograder.reading.formats import custom
+from autograder.reading.formats import template
 from autograder.reading.formats.reader import Reader
 from autograder.settings.strict_yaml import complaints, read_yaml
 
@@ -20,7 +20,6 @@ class OwnFormat(Strict):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     templates: list[str] = []  # lines as the program prints them, with {fields}
-    lines: list[str] = []  # regular expressions
 
     @model_validator(mode="after")
     def _can_be_used(self) -> Self:
@@ -28,7 +27,7 @@ class OwnFormat(Strict):
         return self
 
     def reader(self) -> Reader:
-        return custom.load(self.name, self.lines, self.templates)
+        return template.load_reader(self.name, self.templates)
 
 
 class Formats(Strict):

@@ -37,6 +37,13 @@ SHAPES = {
     "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
 }
 
+# Fields that earlier versions read, as (part of the file, field), and what to write instead.
+REMOVED_FIELDS = {
+    ("formats", "lines"): "regular expressions are no longer supported; write each line as the "
+    "program prints it under `templates`, as in 'epoch {epoch} took {seconds} s' "
+    "(docs/formats-read.md)",
+}
+
 
 def complaints(
     path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
@@ -65,6 +72,8 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
         if kinds == ["text"] and isinstance(given, int | float):
             return f'{wanted}, not {given!r}: write "{given}"'
         return f"{wanted}; nothing stands there" if given is None else f"{wanted}, not {given!r}"
+    if kind == "extra_forbidden" and (place[0], place[-1]) in REMOVED_FIELDS:
+        return f"{name}: {REMOVED_FIELDS[place[0], place[-1]]}"
     if kind == "extra_forbidden":
         there = list(model.model_fields) if len(place) == 1 else []
         near = difflib.get_close_matches(str(place[-1]), there, 1)

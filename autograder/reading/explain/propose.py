@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autograder.reading.explain.repeated_lines import Group, groups
 from autograder.reading.files import read_files
-from autograder.reading.formats import custom, template
+from autograder.reading.formats import template
 from autograder.reading.plain_summary import summary
 from autograder.submissions.regular_files import open_regular
 
@@ -75,7 +75,7 @@ def proposal(path: Path, name: str = "ours") -> str:
             f"      # line {one.group.line}{more}: {one.group.example}",
             f"      - '{one.template.replace(chr(39), 2 * chr(39))}'",
         ]
-    reader = custom.load(name, [], [one.template for one in found])
+    reader = template.load_reader(name, [one.template for one in found])
     runs = [run for run in map(summary, read_files([path], [reader])) if run["format"] == name]
     lines += [f"# So it reads as: {in_words(run)}" for run in runs[:MOST_RUNS]]
     if len(runs) > MOST_RUNS:

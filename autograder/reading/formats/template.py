@@ -4,18 +4,20 @@
       - name: ours
         templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
 
-A field in braces takes a number, all else stands in the line as it stands here. What is made of a
-template is a pattern that never goes back: a field takes what a number can be and no less, and
-`{any}` ends at the first place where what follows it stands. So a line takes as many steps as it is
-long, whatever it holds, and no template has to be refused for what some line could do to it.
+A field in braces takes a number. Everything else in a template is text that the program prints.
+Students write the lines, so reading one must be quick whatever it contains. Each template becomes a
+pattern that never backtracks: a field takes the whole number, and `{any}` ends at the first place
+where the text behind it occurs.
 """
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NoReturn
 
+from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import (
     ACCURACIES,
     EPOCH_NUMBERS,
@@ -35,6 +37,8 @@ MARKS = ("begins", "done")  # they stand for no text: the line says that an epoc
 NUMBERS = (*EPOCH_NUMBERS, *RUN_NUMBERS)
 FIELDS = (*COUNTS, *NUMBERS, "job_id", "any", *MARKS)
 LONGEST, MOST_FIELDS, MOST_ANY = 300, 20, 4
+LONGEST_LINE = 1000  # characters of a line that a template sees
+MOST_TEMPLATES = 20
 SHORTEST_TAG = 3
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
 
@@ -72,8 +76,32 @@ class Template:
         return facts_of(self, found.groupdict()) if found else None
 
 
+def load_reader(name: str, sources: Iterable[str]) -> Reader:
+    """Return a reader that tries the templates on each line, the longest first.
+
+    Raise BadTemplateError if one of them cannot be used.
+    """
+    longest_first = sorted(sources, key=len, reverse=True)  # `test loss {…}` before `loss {…}`
+    if not 0 < len(longest_first) <= MOST_TEMPLATES:
+        raise BadTemplateError(f"format {name}: give 1 to {MOST_TEMPLATES} templates")
+    try:
+        templates = [load(source) for source in longest_first]
+    except BadTemplateError as error:
+        raise BadTemplateError(f"format {name}, {error}") from None
+
+    def read(line: str) -> LineFacts | None:
+        line = line[:LONGEST_LINE]
+        for template in templates:
+            facts = template.read(line) if template.tag in line else None
+            if facts:
+                return facts
+        return None
+
+    return Reader(name, tuple(dict.fromkeys(template.tag for template in templates)), read)
+
+
 def load(source: str) -> Template:
-    """Raises BadTemplateError."""
+    """Compile a template. Raise BadTemplateError if it cannot be used."""
     parts = parts_of(source)
     scales, percent = units_of(parts)
     return Template(

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT))
 
 from autograder.reading.files import read_bytes  # noqa: E402
-from autograder.reading.formats import custom, template  # noqa: E402
+from autograder.reading.formats import template  # noqa: E402
 from autograder.records import Run  # noqa: E402
 from tests.autograder.fuzz.guided import SAMPLES, mutate  # noqa: E402
 from tests.autograder.fuzz.invariants import check_facts, read_and_check  # noqa: E402
@@ -139,8 +139,8 @@ def check_before_a_printed_run(data: bytes, dice: random.Random) -> None:
 def check_template(data: bytes, dice: random.Random) -> None:
     source = "".join(dice.choice(PIECES) for _ in range(dice.randrange(1, 9)))
     try:
-        reader = custom.load("ours", [], [source])
-    except custom.BadFormatError:
+        reader = template.load_reader("ours", [source])
+    except template.BadTemplateError:
         return
     filled = "".join("7" if part[1] else part[0] for part in template.parts_of(source))
     for line in (filled, *data.decode("utf-8", "replace").split("\n")[:5]):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autograder.reading import outcome
 from autograder.reading.files import read_bytes
-from autograder.reading.formats import custom, run_facts
+from autograder.reading.formats import run_facts, template
 from autograder.reading.line_facts import LineFacts
 from autograder.reading.printed_lines import ANCHORS, FORMAT, READERS
 from tests.autograder.fuzz.invariants import check_facts, read_and_check
@@ -48,14 +48,9 @@ def test_words_of_real_lines_in_any_order(words):
     read_and_check({"job.out": b" ".join(words)})
 
 
-OWN = custom.load(
+OWN = template.load_reader(
     "ours",
-    [
-        r"poch (?P<epoch>\d+)/(?P<of>\d+)",
-        r"loss: (?P<train_loss>\S+)",
-        r"accuracy: (?P<test_accuracy>\S+)",
-        r"step (?P<step>\S+)",
-    ],
+    ["Epoch {epoch}/{of}", "loss: {train_loss}", "accuracy: {test_accuracy}", "step {step}"],
 )
 
 

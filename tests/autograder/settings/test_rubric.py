@@ -113,9 +113,15 @@ MISTAKES = [
     ),
     (
         "checks:",
-        "formats: [{name: a, lines: ['(?P<ab>\\d+) s']}]\nchecks:",
+        "formats: [{name: a, templates: ['took {ab} s']}]\nchecks:",
         6,
-        "pattern '(?P<ab>\\d+) s': no group may be named ab",
+        "format a, template 'took {ab} s': no field is called {ab}",
+    ),
+    (
+        "checks:",
+        "formats:\n  - name: a\n    lines: ['took (?P<seconds>\\d+) s']\nchecks:",
+        8,
+        "formats.0.lines: regular expressions are no longer supported; write each line as",
     ),
     ("points: 2", "points: 0", 3, "points has to be more than 0, not 0"),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from autograder.errors import SettingsError
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import template
-from autograder.reading.formats.custom import BadFormatError, load
+from autograder.reading.formats.template import BadTemplateError, load_reader
 from autograder.reading.plain_summary import summary
 from autograder.records import Number
 from autograder.settings.rubric import FOLDER, load_rubric
@@ -30,7 +30,7 @@ finished on 4 tasks after 0:00:25.5
 
 
 def read(text: str, *templates: str) -> dict:
-    (run,) = read_bytes({"job.out": text.encode()}, [load("ours", [], templates)])
+    (run,) = read_bytes({"job.out": text.encode()}, [load_reader("ours", templates)])
     return summary(run)
 
 
@@ -40,7 +40,7 @@ def test_a_course_writes_its_format_as_its_program_prints_it():
     assert said["epoch_seconds"] == [12.25, 11.75]
     assert said["final_train_loss"] == 0.25
     assert said["final_val_accuracy"] == pytest.approx(0.805)
-    (run,) = read_bytes({"job.out": TEXT.encode()}, [load("ours", [], OURS)])
+    (run,) = read_bytes({"job.out": TEXT.encode()}, [load_reader("ours", OURS)])
     assert run.epochs[0].val_accuracy.value == pytest.approx(0.009)
     assert run.total_seconds.value == 25.5
     assert run.epochs[0].seconds.where.line == 2
@@ -51,10 +51,21 @@ def test_a_run_that_was_cut_in_an_epoch_is_incomplete():
     assert (said["outcome"], said["epochs"]) == ("incomplete", 1)
 
 
-def test_templates_and_patterns_go_together():
-    ours = load("ours", [r"checked: (?P<val_accuracy>[\d.]+)%"], OURS[1:2])
-    (run,) = read_bytes({"job.out": TEXT.encode()}, [ours])
-    assert [epoch.val_accuracy is not None for epoch in run.epochs] == [True, True]
+def test_a_loss_that_is_no_number_is_a_problem():
+    text = TEXT.replace("loss 0.25", "loss nan")
+    (run,) = read_bytes({"job.out": text.encode()}, [load_reader("ours", OURS)])
+    assert run.epochs[1].train_loss is None
+    assert any("diverged" in problem.reason for problem in run.problems)
+
+
+def test_a_courses_own_format_comes_before_the_others():
+    text = "Epoch 1/1\nOURS 1 took 2.5\n9/9 - 3s - loss: 0.5 - accuracy: 0.75\n"
+    assert read(text, "OURS {epoch} took {seconds}")["format"] == "ours"
+
+
+def test_the_longest_template_is_tried_first():
+    ours = load_reader("ours", ["loss {train_loss}", "test loss {test_loss}"])
+    assert ours.read("test loss 0.25").run.numbers["test_loss"].value == 0.25
 
 
 # A template, a line, and the fields' values; None: the line says nothing.
@@ -124,8 +135,8 @@ BAD = {
 
 @pytest.mark.parametrize(("source", "reason"), BAD.items())
 def test_bad_templates_are_refused_in_one_sentence(source, reason):
-    with pytest.raises(BadFormatError) as error:
-        load("ours", [], [source])
+    with pytest.raises(BadTemplateError) as error:
+        load_reader("ours", [source])
     said = str(error.value)
     assert said.startswith("format ours, template '")
     assert reason in said
@@ -145,8 +156,8 @@ def test_no_line_keeps_a_template_busy(pieces, filling):
     """Not timed: a pattern that tries again and again would keep this test from ending."""
     source = "loss " + "".join(pieces)
     try:
-        reader = load("ours", [], [source])
-    except BadFormatError:
+        reader = load_reader("ours", [source])
+    except BadTemplateError:
         return
     line = "loss " + filling * 500
     check_facts(reader.read(line))
@@ -169,5 +180,5 @@ def test_a_rubric_brings_a_template(tmp_path):
 def test_a_rubric_with_a_bad_template_is_refused_with_its_line(tmp_path):
     with pytest.raises(SettingsError, match=r"02\.yaml:\d+: .*did you mean \{epoch\}"):
         rubric_with(tmp_path, "  - name: ours\n    templates: ['epoch {epoche} took']")
-    with pytest.raises(SettingsError, match=r"02\.yaml:\d+: .*1 to 20 templates or patterns"):
+    with pytest.raises(SettingsError, match=r"02\.yaml:\d+: .*1 to 20 templates"):
         rubric_with(tmp_path, "  - name: ours")
