@@ -13,6 +13,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "autograder.commands.feedback:feedback_command",
         "Pack the students' pages for Moodle or Canvas.",
     ),
+    "foretell": (
+        "autograder.commands.foretell:foretell_command",
+        "Answer for larger sizes than a scaling table has.",
+    ),
     "rubric": (
         "autograder.commands.rubric_check:rubric_command",
         "Check rubrics, or take a part of one.",

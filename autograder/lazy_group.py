@@ -17,7 +17,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.lazy:
-            return None
+            return super().get_command(ctx, name)  # one that was added by a decorator, if any
         module, function = self.lazy[name][0].split(":")
         return getattr(importlib.import_module(module), function)
 

@@ -2,6 +2,7 @@
 
 import click
 
+from autograder.errors import SettingsError
 from autograder.lazy_group import LazyGroup
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -17,10 +18,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "scale": (
         "cluster.jobs.scale:scale_command",
         "One job on several numbers of ranks, as a table.",
-    ),
-    "foretell": (
-        "cluster.foretell.command:foretell_command",
-        "What a scaling table says of sizes not run yet.",
     ),
     "rerun": ("cluster.rerun.command:rerun_command", "Run handed-in programs again (instructor)."),
     "use": ("cluster.sites.use:use_command", "Choose the computer that jobs go to."),
@@ -43,3 +40,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
 @click.version_option(package_name="dl-on-supercomputers")
 def main() -> None:
     """Choose a computer, submit jobs to it and look after them."""
+
+
+@main.command(
+    "foretell",
+    hidden=True,
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def foretell_command(arguments: tuple[str, ...]) -> None:
+    raise SettingsError("`cluster foretell` is now `autograder foretell TABLE.csv`.")

@@ -1,4 +1,4 @@
-"""How often `cluster foretell` holds the truth, and how wide it has to be for that.
+"""How often `autograder foretell` holds the truth, and how wide it has to be for that.
 
 python benchmarks/grading/foretell.py [--cases 450] [--seed 2026]
 
@@ -12,31 +12,15 @@ import argparse
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
+from autograder.foretell import table
 from autograder.measuring import laws
 
-GPUS = (1, 2, 4, 8, 16, 32)
-PUBLISHED = {
-    # TensorFlow 2017, K80 on EC2 and DGX-1 P100: docs_src/performance/benchmarks.md, images/s
-    "K80, ResNet-50": ("rate", (1, 8, 16, 32, 64), (52.4, 378, 751, 1388, 2744)),
-    "K80, ResNet-152": ("rate", (1, 8, 16, 32, 64), (19.4, 146, 291, 565, 981)),
-    "P100, ResNet-50": ("rate", (1, 2, 4, 8), (219, 422, 852, 1734)),
-    "P100, VGG16": ("rate", (1, 2, 4, 8), (154, 295, 584, 1081)),
-    # MLPerf training v2.0, ResNet-50, A100-40GB (Dell XE8545), minutes
-    "MLPerf, ResNet-50": ("time", (4, 8, 16, 32, 64, 128), (62.21, 33.45, 17.1, 9.79, 5.53, 3.26)),
-    # J. Torres, "Supercomputing for Artificial Intelligence", H100, chapters 12 and 15
-    "ViT small, images/s": ("rate", GPUS, (240, 464, 892, 1668, 3075, 5205)),
-    "ViT large, images/s": ("rate", GPUS, (242, 475, 935, 1817, 3597, 6914)),
-    "ViT small, start to end": ("time", GPUS, (556, 439, 380, 347, 330, 328)),
-    "ViT large, start to end": ("time", GPUS, (2350, 1354, 842, 605, 457, 310)),
-    "LLM, tokens/s a GPU": ("each", GPUS, (48229, 46188, 43432, 42297, 41869, 41424)),
-    # arXiv 2402.15627, table 2, seconds a step
-    "MegaScale": ("time", (3072, 6144, 8192, 12288), (23.66, 12.21, 9.56, 6.34)),
-    "Megatron-LM": ("time", (3072, 6144, 8192, 12288), (29.02, 14.78, 12.24, 8.57)),
-}
+PUBLISHED = sorted(Path(__file__).with_name("scaling_tables").glob("*.csv"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +32,6 @@ class Outcome:
     beside_held: bool
     beside_ratio: float
     next: bool = False  # all rows but the last were given
-
-
-def study(kind: str, sizes: Sequence[int], values: Sequence[float]) -> laws.Study:
-    if kind == "time":
-        return laws.of_times(sizes, values)
-    return laws.of_rates(sizes, values, each=kind == "each")
 
 
 def gain(whole: laws.Study, size: int) -> float:
@@ -82,14 +60,15 @@ def outcome(
 
 
 def of_published() -> Iterator[Outcome]:
-    for name, (kind, sizes, values) in PUBLISHED.items():
-        whole = study(kind, sizes, values)
+    for file in PUBLISHED:
+        whole = table.read(file)
+        sizes = whole.study.sizes
         for count in range(3, len(sizes)):
-            given = study(kind, sizes[:count], values[:count])
+            given = table.of_points(whole.points[:count], whole.column).study
             for size in sizes[count:]:
                 if size <= laws.farthest(given):
                     last = count == len(sizes) - 1
-                    yield outcome(name, given, size, gain(whole, size), None, last)
+                    yield outcome(file.stem, given, size, gain(whole.study, size), None, last)
 
 
 # --- made-up ones --------------------------------------------------------------------------------

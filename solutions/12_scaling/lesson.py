@@ -312,17 +312,17 @@ for name, table in foretelling.TABLES.items():
 # itself, and others), each in the middle of an interval as wide as is allowed: at most five tables of six.
 # *The same loss of efficiency once more* misses one too, whatever you multiply it by. A line on logarithmic axes ± 25 % passes none, for that is too wide everywhere.
 #
-# `cluster foretell TABLE.csv` takes any table of sizes and times, asks eight laws, adds what laws do not
-# know, and never gives a single number. Write one of the tables into a file, `table.csv`, which begins like
-# this:
+# `autograder foretell TABLE.csv` asks eight laws, adds what laws do not know, and never gives a single
+# number. Write one of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for
+# tokens too, or `seconds`; multiply minutes by 60. The file begins like this:
 #
-#     GPUs,images/s
+#     workers,samples_per_second
 #     1,19.4
 #     8,146
 #
 # Then, in a terminal beside it:
 #
-#     cluster foretell table.csv --at 64
+#     autograder foretell table.csv --at 64
 #
 # **Exercise 12.5.** An interval for each table, low and high, in the table's unit. High is at most so many
 # times low as the table says. Intervals can be changed until the truth is shown, and then stay.

@@ -1,11 +1,11 @@
-"""The picture of a scaling study with what it says of larger sizes; `cluster foretell` draws it."""
+"""The picture of a scaling study and its larger sizes, as `autograder foretell` draws it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.foretell import answer, report, table
-from cluster.foretell.picture import draw
+from autograder.foretell import answer, report, table
+from autograder.foretell.picture import draw
 from lessons.toolkit.plots import figure as style
 
 
@@ -14,25 +14,24 @@ def foretold(
     figure: Any,
     study: str | Path | Mapping[int, Sequence[float]],
     at: Sequence[int] = (),
-    what: str = "seconds",
-    scaling: str | None = None,
+    column: str = "seconds",
+    scaling: str = "strong",
     per_node: int | None = None,
 ) -> None:
     """Speedup with the ideal, the laws and the shaded interval of larger sizes, which stands below.
 
-    study: the file of a table (docs/foretell.md), or {workers: values, one for each repeat} and
-    `what` they are: seconds, images/s, images/s per worker. at: sizes; else 2, 4, 8 × the last.
+    study: a CSV file as in docs/foretell.md, or {workers: values, one for each repeat} and the
+    `column` that they would be in. at: sizes; else 2, 4, 8 × the last.
     """
-    asked = table.Asked(scaling=scaling, node=per_node)
     if isinstance(study, Mapping):
-        found = table.of_values(study, what, asked)
+        found = table.of_values(study, column, scaling, per_node)
     else:
-        found = table.read(Path(study), asked)
+        found = table.read(Path(study), scaling, per_node)
     sizes = sorted(at) or answer.usual_sizes(found)
     figure.set_size_inches(7.2, 4.6 + 0.28 * len(sizes))
     axes, below = figure.subplots(2, 1, height_ratios=[4, 0.4 + 0.3 * len(sizes)])
     draw(axes, found, sizes)
-    head = [found.of, report.unit(found), "speedup", "efficiency"]
+    head = ["workers", found.column, "speedup", "efficiency"]
     rows = [
         [
             f"{line.size:,}",

@@ -176,7 +176,7 @@ MENTIONS = {
         "V100S",
         "time to accuracy",
         "ConsumedEnergy",
-        "cluster foretell",
+        "autograder foretell",
         "Hoefler, R. Belli",
         "arXiv:0808.1431",
         "1802.09941",

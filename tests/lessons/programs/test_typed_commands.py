@@ -62,7 +62,7 @@ IN_A_SENTENCE = {
     "sbatch --array=0-7 job.sbatch": SLURM,
     "srun --overlap --jobid=… --pty bash": SLURM,
     "cluster scale --ranks 1,2,4 --repeat 3 job.sbatch": "what the page does not do; docs/scale.md",
-    "cluster foretell TABLE.csv": "typed below, with a table",
+    "autograder foretell TABLE.csv": "typed below, with a table",
 }  # fmt: skip
 PROGRAMS = (
     "cluster|lessons|autograder|python|launch|sbatch|squeue|scancel|sacct|seff|salloc|srun|tail|"
@@ -88,7 +88,7 @@ ENDLESS = "cluster logs -f"  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {
     "04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin",
-    "12": "printf 'GPUs,images/s\\n1,19.4\\n8,146\\n16,288\\n' > table.csv",
+    "12": "printf 'workers,samples_per_second\\n1,19.4\\n8,146\\n16,288\\n' > table.csv",
 }
 
 

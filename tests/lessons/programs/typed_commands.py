@@ -11,7 +11,9 @@ from lessons.edition import gaps
 
 SOLUTIONS = Path(__file__).parents[3] / "solutions"
 # Indented lines that nobody types: directives of a job file, a log, lines for a job file, a table.
-SHOWN = re.compile(r"#SBATCH |\d+/\d+ \[|GPUs,images/s$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG=")
+SHOWN = re.compile(
+    r"#SBATCH |\d+/\d+ \[|workers,samples_per_second$|\d+,[\d.]+$|\d+\|\d|TF_CONFIG="
+)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def test_the_truths_are_those_that_grading_knows_and_no_file_of_students_says_th
         assert not plain.search(file.read_text(encoding="utf-8")), file.name
 
 
-# --- no rule of thumb passes all tables; the envelope of `cluster foretell` does ------------------
+# --- no rule of thumb passes all tables; the envelope of `autograder foretell` does ---------------
 
 
 def study(table):
@@ -217,7 +217,7 @@ def test_the_same_loss_again_holds_not_all_whatever_it_is_multiplied_by(rule):
 
 
 @pytest.mark.parametrize("name", foretelling.TABLES)
-def test_the_envelope_of_cluster_foretell_passes_every_table(name):
+def test_the_envelope_of_foretell_passes_every_table(name):
     table = foretelling.TABLES[name]
     [said] = laws.foretell(study(table), [table.asked])
     assert held(said.low, said.high, table, EXPECTED[f"foretold_{name}"])

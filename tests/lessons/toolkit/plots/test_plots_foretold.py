@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from autograder.cli import main
 from autograder.errors import SettingsError
-from cluster.cli import main
 from lessons.toolkit import plots
 
 TIMES = {1: [100.0, 102.0], 2: [51.0, 52.0], 4: [27.0, 27.5], 8: [15.0, 15.1]}

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autograder.foretell.table import Table, TableError
 from autograder.measuring import laws
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.laws import Foretold
-from cluster.foretell.errors import TableError
-from cluster.foretell.table import Table
-
-BATCH = 0.10  # of the logarithm: what another local batch made of a point nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +25,14 @@ class Line:
 
 def lines(table: Table, sizes: Sequence[int]) -> list[Line]:
     try:
-        found = laws.foretell(table.study, sizes, table.node)
+        found = laws.foretell(table.study, sizes, table.per_node)
     except NotMeasured as missing:
         raise TableError(f"{table.file}: {missing.reason}") from None
     return [line_of(table, one) for one in found]
 
 
 def line_of(table: Table, one: Foretold) -> Line:
-    more = math.exp(BATCH) if table.batch_changed else 1.0
-    speedup = one.low / more, one.high * more
+    speedup = one.low, one.high
     ideal = one.size / table.study.sizes[0]
     value = sorted(value_at(table, one.size, s) for s in speedup)
     return Line(
@@ -52,9 +48,9 @@ def value_at(table: Table, size: int, speedup: float) -> float:
     """The value in the table's unit that amounts to a speedup over the smallest size."""
     first = table.study.sizes[0]
     cost = math.exp(table.study.costs[0]) * size / first / speedup
-    if table.value.kind == "time":
-        return cost / (1 if table.scaling == "weak" else size) / table.value.unit
-    return 1 / cost if table.value.kind == "each" else size / cost
+    if table.column == "seconds":
+        return cost / (1 if table.scaling == "weak" else size)
+    return size / cost
 
 
 def measured_speedups(table: Table) -> list[float]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cluster.foretell.answer import drawn_sizes, lines, usual_sizes
-from cluster.foretell.table import Table
+from autograder.foretell.answer import drawn_sizes, lines, usual_sizes
+from autograder.foretell.table import Table
 
 BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
@@ -38,7 +38,7 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
     axes.set_yscale("log", base=2)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
-    axes.set(xlabel=table.of, ylabel=f"speedup over {first:,}")
+    axes.set(xlabel="workers", ylabel=f"speedup over {first:,}")
     axes.legend(loc="upper left", frameon=False)
 
 
@@ -47,10 +47,10 @@ def gains(table: Table) -> list[tuple[int, float]]:
     base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
     found = []
     for size, value in table.points:
-        if table.value.kind == "time":
-            cost = value * table.value.unit * (1 if table.scaling == "weak" else size)
+        if table.column == "seconds":
+            cost = value * (1 if table.scaling == "weak" else size)
         else:
-            cost = 1 / value if table.value.kind == "each" else size / value
+            cost = size / value
         found.append((size, size / first * base / cost))
     return found
 

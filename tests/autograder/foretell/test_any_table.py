@@ -7,12 +7,11 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cluster.cli import main
+from autograder.cli import main
 
 NAMES = st.sampled_from(
-    ["GPUs", "nodes", "GPUs per node", "s", "time (min)", "images/s", "tokens/s/GPU", "speedup",
-     "local batch", "scaling", "model", "efficiency", "ms/step", "", "\x1b[31m", "=1+1"]
-)  # fmt: skip
+    ["workers", "seconds", "samples_per_second", "speedup", "nodes", "GPUs", "", "\x1b[31m", "=1+1"]
+)
 CELLS = st.one_of(
     st.integers(-3, 5000).map(str),
     st.floats().map(str),
@@ -25,7 +24,9 @@ TABLES = st.lists(NAMES, min_size=1, max_size=4).flatmap(
     ).map(lambda rows: "\n".join(",".join(row) for row in [names, *rows]).encode())
 )
 GOOD = st.lists(st.tuples(st.integers(1, 10**6), st.floats(1e-6, 1e6)), min_size=1, max_size=8).map(
-    lambda rows: ("GPUs,images/s\n" + "\n".join(f"{n},{r!r}" for n, r in rows)).encode()
+    lambda rows: (
+        "workers,samples_per_second\n" + "\n".join(f"{n},{r!r}" for n, r in rows)
+    ).encode()
 )
 
 

@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.foretell.answer import Line, measured_speedups
+from autograder.foretell.table import Table
 from autograder.measuring import laws
 from autograder.measuring.laws import forms
-from cluster.foretell.answer import Line, measured_speedups
-from cluster.foretell.columns import EACH, words
-from cluster.foretell.table import Table
 
 KINDS = {
     "strong": "the same work on each size",
     "epoch": "the same samples on each size, in larger batches",
     "weak": "work that grows with the size",
-    "": "work per time",
 }
+HARDLY = 1.25  # times as fast on the largest size: too little to pass without a remark
 WIDE = 4.0  # times: an interval that helps little
 
 
@@ -26,15 +25,16 @@ def text(table: Table, found: Sequence[Line]) -> str:
 
 def heading(table: Table) -> str:
     sizes = table.study.sizes
+    kind = f"; {KINDS[table.scaling]}" if table.column == "seconds" else ""
     return (
-        f"{table.file.name}: {table.value.name} on {sizes[0]:,} to {sizes[-1]:,} {table.of}, "
-        f"{len(sizes)} sizes, {len(table.points)} values; {KINDS[table.scaling]}"
+        f"{table.file.name}: {table.column} on {sizes[0]:,} to {sizes[-1]:,} workers, "
+        f"{len(sizes)} sizes, {len(table.points)} values{kind}"
     )
 
 
 def envelope(table: Table, found: Sequence[Line]) -> str:
     first = table.study.sizes[0]
-    head = (table.of, unit(table), f"speedup over {first:,}", "efficiency")
+    head = ("workers", table.column, f"speedup over {first:,}", "efficiency")
     rows = [
         (
             f"{line.size:,}",
@@ -45,14 +45,6 @@ def envelope(table: Table, found: Sequence[Line]) -> str:
         for line in found
     ]
     return columns([head, *rows])
-
-
-def unit(table: Table) -> str:
-    value = table.value
-    if value.kind != "time":
-        each = value.kind == "each" and not EACH.search(words(value.name)) and not value.derived
-        return f"{value.name} of one" if each else value.name
-    return value.name if value.unit_name else f"{value.name}, s"
 
 
 def laws_on(table: Table, line: Line) -> str:
@@ -85,21 +77,19 @@ def against(said: laws.Said, objections: str) -> str:
 
 def remarks(table: Table, found: Sequence[Line]) -> list[str]:
     study = table.study
-    said = [*table.remarks, *laws.objections(study.sizes, measured_speedups(table))]
-    if table.node is not None and study.sizes[-1] <= table.node < found[-1].size:
+    gains = measured_speedups(table)
+    said = laws.objections(study.sizes, gains)
+    if gains[-1] < HARDLY and study.sizes[-1] >= 2 * study.sizes[0]:
+        said.append(hardly_faster(table))
+    if table.per_node is not None and study.sizes[-1] <= table.per_node < found[-1].size:
         said.append(
-            f"All sizes are within one node of {table.node}: nothing here says what the network "
-            "costs, so the low ends are low."
+            f"All sizes are within one node of {table.per_node}: nothing here says what the "
+            "network costs, so the low ends are low."
         )
-    elif table.node is None and study.sizes[-1] <= 8:
+    elif table.per_node is None and study.sizes[-1] <= 8:
         said.append(
             "All sizes may be within one node, and then nothing here says what the network costs: "
             "say how many a node has with --per-node."
-        )
-    if table.batch_changed:
-        said.append(
-            "The batch of one worker changes between the sizes, so a part of the gains is not that "
-            "of more workers: the ends are 10 % farther apart on each side."
         )
     if max(table.study.repeats) == 1:
         said.append("Each size was run once: how much a run varies is a guess of 2 %.")
@@ -108,10 +98,20 @@ def remarks(table: Table, found: Sequence[Line]) -> list[str]:
     wide = [line for line in found if line.foretold.ratio > WIDE]
     if wide:
         said.append(
-            f"Of {wide[0].size:,} {table.of} and more these data leave open more than "
+            f"Of {wide[0].size:,} workers and more these data leave open more than "
             f"{WIDE:g} times; measure a size between."
         )
     return said
+
+
+def hardly_faster(table: Table) -> str:
+    """Return the remark about a largest size that is hardly faster than the smallest."""
+    remark = f"{table.study.sizes[-1]:,} workers are hardly faster than {table.study.sizes[0]:,}. "
+    if table.column == "samples_per_second":
+        return remark + "Check that samples_per_second is the sum over all workers."
+    if table.column == "seconds" and table.scaling != "weak":
+        return remark + "If the work grows with the workers, add --scaling weak."
+    return remark + "Check the values."
 
 
 def span(low: float, high: float) -> str:
@@ -136,11 +136,9 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 def data(table: Table, found: Sequence[Line]) -> dict[str, Any]:
     return {
         "table": table.file.name,
-        "value": table.value.name,
-        "kind": table.value.kind,
-        "scaling": table.scaling or None,
-        "sizes_of": table.of,
-        "per_node": table.node,
+        "value": table.column,
+        "scaling": table.scaling if table.column == "seconds" else None,
+        "per_node": table.per_node,
         "measured": [{"size": size, "value": value} for size, value in table.points],
         "foretold": [
             {

@@ -1,0 +1,174 @@
+"""Read a scaling table, the CSV that docs/foretell.md describes, into a study."""
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.errors import SettingsError
+from autograder.measuring import laws
+from autograder.measuring.interval import NotMeasured
+from autograder.safe_text import shortened
+
+VALUES = ("seconds", "samples_per_second", "speedup")
+COLUMNS = ("workers", *VALUES, "nodes")
+EXPECTED = (
+    "Expected header: workers,seconds or workers,samples_per_second or workers,speedup; "
+    "a column nodes may be added."
+)
+NUMBER = re.compile(r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+MOST_BYTES, MOST_LINES = 2_000_000, 10_000
+
+
+class TableError(SettingsError):
+    """A table that cannot be used: exit code 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A study with the rows it was made from."""
+
+    file: Path
+    study: laws.Study
+    points: tuple[tuple[int, float], ...]  # workers and value of every row
+    column: str  # one of VALUES
+    scaling: str  # one of laws.KINDS; it matters for seconds only
+    per_node: int | None  # workers in one node, if known
+
+
+def read(file: Path, scaling: str = "strong", per_node: int | None = None) -> Table:
+    """Return the table of a CSV file; `per_node` overrides what its column `nodes` says."""
+    lines = numbered_lines(file)
+    place, names = header(file, lines)
+    rows = [cells(file, number, line, names) for number, line in lines[1:]]
+    if not rows:
+        raise mistake(file, place, "no row follows the header")
+    [column] = set(names) & set(VALUES)
+    return of_points(
+        [(int(row["workers"]), row[column]) for row in rows],
+        column,
+        scaling,
+        per_node or workers_per_node(rows),
+        file,
+    )
+
+
+def of_values(
+    values: Mapping[int, Sequence[float]],
+    column: str = "seconds",
+    scaling: str = "strong",
+    per_node: int | None = None,
+) -> Table:
+    """Return the table of {workers: values, one for each repeat}; `column` names the values."""
+    if column not in VALUES:
+        raise TableError(f"The values are called {column!r}. Expected: {', '.join(VALUES)}.")
+    points = [(size, float(value)) for size, repeats in values.items() for value in repeats]
+    return of_points(points, column, scaling, per_node)
+
+
+def of_points(
+    points: Sequence[tuple[int, float]],
+    column: str,
+    scaling: str = "strong",
+    per_node: int | None = None,
+    file: Path = Path("table"),
+) -> Table:
+    """Return the table of pairs of workers and value."""
+    sizes, values = zip(*points, strict=True) if points else ((), ())
+    try:
+        if column == "seconds":
+            study = laws.of_times(sizes, values, scaling)
+        else:
+            study = laws.of_rates(sizes, values)
+    except NotMeasured as missing:
+        raise TableError(f"{file}: {missing.reason}") from None
+    return Table(file, study, tuple(sorted(points)), column, scaling, per_node)
+
+
+# --- a file's lines ------------------------------------------------------------------------------
+
+
+def mistake(file: Path, line: int, problem: str) -> TableError:
+    """Return the error for a line of the file, with the header that is expected."""
+    return TableError(f"{file} line {line}: {problem}. {EXPECTED}")
+
+
+def numbered_lines(file: Path) -> list[tuple[int, str]]:
+    """Return the lines that are neither blank nor a comment, with their numbers."""
+    try:
+        if not file.is_file():
+            raise TableError(f"{file} is not a file")
+        with file.open("rb") as source:
+            data = source.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise TableError(f"{file} cannot be read: {error.strerror}") from None
+    if len(data) > MOST_BYTES or data.count(b"\n") > MOST_LINES:
+        limits = f"{MOST_BYTES:,} bytes or {MOST_LINES:,} lines"
+        raise TableError(f"{file} has more than {limits}. Keep only the scaling table.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise mistake(file, number, "the file is not UTF-8 text") from None
+    found = [
+        (number, line.strip())
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not found:
+        raise mistake(file, 1, "the file has no header")
+    return found
+
+
+def header(file: Path, lines: Sequence[tuple[int, str]]) -> tuple[int, list[str]]:
+    """Return the header's line number and its columns."""
+    number, line = lines[0]
+    names = split(file, number, line)
+    for name in names:
+        if name not in COLUMNS:
+            raise mistake(file, number, f"unknown column {shortened(name, 40)!r}")
+        if names.count(name) > 1:
+            raise mistake(file, number, f"the column {name} appears twice")
+    if "workers" not in names:
+        raise mistake(file, number, "the column workers is missing")
+    if len(set(names) & set(VALUES)) != 1:
+        values = "seconds, samples_per_second and speedup"
+        raise mistake(file, number, f"the header needs exactly one of {values}")
+    return number, names
+
+
+def cells(file: Path, number: int, line: str, names: Sequence[str]) -> dict[str, float]:
+    """Return a row's numbers by column."""
+    texts = split(file, number, line)
+    if len(texts) != len(names):
+        problem = f"the header has {len(names)} columns, this line {len(texts)}"
+        raise mistake(file, number, f"{problem} (a decimal comma or a thousands separator?)")
+    row = {}
+    for name, text in zip(names, texts, strict=True):
+        value = float(text) if NUMBER.fullmatch(text) else math.nan
+        whole = name in ("workers", "nodes")
+        if not 0 < value < math.inf or (whole and value != int(value)):
+            kind = "a whole number above 0" if whole else "a number above 0"
+            raise mistake(file, number, f"{name} is {shortened(text, 40)!r}, not {kind}")
+        row[name] = value
+    if row.get("nodes", 1) > row["workers"]:
+        raise mistake(file, number, "there are more nodes than workers")
+    return row
+
+
+def split(file: Path, number: int, line: str) -> list[str]:
+    """Return the line's cells."""
+    try:
+        [found] = csv.reader([line], strict=True, skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise mistake(file, number, f"this is not a CSV line: {shortened(line, 40)}") from None
+    return [cell.strip() for cell in found]
+
+
+def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
+    """Return the most workers on one node; None without a column `nodes`."""
+    if "nodes" not in rows[0]:
+        return None
+    return max(math.ceil(row["workers"] / row["nodes"]) for row in rows)
