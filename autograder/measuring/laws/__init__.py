@@ -3,7 +3,7 @@
     from autograder.measuring import laws
 
     study = laws.of_times(sizes, seconds, kind="strong")     # or "epoch", "weak"
-    study = laws.of_rates(sizes, images_a_second)            # each=True: per worker
+    study = laws.of_rates(sizes, images_per_second)          # of all workers together
     [at_64] = laws.foretell(study, [64], node=4)             # NotMeasured says why not
     at_64.low, at_64.high                                    # speedup over the smallest size
     at_64.laws[0].fit.form.name, .parameters, .residual; .low, .best, .high; .describes

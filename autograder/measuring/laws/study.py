@@ -38,9 +38,9 @@ def of_times(sizes: Sequence[int], times: Sequence[float], kind: str = "strong")
     return gathered(sizes, [t if grows else n * t for n, t in checked(sizes, times)])
 
 
-def of_rates(sizes: Sequence[int], rates: Sequence[float], each: bool = False) -> Study:
-    """Throughputs of all workers together or, `each`, of one of them; of any kind of scaling."""
-    return gathered(sizes, [1 / r if each else n / r for n, r in checked(sizes, rates)])
+def of_rates(sizes: Sequence[int], rates: Sequence[float]) -> Study:
+    """Return the study of throughputs of all workers together, for any kind of scaling."""
+    return gathered(sizes, [n / r for n, r in checked(sizes, rates)])
 
 
 def checked(sizes: Sequence[int], values: Sequence[float]) -> list[tuple[int, float]]:

@@ -114,7 +114,7 @@ def test_neither_unit_nor_order_matters(efficiencies, unit, beyond, random):
     random.shuffle(rows)
     for study in (
         laws.of_times([n for n, _ in rows], [unit / r for _, r in rows]),
-        laws.of_rates([n for n, _ in rows], [r * unit / n for n, r in rows], each=True),
+        laws.of_rates([n for n, _ in rows], [r * unit for _, r in rows]),
         laws.of_times([n for n, _ in rows], [n / r for n, r in rows], "weak"),
     ):
         other = foretold(study, size)
