@@ -131,15 +131,6 @@ def train_accuracy(which: int) -> Callable[[Run], Measure]:
     return value
 
 
-def last_val_accuracy(run: Run) -> Measure:
-    return _fraction(run.epochs[-1].val_accuracy if run.epochs else None, "validation accuracy")
-
-
-def best_val_accuracy(run: Run) -> Measure:
-    known = [epoch.val_accuracy for epoch in run.epochs if epoch.val_accuracy]
-    return _fraction(max(known, key=lambda a: a.value, default=None), "validation accuracy")
-
-
 def _fraction(number: Number | None, name: str) -> Measure:
     if number is None:
         raise NotMeasured(f"the output tells no {name}")

@@ -56,11 +56,6 @@ def _study(function: Callable[..., Value], what: str, unit: str = "", **at: Any)
     return Metric(function, what, unit, all_runs=True, at=at)
 
 
-def _always(name: str) -> Callable[[Run], Measure]:
-    """All of the record's measures of this name, at whatever point."""
-    return lambda run: own_measure(name)(run, {})
-
-
 METRICS: dict[str, Metric] = {
     # who took part
     "ranks": Metric(participants.ranks, "ranks that took part", "ranks"),
@@ -90,7 +85,6 @@ METRICS: dict[str, Metric] = {
         "yes if a launcher's process started the ranks, or none can be seen; no if by hand",
         label="ranks started by a launcher",
     ),
-    "device": Metric(record_facts.word_in_header("device"), "name of the device, a word"),
     "job_known": Metric(
         record_facts.job_known,
         "yes if the run names its job and runs in it; no if it was started by hand",
@@ -113,7 +107,6 @@ METRICS: dict[str, Metric] = {
         label="difference in a class's share",
     ),
     # the network and its data
-    "model": Metric(record_facts.word_in_header("model"), "name of the network, a word"),
     "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
     "image_size": Metric(in_header("image_size", "pixels"), "width of the pictures", "pixels"),
     "train_samples": Metric(record_facts.train_samples, "size of the training set", "samples"),
@@ -181,10 +174,6 @@ METRICS: dict[str, Metric] = {
     "throughput": Metric(
         measure.throughput, "`unique_samples` / `epoch_s`: no sample counts twice", "samples/s"
     ),
-    "step_s": Metric(_always("step_s"), "a step, as `measure:step_s` says", "s"),
-    "allreduce_s": Metric(
-        _always("allreduce_s"), "an all-reduce, as `measure:allreduce_s` says", "s"
-    ),
     "speedup": Metric(study.speedup, "`epoch_s` of the base / that of the run", base=True),
     "efficiency": Metric(
         study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
@@ -222,8 +211,6 @@ METRICS: dict[str, Metric] = {
     "first_train_accuracy": Metric(
         epochs.train_accuracy(0), "training accuracy of the first epoch"
     ),
-    "val_accuracy": Metric(epochs.last_val_accuracy, "validation accuracy of the last epoch"),
-    "best_val_accuracy": Metric(epochs.best_val_accuracy, "best validation accuracy of an epoch"),
     "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
     "param_moved": Metric(
@@ -280,10 +267,6 @@ METRICS: dict[str, Metric] = {
         "sizes",
         repeats=3,
     ),
-    "study_repeats": _study(
-        study.repeats, "runs on the size that has fewest, or on one size", "runs", size=2
-    ),
-    "study_largest": _study(study.largest_size, "the largest number of workers", "workers"),
     "study_samples": _study(
         study_work.samples, "different samples that an epoch reads, on a size", "samples", size=2
     ),
@@ -297,9 +280,6 @@ METRICS: dict[str, Metric] = {
     "study_epoch_s": _study(
         study.at_size(study.epoch_times), "`epoch_s`, the median of the repeats", "s", size=2
     ),
-    "study_total_s": _study(
-        study.at_size(study.total_times), "`total_s`, the median of the repeats", "s", size=2
-    ),
     "study_speedup": _study(
         study.at_size(study.speedups),
         "against the fewest workers; weak scaling: of the work done in a time",
@@ -308,17 +288,10 @@ METRICS: dict[str, Metric] = {
     "study_efficiency": _study(
         study.at_size(study.efficiencies), "`study_speedup` / growth in workers", size=2
     ),
-    "study_karp_flatt": _study(
-        study.at_size(study.serial_fractions), "(1/S − 1/p) / (1 − 1/p)", size=2
-    ),
     "study_amdahl_f": _study(
         study.fitted(laws.amdahl), "f of p/S − 1 = f (p − 1), by least squares"
     ),
     "study_gustafson_s": _study(study.fitted(laws.gustafson), "s of S = p − s (p − 1)"),
-    "study_fixed_s": _study(
-        study.part_of_time(0), "a of T = a + b/p, T the whole program's time", "s"
-    ),
-    "study_divided_s": _study(study.part_of_time(1), "b of T = a + b/p", "s"),
     "study_speedup_amdahl": _study(
         study.foretold(laws.amdahl_speedup), "what Amdahl's law says there", workers=1024
     ),

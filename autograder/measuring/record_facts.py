@@ -35,16 +35,6 @@ def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
     return number
 
 
-def word_in_header(name: str) -> Callable[[Run], str]:
-    def word(run: Run) -> str:
-        value = run.header.get(name)
-        if not isinstance(value, str):
-            raise NotMeasured(f"the output does not say which {name}")
-        return value
-
-    return word
-
-
 def a_worker(name: str) -> Callable[[Run], Measure]:
     """What the header says, divided by the number of workers."""
 

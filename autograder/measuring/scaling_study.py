@@ -10,13 +10,12 @@ a round's sizes are compared with each other: what slows the machine down hits t
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import epochs, interval, measure, scaling_laws, study_points
+from autograder.measuring import interval, measure, study_points
 from autograder.measuring.interval import (
     Measure,
     NotMeasured,
     each_measured,
     exact,
-    measured_or_none,
 )
 from autograder.measuring.scaling_laws import Points
 from autograder.records import Run, Where
@@ -95,29 +94,10 @@ def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
 
 
 def epoch_times(runs: Sequence[Run]) -> Points:
-    return times(runs, study_points.pass_time)
-
-
-def total_times(runs: Sequence[Run]) -> Points:
-    return times(runs, total_seconds)
-
-
-def total_seconds(run: Run) -> Measure:
-    """A time that can be divided by, whatever its rounding; a point has none but its pass'."""
-    if study_points.is_point(run):
-        return study_points.pass_time(run)
-    value = epochs.total_seconds(run)
-    if value.low <= 0:
-        raise NotMeasured(f"the run says it took {value.value:g} s", where=value.where)
-    return value
-
-
-def times(runs: Sequence[Run], of: Callable[[Run], Measure]) -> Points:
-    """The median over the repeats of each size."""
-    sized = by_size(runs)
+    """Return the median over the repeats of each size."""
     points = []
-    for count, same in sized.items():
-        usable = each_measured(of, same)
+    for count, same in by_size(runs).items():
+        usable = each_measured(study_points.pass_time, same)
         points.append((count, interval.middle(usable, f"median of {len(usable)} runs")))
     return points
 
@@ -171,16 +151,6 @@ def sizes(runs: Sequence[Run], at: At) -> Measure:
     return exact(len(enough), "sizes", where, f"runs: {table}{left_out(runs, sized)}")
 
 
-def repeats(runs: Sequence[Run], at: At) -> Measure:
-    """Runs of the size that has fewest, or of one size."""
-    sized = by_size(runs)
-    if "size" in at:
-        count = size_of(list(sized), at)
-        return exact(len(sized[count]), "runs", lines(sized[count]))
-    fewest = min(sized, key=lambda count: len(sized[count]))
-    return exact(len(sized[fewest]), "runs", lines(sized[fewest]), f"on {fewest} workers")
-
-
 def size_of(there: Sequence[int], at: At) -> int:
     asked = at.get("size", "largest")
     if asked in ("largest", "smallest"):
@@ -188,11 +158,6 @@ def size_of(there: Sequence[int], at: At) -> int:
     if asked in there:
         return asked
     raise NotMeasured(f"no run of the same work on {asked} workers", "submit the job on this size")
-
-
-def largest_size(runs: Sequence[Run], at: At) -> Measure:
-    sized = by_size(runs)
-    return exact(max(sized), "workers", lines(sized[max(sized)]))
 
 
 def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
@@ -208,20 +173,6 @@ def efficiencies(runs: Sequence[Run]) -> Points:
     return [(count, interval.scaled(gain, points[0][0] / count)) for count, gain in points]
 
 
-def serial_fractions(runs: Sequence[Run]) -> Points:
-    """Karp–Flatt on each size beyond one worker."""
-    points = from_one(runs)
-    found = [
-        (count, measured_or_none(scaling_laws.karp_flatt, gain, count))
-        for count, gain in points
-        if count > 1
-    ]
-    known = [(count, fraction) for count, fraction in found if fraction is not None]
-    if not known:
-        raise NotMeasured("Karp–Flatt needs a run on at least two workers")
-    return known
-
-
 def fitted(law: Callable[[Points], Measure]) -> Callable:
     def value(runs: Sequence[Run], at: At) -> Measure:
         return law(from_one(runs))
@@ -232,12 +183,5 @@ def fitted(law: Callable[[Points], Measure]) -> Callable:
 def foretold(law: Callable[[Points, int], Measure]) -> Callable:
     def value(runs: Sequence[Run], at: At) -> Measure:
         return law(from_one(runs), at.get("workers", 1024))
-
-    return value
-
-
-def part_of_time(which: int) -> Callable:
-    def value(runs: Sequence[Run], at: At) -> Measure:
-        return scaling_laws.fixed_and_divided(total_times(runs))[which]
 
     return value

@@ -51,27 +51,19 @@ SPEEDUP = {size: 8.0 / seconds for size, seconds in TIMES.items()}
         ("study_sizes", {}, 3),
         ("study_sizes", {"repeats": 3}, 3),
         ("study_sizes", {"repeats": 4}, 0),
-        ("study_repeats", {}, 3),
-        ("study_largest", {}, 4),
         ("study_epoch_s", {"size": 2}, 4.4 * 1.01),
         ("study_speedup", {"size": 1}, 1),
         ("study_speedup", {}, SPEEDUP[4]),
         ("study_efficiency", {"size": "largest"}, SPEEDUP[4] / 4),
-        ("study_karp_flatt", {"size": 2}, 2 / SPEEDUP[2] - 1),
         ("study_amdahl_f", {}, (0.1 * 1 + 0.25 * 3) / 10),
-        ("study_fixed_s", {}, None),
         ("study_speedup_amdahl", {"workers": 1024}, 1024 / (1 + 0.085 * 1023)),
     ],
 )
 def test_values(metric, at, right):
-    found = value(metric, runs(), **at)
-    if right is None:
-        assert 10 < found < 30
-    else:
-        assert found == pytest.approx(right)
+    assert value(metric, runs(), **at) == pytest.approx(right)
 
 
-def test_time_to_accuracy_and_the_accuracies_of_the_epochs():
+def test_time_to_accuracy():
     epochs = "".join(
         f"Epoch {n}/4\n9/9 - 2s - loss: 0.5 - accuracy: 0.9 - val_loss: 0.4 - val_accuracy: {v}\n"
         for n, v in enumerate((0.8, 0.91, 0.93, 0.92), start=1)
@@ -80,8 +72,6 @@ def test_time_to_accuracy_and_the_accuracies_of_the_epochs():
     assert METRICS["time_to_accuracy"].function(run, {"accuracy": 0.9}).value == 4
     with pytest.raises(NotMeasured):
         METRICS["time_to_accuracy"].function(run, {"accuracy": 0.95})
-    assert METRICS["val_accuracy"].function(run).value == 0.92
-    assert METRICS["best_val_accuracy"].function(run).value == 0.93
 
 
 def test_the_range_is_that_of_the_repeats():
@@ -103,7 +93,6 @@ def test_other_work_is_no_further_size(other, words):
     counted = METRICS["study_sizes"].function(mixed, {})
     assert counted.value == 2
     assert words in counted.basis
-    assert value("study_largest", mixed) == 2
 
 
 @pytest.mark.parametrize(

@@ -56,13 +56,15 @@ def test_weak_scaling_counts_the_work():
 def test_what_was_handed_in_twice_counts_once():
     text = "\n".join(lines_of("epoch", ROUNDS)).encode()
     runs = read_bytes({"a.out": text, "copy.out": text})
-    assert value("study_repeats", runs).value == 3
+    assert value("study_sizes", runs, repeats=3).value == 2
+    assert value("study_sizes", runs, repeats=4).value == 0
 
 
 def test_two_launches_are_one_study_of_more_rounds():
     texts = [lines_of("epoch", ROUNDS, run=run) for run in ("5f0c2a91", "6f0c2a91")]
     runs = read_bytes({f"{n}.out": "\n".join(t).encode() for n, t in enumerate(texts)})
-    assert value("study_repeats", runs).value == 6
+    assert value("study_sizes", runs, repeats=6).value == 2
+    assert value("study_sizes", runs, repeats=7).value == 0
 
 
 @pytest.mark.parametrize(
