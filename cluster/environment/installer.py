@@ -47,6 +47,9 @@ def install(requirements: Sequence[str | Path], log: Path, *, torch_for_cpus: bo
         if elsewhere or DISK_FULL in str(error):
             raise
         run([*INSTALL, *requirements], log.with_name(f"{log.stem}-pip.log"))
+    finally:
+        # uv leaves a lock that everybody may write, and others must not change the environment.
+        Path(sys.prefix, ".lock").unlink(missing_ok=True)
 
 
 def uv_command(log: Path) -> list[str | Path]:

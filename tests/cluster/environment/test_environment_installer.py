@@ -97,3 +97,12 @@ def test_uv_knows_the_options_that_it_is_given():
     text = subprocess.run([uv, "pip", "install", "--help"], capture_output=True, text=True).stdout
     for option in (*installer.OPTIONS.values(), "--index-strategy", "--no-index"):
         assert option in text
+
+
+@pytest.mark.parametrize("fails", ["", "/uv"])
+def test_nothing_that_others_may_write_is_left_behind(commands, tmp_path, monkeypatch, fails):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    (tmp_path / ".lock").touch()  # as uv leaves it, with the mode 666
+    commands.fails = fails
+    installer.install(["click==8"], tmp_path / "packages.log")
+    assert not (tmp_path / ".lock").exists()

@@ -118,7 +118,8 @@ def traces_of_09(runs: Runs, printed: str) -> None:
     assert accuracy["summed"] < 0.2 < 0.87 < accuracy["rate"] < 0.91 < 0.92 < accuracy["nothing"]
     assert accuracy["nothing"] < accuracy["momentum"] < accuracy["batch"]
     losses = [epoch.train_loss.value for epoch in runs["summed"].epochs]
-    assert losses[0] > 3 > 2.35 > losses[-1] > 2.25, "it explodes, then it is the same for ever"
+    # How high it jumps depends on the processor, as rounding grows with it: 2.99 to 9 were seen.
+    assert losses[0] > 2.5 > 2.35 > losses[-1] > 2.25, "it explodes, then it is the same for ever"
 
 
 TRACES_OF = {
