@@ -1,10 +1,10 @@
-"""Horovod 0.28.1 for the frameworks of today: patched, built once, kept in the user's cache.
+"""Horovod 0.28.1 for current frameworks: patched, built once and kept in the user's cache.
 
     python -m cluster.environment.horovod_wheel [--gpu] [--framework NAME] [--nccl-home DIR]
 
-builds for the Python that runs it (a virtual environment, a conda environment, a site's modules),
-or takes the wheel from the cache, then installs and verifies it. Where each framework has an
-environment of its own, --framework says whose this is.
+builds Horovod for the Python environment that runs this command (a virtual environment, conda, or a
+site's modules), or takes the wheel from the cache; then installs and verifies it. If each framework
+has its own environment, --framework says which one the current environment is for.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def inputs(gpu: Mapping[str, str] | None = None) -> dict[str, object]:
 
 
 def has(framework: str, gpu: Mapping[str, str] | None) -> bool | None:
-    """Whether the wheel is for this framework; None if it is left out."""
+    """Return whether the wheel is for this framework; None if it is left out."""
     return f"HOROVOD_WITHOUT_{NAMES[framework]}" not in (gpu or {}) or None
 
 
@@ -123,7 +123,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
 
 
 def intact(kept: Path) -> Path | None:
-    """Return the wheel in a folder of the cache if it is whole."""
+    """Return the wheel in a folder of the cache, provided that it is intact."""
     try:
         label = json.loads((kept / "label.json").read_text())
         file = kept / label["wheel"]
@@ -137,7 +137,7 @@ def intact(kept: Path) -> Path | None:
 def build(
     shelf: Path, kept: Path, values: Mapping[str, object], gpu: Mapping[str, str], logs: Path
 ) -> None:
-    """Fetch, check, patch and compile Horovod, then put the wheel on the shelf in one step."""
+    """Download, verify, patch and compile Horovod, then move the wheel into the cache at once."""
     scratch = Path(tempfile.mkdtemp(prefix="building-", dir=shelf))
     try:
         pip = [sys.executable, "-m", "pip"]
@@ -191,7 +191,7 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 
 def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict[str, str]:
-    """Return what Horovod's build wants to know for NCCL; with a framework, for it alone."""
+    """Return the settings with which Horovod's build finds NCCL, for one framework or for both."""
     others = [NAMES[name] for name in NAMES if framework and name != framework]
     left_out = {f"HOROVOD_WITHOUT_{other}": "1" for other in others}
     for home in (
@@ -225,7 +225,7 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
 
 
 def cuda_home(framework: str | None) -> str | None:
-    """CUDA's compiler for this framework: from PyTorch's wheels, for TensorFlow from conda."""
+    """Return the folder of CUDA's compiler: from PyTorch's wheels, for TensorFlow from conda."""
     conda = os.environ.get("CONDA_PREFIX")
     if framework != "tensorflow" and (wheels := nvidia_wheels.cuda_home()):
         return str(wheels)
@@ -258,7 +258,7 @@ def main() -> int:
 
 
 def install(file: Path, logs: Path) -> None:
-    """Install a wheel into the Python that runs this."""
+    """Install a wheel into the Python environment that runs this program."""
     pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--force-reinstall"]
     run([*pip, file], logs / "horovod-install.log")
 

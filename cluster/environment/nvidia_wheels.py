@@ -12,7 +12,7 @@ def folder() -> Path:
 
 
 def nccl_home() -> Path | None:
-    """NCCL's folder; its library gets the name without a version, which a linker looks for."""
+    """Return NCCL's folder, after giving its library the name that a linker looks for."""
     home = folder() / "nccl"
     if not (home / "include" / "nccl.h").is_file():
         return None
@@ -21,7 +21,7 @@ def nccl_home() -> Path | None:
 
 
 def cuda_home() -> Path | None:
-    """The folder of a whole CUDA, compiler included; wheels for CUDA 12 have no nvcc."""
+    """Return the folder of a complete CUDA, if any; the wheels for CUDA 12 lack the compiler."""
     for home in sorted(folder().glob("cu[0-9]*"), reverse=True):
         if (home / "bin" / "nvcc").is_file():
             link(home / "lib64", "lib")
@@ -31,7 +31,7 @@ def cuda_home() -> Path | None:
 
 
 def unversioned(lib: Path, name: str) -> None:
-    """libnccl.so beside libnccl.so.2."""
+    """Link a library under its name without a version, as libnccl.so for libnccl.so.2."""
     if (lib / name).exists():
         return
     for library in sorted(lib.glob(f"{name}.*")):

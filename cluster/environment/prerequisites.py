@@ -1,4 +1,4 @@
-"""Check compiler and disk space before the first download. Runs on Python 3.6 or newer."""
+"""Check for a compiler and for disk space before any download. Runs on Python 3.6 or newer."""
 
 import os
 import shutil

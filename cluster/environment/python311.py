@@ -25,7 +25,7 @@ print(*[name for name in ("venv", "ensurepip") if importlib.util.find_spec(name)
 
 
 def cache_folder():
-    """Return the folder that clones of the course share."""
+    """Return the cache folder that all clones of the course share."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(os.path.abspath(base), "dl-course")
 

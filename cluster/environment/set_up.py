@@ -84,7 +84,7 @@ def make_venv() -> None:
 
 
 def fill(parts: Iterable[str]) -> None:
-    """Install what .venv lacks: the course and these parts."""
+    """Install the course and these parts, except what .venv already has."""
     # The user's own pip settings (index, proxy, certificates) stay in force.
     os.environ["PIP_USER"] = "0"
     os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
@@ -157,9 +157,9 @@ def stage_inputs(pins: list[str]) -> dict[str, list[str]]:
 
 
 def drop_half_installed() -> None:
-    """Remove packages that an interrupted pip left incomplete, so that they are installed again.
+    """Remove packages that an interrupted installation left incomplete; they are installed again.
 
-    pip writes a package's INSTALLER file after all its other files.
+    pip and uv write a package's INSTALLER file after all its other files.
     """
     packages = VENV / "lib" / "python3.11" / "site-packages"
     for info in packages.glob("*.dist-info"):

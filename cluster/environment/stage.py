@@ -1,4 +1,4 @@
-"""What every stage of the set-up is made of: a line, commands with a log, a stamp, a lock."""
+"""The parts of a set-up stage: its line, commands with a log, its stamp, a lock."""
 
 import contextlib
 import fcntl
@@ -15,7 +15,7 @@ from cluster.environment.failure import SetUpError, explain
 
 @contextlib.contextmanager
 def progress(title: str) -> Iterator[None]:
-    """One line for one stage: what it does, then its seconds."""
+    """Print one line per stage: what it does, then how many seconds it took."""
     print(f"  {title} ...", end="", flush=True)
     start = time.monotonic()
     try:
@@ -87,14 +87,14 @@ def run(
 
 
 def last_words(output: str) -> str:
-    """Return the line of a failing command's output that says most."""
+    """Return the most informative line of a failed command's output."""
     lines = [line.strip() for line in output.splitlines()[1:] if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "fatal"))]
     return (errors or lines or ["no output"])[-1][:300]
 
 
 class Stamps:
-    """Which stages are done, and with which inputs: one small file for each in `folder`."""
+    """Remember which stages are done, and with which inputs, in one small file per stage."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
