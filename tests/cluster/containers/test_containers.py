@@ -155,7 +155,7 @@ def test_the_image_gets_the_pins_of_the_project(image):
     course, install = image
     status, errors, calls = install("cpu")
     assert (status, errors) == (0, "")
-    assert "python3 -m cluster.environment\n" in calls
+    assert "python3 -m cluster.environment horovod\n" in calls
     for name in PINS:
         assert (course / name).read_text() == (ROOT / name).read_text()
 
