@@ -6,6 +6,8 @@ A number that the file does not say is None, never a guess.
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.codes import ProblemCode
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -31,9 +33,7 @@ class Problem:
     where: Where
     text: str
     reason: str
-    look: bool = False  # no honest program writes this: a person should look
-    unread: bool = False  # the file itself could not be read
-    copied: bool = False  # it is no job's file, but a copy from a terminal
+    code: ProblemCode = ProblemCode.OTHER
 
 
 @dataclass(frozen=True, slots=True)

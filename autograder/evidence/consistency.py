@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import chain as one_after_another
 from itertools import islice
 
+from autograder.codes import ProblemCode
 from autograder.evidence.findings import contradiction, odd, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number, measured_or_none
@@ -24,13 +25,13 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
             "The record's lines do not follow on each other",
             "every line as the program wrote it, in order",
             "a line is missing, moved or changed",
-            [p.where for p in run.problems if "chain" in p.reason],
+            [p.where for p in run.problems if p.code == ProblemCode.CHAIN_BROKEN],
         )
 
 
 def oddities(run: Run) -> Iterator[Finding]:
     """What no honest program writes, as the reader came across it."""
-    for problem in [p for p in run.problems if p.look][:3]:
+    for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield odd(
             "The record says something that the course's programs never write",
             "every line once, with numbers in their range",

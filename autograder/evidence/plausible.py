@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from autograder.codes import ProblemCode
 from autograder.evidence.findings import odd, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
@@ -63,7 +64,7 @@ def physically_possible(run: Run) -> Iterator[Finding]:
 def diverged(run: Run) -> Iterator[Finding]:
     """A run that went to its end without learning anything; a sweep may hold such on purpose, so
     only those that count are asked."""
-    losses = [p for p in run.problems if "diverged" in p.reason]
+    losses = [p for p in run.problems if p.code == ProblemCode.DIVERGED]
     if losses:
         yield odd(
             "The training diverged and went on to its end",

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from autograder.codes import ProblemCode
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
 from autograder.reading.formats import mllog
 from autograder.reading.lesson_runs import HAND_IN_FILE
-from autograder.reading.outcome import ECHO, RAISED
+from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
 from autograder.settings.rubric_schema import Rubric
@@ -102,7 +103,9 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if not run.header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     problems = (problem for run in hand_in.runs for problem in run.problems)
-    copy = next((problem for problem in problems if problem.copied), None)
+    copy = next(
+        (problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY), None
+    )
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, absent=True)
@@ -154,7 +157,9 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 
 def last_problem(run: Run) -> Problem | None:
     """An exception rather than its echoes on other ranks and in the launcher."""
-    raised = [p for p in run.problems if p.reason == RAISED and run.outcome == "failed"]
+    raised = [
+        p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == "failed"
+    ]
     first = [p for p in raised if not ECHO.search(p.text)]
     return next(reversed(first or raised or run.problems), None)
 

@@ -6,6 +6,7 @@ from os.path import basename, dirname
 from pathlib import Path
 from typing import BinaryIO
 
+from autograder.codes import ProblemCode
 from autograder.reading.formats import record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.one_job import read_job
@@ -48,7 +49,7 @@ def not_read(name: str, reason: str) -> Run:
 
 
 def unread(name: str, reason: str) -> Problem:
-    return Problem(Where(name, 0), "", reason, unread=True)
+    return Problem(Where(name, 0), "", reason, ProblemCode.UNREAD)
 
 
 def read_streams(

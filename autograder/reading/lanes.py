@@ -8,6 +8,7 @@ of one run, lanes that follow each other are runs.
 
 from dataclasses import dataclass, field
 
+from autograder.codes import ProblemCode
 from autograder.reading.formats.reader import Reader
 from autograder.reading.line_facts import (
     EPOCH_NUMBERS,
@@ -206,7 +207,7 @@ def add_numbers(
             if number is None and len(lane.problems) < MOST_PROBLEMS:
                 kind = name.replace("_", " ")
                 reason = f"{kind} of epoch {at} is no number: the training diverged"
-                lane.problems.append(Problem(where, name, reason))
+                lane.problems.append(Problem(where, name, reason, ProblemCode.DIVERGED))
 
 
 def add_to_run(known: RunFacts, more: RunFacts, where: Where) -> None:

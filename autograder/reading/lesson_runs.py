@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from autograder.codes import ProblemCode
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
 from autograder.records import Run
@@ -29,13 +30,20 @@ def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
     """A word on each output that could not be read: what it holds is missing from the grade."""
-    problems = [problem for run in runs for problem in run.problems if problem.unread]
+    problems = [
+        problem for run in runs for problem in run.problems if problem.code == ProblemCode.UNREAD
+    ]
     return [unreadable(p.where.file, p.reason) for p in dict.fromkeys(problems)][:MOST_FINDINGS]
 
 
 def copied(runs: Sequence[Run]) -> list[Finding]:
     """A word on what was copied from a terminal instead of being handed in as the job wrote it."""
-    problems = [problem for run in runs for problem in run.problems if problem.copied]
+    problems = [
+        problem
+        for run in runs
+        for problem in run.problems
+        if problem.code == ProblemCode.TERMINAL_COPY
+    ]
     return [
         Finding(
             "collect",

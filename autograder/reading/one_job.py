@@ -173,9 +173,11 @@ def finish(
         silent = draft.facts.says_end or not nothing_else_ended_it(draft, files)
         if ended in ("completed", "incomplete") and not whole:
             ended = "unknown" if not draft.known or (whole is None and silent) else ended
-    problems += [Problem(end.where, end.text, end.reason) for end in reasons]
+    problems += [Problem(end.where, end.text, end.reason, end.code) for end in reasons]
     bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
-    errors = tuple(Problem(end.where, end.text, end.reason) for end in bad[:MOST_PROBLEMS])
+    errors = tuple(
+        Problem(end.where, end.text, end.reason, end.code) for end in bad[:MOST_PROBLEMS]
+    )
     named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
     places = draft.places if ended == "completed" else {**draft.places, "outcome": None}
     if ended not in ("completed", "unknown") and reasons:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from autograder.codes import ProblemCode
 from autograder.records import Where
 
 Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
@@ -20,6 +21,12 @@ class EndLine:
     text: str
     reason: str  # in words for people
     raised: bool = False  # an exception's last line: it may have been caught
+
+    @property
+    def code(self) -> ProblemCode:
+        """EXCEPTION for an exception of the program, or the echo that a launcher raises."""
+        of_program = self.kind == "exception" or (self.raised and self.kind == "exit")
+        return ProblemCode.EXCEPTION if of_program else ProblemCode.OTHER
 
 
 OOM_EXCEPTION = re.compile(

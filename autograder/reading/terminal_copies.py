@@ -4,6 +4,7 @@ Nothing in it can be read, but the student should hear what it is, and not a hun
 line is damaged.
 """
 
+from autograder.codes import ProblemCode
 from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Problem, Where
 
@@ -26,4 +27,5 @@ def name_them(file: ScannedFile) -> None:
         return
     file.problems = [problem for problem in file.problems if problem.where.line not in broken]
     reason = f"copied from a terminal: its long lines were broken after {max(widths)} characters"
-    file.problems.append(Problem(Where(file.name, min(broken)), "", reason, copied=True))
+    where = Where(file.name, min(broken))
+    file.problems.append(Problem(where, "", reason, ProblemCode.TERMINAL_COPY))

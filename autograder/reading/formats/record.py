@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from autograder.codes import ProblemCode
 from autograder.reading.formats.record_program import a_hash, with_files
 from autograder.reading.formats.record_shares import (
     Slice,
@@ -55,9 +56,15 @@ class Launch:
     problems: list[Problem] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
-    def complain(self, where: Where, text: str, reason: str, look: bool = True) -> None:
+    def complain(
+        self,
+        where: Where,
+        text: str,
+        reason: str,
+        code: ProblemCode = ProblemCode.NEVER_WRITTEN,
+    ) -> None:
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(where, text, reason, look))
+            self.problems.append(Problem(where, text, reason, code))
 
 
 @dataclass
@@ -138,7 +145,7 @@ def check_chain(
         shown,
         f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
         "missing, moved or changed",
-        look=False,  # the broken chain itself is a finding
+        ProblemCode.CHAIN_BROKEN,
     )
 
 
@@ -250,7 +257,7 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
     if finite(value.get("value")) is None:
         name = str(value.get("name"))[:80]
-        launch.complain(where, name, "the measure has no finite value", look=False)
+        launch.complain(where, name, "the measure has no finite value", ProblemCode.OTHER)
     launch.measures.append({**value, "where": where})
 
 
@@ -310,7 +317,8 @@ def quantity(
         reason = f"{name} should be above 0 and is {number.value:g}"
     else:
         return number
-    launch.complain(where, name, reason, look=not diverged)
+    code = ProblemCode.DIVERGED if diverged else ProblemCode.NEVER_WRITTEN
+    launch.complain(where, name, reason, code)
     return None
 
 
