@@ -13,3 +13,45 @@ class ProblemCode(StrEnum):
     EXCEPTION = "exception"  # the line that ends a traceback
     UNREAD = "unread"  # the file itself could not be read
     TERMINAL_COPY = "terminal copy"  # copied from a window instead of a job's file
+
+
+class ReasonCode(StrEnum):
+    """Why a part of a check got its credit, or why something was not measured."""
+
+    VALUE = "value"  # a measured value, compared with a threshold
+    ANSWER = "answer"  # an answer, compared with the expected one
+    OWN_RECORD = "own record"  # an answer, compared with the student's own run
+    EXPECTED_KEPT = "expected answer kept"  # the expected answer is the instructor's
+    ANSWERS_DIFFER = "answers differ"
+    NO_ANSWER = "no answer"
+    NO_ANSWERS_FILE = "no answers file"
+    ANSWERS_FILE_UNREAD = "answers file unread"
+    ANSWER_UNREAD = "answer unread"
+    TABLE = "table"  # a table of the report, compared with the records
+    TEXT = "text"  # a part of the report that was written
+    NO_REPORT = "no report"
+    NO_TABLE = "no table"
+    NO_HEADING = "no heading"
+    NO_RUN = "no run"
+    NO_RUN_OF_SIZE = "no run of size"
+    RUN_UNFINISHED = "run unfinished"
+    NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
+    NOT_MEASURED = "not measured"  # the output does not give the value
+
+
+# Nothing was submitted for it: no run, no answer, no report.
+ABSENT = frozenset(
+    {
+        ReasonCode.NO_ANSWER,
+        ReasonCode.NO_ANSWERS_FILE,
+        ReasonCode.ANSWERS_FILE_UNREAD,
+        ReasonCode.ANSWER_UNREAD,
+        ReasonCode.NO_REPORT,
+        ReasonCode.NO_TABLE,
+        ReasonCode.NO_HEADING,
+        ReasonCode.NO_RUN,
+        ReasonCode.NO_RUN_OF_SIZE,
+    }
+)
+# Only the instructor has what is missing.
+LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autograder.codes import ReasonCode
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED = "passed", "partial", "failed"
@@ -46,6 +47,7 @@ class Part:
     found: str
     where: tuple[Where, ...] = ()
     try_: str = ""
+    code: ReasonCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

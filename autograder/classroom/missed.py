@@ -1,10 +1,13 @@
 """Why a check gave not all of its points, in words that are alike for many students."""
 
+from autograder.codes import ReasonCode
 from autograder.safe_text import shortened
 from autograder.verdict import BORDERLINE, PASSED, Check, Part
 
 MOST = 8  # reasons of a check
 LONGEST = 120
+ANSWERED = (ReasonCode.ANSWER, ReasonCode.OWN_RECORD, ReasonCode.EXPECTED_KEPT)
+COMPARED = (ReasonCode.VALUE, ReasonCode.TABLE)
 
 
 def reasons(check: Check) -> tuple[str, ...]:
@@ -19,9 +22,8 @@ def reasons(check: Check) -> tuple[str, ...]:
 
 def reason(part: Part) -> str:
     """What one student's number was says little of a class: what was not reached does."""
-    if part.found == "no answer":
-        return f"{part.name}: no answer"
-    if part.found.startswith(f"{part.name}: "):
-        is_answer = part.expected.startswith(f"{part.name}:")
-        return f"{part.name}: another answer" if is_answer else f"not {part.expected}"
-    return part.found
+    if part.code == ReasonCode.NO_ANSWER:
+        return f"{part.name}: {part.found}"
+    if part.code in ANSWERED:
+        return f"{part.name}: another answer"
+    return f"not {part.expected}" if part.code in COMPARED else part.found

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_student import mark_student
-from autograder.judging.judge_answers import is_kept
+from autograder.codes import ABSENT, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.students import Student
 from autograder.verdict import FAILED, NOT_MEASURED, Check, Grade, Part
 
 YOU = "you"
-FROM_RECORD = ", from your own record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def untold(grade: Grade) -> Grade:
 
 
 def without_number(part: Part) -> Part:
-    if part.status != FAILED or not part.expected.endswith(FROM_RECORD):
+    if part.status != FAILED or part.code != ReasonCode.OWN_RECORD:
         return part
     return replace(part, expected=f"{part.name}: what your own record says")
 
@@ -140,7 +139,7 @@ def left_open(
 ) -> Iterator[Undecided]:
     if asked.answers:
         for part in check.parts:
-            if is_kept(part.found, part.status):
+            if part.code == ReasonCode.EXPECTED_KEPT:
                 share = check.points / len(check.parts)
                 yield Undecided(part.name, share, rubric.answers[part.name].try_)
         return
@@ -160,8 +159,8 @@ def left_open(
 
 def is_absent(part: Part) -> bool:
     """Nothing was handed in for it: no run, no answer, no report."""
-    return part.status == FAILED and part.found.startswith(("no ", "not "))
+    return part.status == FAILED and part.code in ABSENT
 
 
 def absent(part: Part) -> str:
-    return f"{part.name}: {part.found}" if part.found == "no answer" else part.found
+    return f"{part.name}: {part.found}" if part.code == ReasonCode.NO_ANSWER else part.found

@@ -1,5 +1,6 @@
 """A condition on runs -> the parts of a check, each with its credit and its reason."""
 
+from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
 from autograder.judging.runs_that_count import (
@@ -58,21 +59,26 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
         value = condition_value(hand_in, condition, name)
         limit = threshold_value(hand_in, condition.threshold, condition, name)
     except NotMeasured as missing:
-        status = FAILED if missing.absent else NOT_MEASURED
-        return Part(title, status, 0, expected, missing.reason, missing.where, missing.try_)
+        status = FAILED if missing.without_run else NOT_MEASURED
+        return Part(
+            title, status, 0, expected, missing.reason, missing.where, missing.try_, missing.code
+        )
     found = f"{title}: {as_text(value)}"
     if isinstance(value, str) or isinstance(limit, str):
         same = value == limit
-        return Part(title, PASSED if same else FAILED, float(same), expected, shortened(found))
+        status = PASSED if same else FAILED
+        return Part(title, status, float(same), expected, shortened(found), code=ReasonCode.VALUE)
     credit, status = compare(value, limit, condition)
     if status == FAILED:
         credit, status = partial(hand_in, value, limit, condition, name)
     found += f", {value.basis}" if value.basis else ""
+    hint = ""
     larger = larger_unfinished(hand_in, name) if status == FAILED else None
     if larger and condition.metric == hand_in.rubric.runs[name].largest:
         found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
-        return Part(title, status, credit, expected, found, value.where[:4], last_lines(larger))
-    return Part(title, status, credit, expected, found, value.where[:4])
+        hint = last_lines(larger)
+    where = value.where[:4]
+    return Part(title, status, credit, expected, found, where, hint, ReasonCode.VALUE)
 
 
 def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:

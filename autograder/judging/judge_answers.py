@@ -3,6 +3,7 @@
 import difflib
 from pathlib import PurePath
 
+from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import finished, run_that_counts
 from autograder.judging.values import metric_value
@@ -19,11 +20,7 @@ from autograder.wording import with_unit
 
 EXAMPLE = "12.5"  # of a number; the expected answer of no question
 ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and predict_steps are 0.75
-KEPT = "the expected answer is kept elsewhere"  # so ends what is found of an answer then
-
-
-def is_kept(found: str, status: str) -> bool:
-    return status == NOT_MEASURED and found.endswith(KEPT)
+KEPT = "the expected answer is kept elsewhere"
 
 
 def of_another_kind(question: Question, text: str) -> str:
@@ -55,22 +52,24 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     answer = hand_in.answers.get(key)
     if answer is not None and answer.differs:
         where = (answer.where,)
-        return Part(
-            key, FAILED, 0, f"{key}: one answer", answer.differs, where, "keep one of these"
-        )
+        expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
+        return Part(key, FAILED, 0, expected, answer.differs, where, "keep one of these", code)
     if answer is None or not answer.text:
         return _no_answer(hand_in, key, question)
     if question.kind == "prediction":
-        return Part(key, PASSED, 1, f"{key}: a prediction", f"{key}: made", (answer.where,))
+        expected, found = f"{key}: a prediction", f"{key}: made"
+        return _judged(key, question, True, expected, found, (answer.where,))
     found = f"{key}: {shortened(answer.text, 40)}"
     if asked := of_another_kind(question, answer.text):
         expected, hint = f"{key}: a {question.kind}", f"write {asked}"
-        return Part(key, FAILED, 0, expected, found, (answer.where,), hint)
+        code = ReasonCode.ANSWER
+        return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code)
     if question.metric is not None:
         return _of_own_run(hand_in, key, question, answer, found)
     if key not in hand_in.expected:
         found += f"; {KEPT}"
-        return Part(key, NOT_MEASURED, 0, f"{key}: the expected answer", found, (answer.where,))
+        expected, code = f"{key}: the expected answer", ReasonCode.EXPECTED_KEPT
+        return Part(key, NOT_MEASURED, 0, expected, found, (answer.where,), "", code)
     truth = hand_in.expected[key]
     if question.kind == "interval":
         return _of_interval(key, question, answer, float(truth))
@@ -113,14 +112,17 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     else:
         where = (Where(hand_in.answers_file, 0),) if hand_in.answers_file else ()
         hint = "write a line `id = value` for each into answers.txt"
-    found = "no answer" if hand_in.answers_file else "no answers.txt was handed in"
+    found, code = "no answer", ReasonCode.NO_ANSWER
+    if not hand_in.answers_file:
+        found, code = "no answers.txt was handed in", ReasonCode.NO_ANSWERS_FILE
     unseen = [one for one in hand_in.unseen if may_be_answers(PurePath(one.file).name)]
     if unseen and not hand_in.answers_file:
         found, hint = f"no answers.txt that can be read: {unseen[0].found}", unseen[0].do
+        code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
-        where = (lines[0].where,)
-    return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint)
+        where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
+    return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code)
 
 
 def may_be_answers(name: str) -> bool:
@@ -135,18 +137,22 @@ def _of_own_run(
     try:
         last = run_that_counts(hand_in, question.of or "")
     except NotMeasured as missing:
-        return Part(key, FAILED, 0, expected, missing.reason, missing.where, missing.try_)
+        return Part(
+            key, FAILED, 0, expected, missing.reason, missing.where, missing.try_, missing.code
+        )
     try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
-        return Part(key, NOT_MEASURED, 0, expected, missing.reason, (answer.where,))
+        reason, code = missing.reason, missing.code
+        return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     expected = (
         f"{key}: {with_unit(truth.value, truth.unit)} ± {question.tolerance}, from your own record"
     )
     where = (answer.where, *truth.where[:2])
-    return _judged(key, question, match is not None, expected, found, where)
+    code = ReasonCode.OWN_RECORD
+    return _judged(key, question, match is not None, expected, found, where, code)
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
@@ -180,6 +186,7 @@ def _judged(
     expected: str,
     found: str,
     where: tuple[Where, ...],
+    code: ReasonCode = ReasonCode.ANSWER,
 ) -> Part:
-    hint = "" if right else question.try_
-    return Part(key, PASSED if right else FAILED, float(right), expected, found, where, hint)
+    status, hint = (PASSED, "") if right else (FAILED, question.try_)
+    return Part(key, status, float(right), expected, found, where, hint, code)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from autograder.codes import ProblemCode
+from autograder.codes import ProblemCode, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
@@ -108,21 +108,21 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     )
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
-        return NotMeasured(reason, HAND_IN_FILE, absent=True)
+        return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job and hand in its output"
     unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.file).name)]
     if not ended and unseen:
         reason = f"no run of `{name}` was handed in that can be read: {unseen[0].found}"
         hint = f"{unseen[0].do}; if this run is not in it, {hint}"
-        return NotMeasured(reason, hint, absent=True)
+        return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
     if not ended:
-        return NotMeasured(f"no run of `{name}` was handed in", hint, absent=True)
+        return NotMeasured(f"no run of `{name}` was handed in", hint, code=ReasonCode.NO_RUN)
     run = max(ended, key=by_time)
     cause = cause_of(run)
     assert cause
     reason = f"no run of `{name}`: its job ended before the program began to record; {run.outcome}"
     reason += f" ({cause.reason}: {said(cause)})"
-    return NotMeasured(reason, last_lines(run), (cause.where,), absent=True)
+    return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
@@ -152,7 +152,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
         try_ = "hand in the job's error output, too, or let the program say when it is done"
     elif run.outcome == "timeout":
         try_ = f"ask for more time (`--time`), or see who waited for whom: {try_}"
-    return NotMeasured(reason, try_, where, absent=True)
+    return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
 
 def last_problem(run: Run) -> Problem | None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import title_of
 from autograder.judging.runs_that_count import finished, run_that_counts
@@ -79,6 +80,7 @@ def _of_reference(
         raise NotMeasured(
             f"nobody has measured the solution's {title_of(condition, name)} on this site",
             "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
+            code=ReasonCode.NOT_CALIBRATED,
         )
     value = threshold.of_reference * known.value + threshold.plus
     return exact(value, known.unit, known.where, known.basis)

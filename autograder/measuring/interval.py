@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import ParamSpec, TypeGuard, TypeVar
 
+from autograder.codes import ReasonCode
 from autograder.records import Number, Where
 
 
@@ -30,13 +31,22 @@ class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
     """The output does not give this measure, and why."""
 
     def __init__(
-        self, reason: str, try_: str = "", where: Sequence[Where] = (), absent: bool = False
+        self,
+        reason: str,
+        try_: str = "",
+        where: Sequence[Where] = (),
+        code: ReasonCode = ReasonCode.NOT_MEASURED,
     ) -> None:
         super().__init__(f"{reason}; {try_}" if try_ else reason)
         self.reason = reason
         self.try_ = try_
         self.where = tuple(where)
-        self.absent = absent  # there is no finished run to measure
+        self.code = code
+
+    @property
+    def without_run(self) -> bool:
+        """Whether there is no finished run to measure."""
+        return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED)
 
 
 Arguments = ParamSpec("Arguments")

@@ -10,6 +10,7 @@ a round's sizes are compared with each other: what slows the machine down hits t
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from autograder.codes import ReasonCode
 from autograder.measuring import interval, measure, study_points
 from autograder.measuring.interval import (
     Measure,
@@ -51,7 +52,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
         if (count := measure.workers(run)) is not None:
             sized.setdefault(count, []).append(run)
     if not sized:
-        raise NotMeasured("no run says on how many workers it ran")
+        raise NotMeasured("no run says on how many workers it ran", code=ReasonCode.NO_RUN_OF_SIZE)
     base = sized[min(sized)][-1]
     kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
     if len(kinds) > 1:
@@ -157,7 +158,11 @@ def size_of(there: Sequence[int], at: At) -> int:
         return max(there) if asked == "largest" else min(there)
     if asked in there:
         return asked
-    raise NotMeasured(f"no run of the same work on {asked} workers", "submit the job on this size")
+    raise NotMeasured(
+        f"no run of the same work on {asked} workers",
+        "submit the job on this size",
+        code=ReasonCode.NO_RUN_OF_SIZE,
+    )
 
 
 def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from autograder.classroom.self_grade import SelfGrade
-from autograder.judging.judge_answers import is_kept
+from autograder.codes import LEFT_TO_INSTRUCTOR
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
@@ -63,7 +63,7 @@ def of_lesson(one: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
 
 def of_check(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
     worth = f"{points(round(check.score, 2))}/{points(check.points)}" if check.points else "info"
-    told = [part for part in reasons if not is_open(part.found, part.try_, part.status)]
+    told = [part for part in reasons if not is_open(part)]
     waits = bool(reasons) and not told
     yield f"  {OPEN if waits else SIGNS.get(check.status, '!')} {worth:>9}  {check.title}"
     for part in told:
@@ -75,9 +75,8 @@ def of_check(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
             yield f"        try: {part.try_}"
 
 
-def is_open(found: str, try_: str, status: str) -> bool:
-    left = status == NOT_MEASURED and try_.startswith("instructor:")
-    return left or is_kept(found, status)
+def is_open(part: Part) -> bool:
+    return part.status == NOT_MEASURED and part.code in LEFT_TO_INSTRUCTOR
 
 
 def for_the_instructor(one: SelfGrade) -> Iterator[str]:

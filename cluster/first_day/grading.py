@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from autograder.codes import ABSENT
 from cluster.environment.stage import last_words
 from cluster.first_day.day import WrongError
 from cluster.schedulers import real_command
@@ -38,7 +39,7 @@ def grade(hand_in: Path, out: Path) -> str:
 
 def is_decided(check: dict[str, Any]) -> bool:
     """Everything that it asks for was handed in."""
-    return not any(part["found"].startswith("no ") for part in check["parts"])
+    return not any(part["code"] in ABSENT for part in check["parts"])
 
 
 def autograder(*words: str, fine: tuple[int, ...] = (0,)) -> str:

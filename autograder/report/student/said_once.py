@@ -106,14 +106,8 @@ def reasons(check: Check) -> list[Part]:
         if part.status != PASSED:
             merged.setdefault((part.found, part.where, part.try_), []).append(part)
     return [
-        Part(
-            parts[0].name,
-            parts[0].status,
-            parts[0].credit,
-            "; ".join(dict.fromkeys(p.expected for p in parts)),
-            *key,
-        )
-        for key, parts in merged.items()
+        replace(parts[0], expected="; ".join(dict.fromkeys(p.expected for p in parts)))
+        for parts in merged.values()
     ]
 
 
@@ -140,4 +134,7 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
 
 
 def as_part(check: Check) -> Part:
-    return Part(check.id, check.status, 0, check.expected, check.found, check.where, check.try_)
+    code = check.parts[0].code if check.parts else None
+    return Part(
+        check.id, check.status, 0, check.expected, check.found, check.where, check.try_, code
+    )
