@@ -55,3 +55,56 @@ ABSENT = frozenset(
 )
 # Only the instructor has what is missing.
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})
+
+
+class FindingCode(StrEnum):
+    """What a person should know about a submission, its runs or its answers."""
+
+    # What was submitted, by whom and when.
+    GRADER_FAILED = "grader failed"
+    BY_PARTNER = "by partner"
+    OWNER_UNCERTAIN = "owner uncertain"
+    LESSON_UNKNOWN = "lesson unknown"
+    NOTHING_FOUND = "nothing found"
+    MARKED_LATE = "marked late"  # and the platform does not say how late
+    TIMES_DIFFER = "times differ"
+    LATEST_COUNTS = "latest counts"
+    SAME_TIME = "same time"
+    SEVERAL_FOLDERS = "several folders"
+    SEVERAL_REPORTS = "several reports"
+    FOLDER_OF_OTHER_LESSON = "folder of other lesson"
+    # Files and archives.
+    LEFT_OUT = "left out"
+    FILE_UNREADABLE = "file unreadable"
+    TERMINAL_COPY = "copy from a terminal"
+    ARCHIVE_KIND = "archive kind"  # a kind of archive that is not read
+    ARCHIVE_LEFT_OUT = "archive left out"
+    ARCHIVE_UNOPENED = "archive unopened"
+    ARCHIVE_DAMAGED = "archive damaged"
+    # Answers.
+    ANSWERS_NOT_TEXT = "answers not text"
+    ANSWERS_MISNAMED = "answers misnamed"
+    ANSWERS_BESIDE = "answers beside answers.txt"
+    ANSWERS_TOO_LARGE = "answers too large"
+    ANSWERS_DIFFER = "answers in two places differ"
+    ANSWERED_TWICE = "answered twice"
+    ANSWER_LINE_UNREAD = "answer line unread"
+    ANSWERS_NOT_ASKED = "answers not asked"
+    # Runs.
+    READ_PROBLEM = "read problem"
+    LARGER_RUN_UNFINISHED = "larger run unfinished"
+    RUN_TOO_SMALL = "run too small"
+    OTHER_LESSON = "other lesson"
+
+
+# Their advice is for the instructor; a student has nothing to do about it.
+ADVISE_INSTRUCTOR = frozenset(
+    {
+        FindingCode.GRADER_FAILED,
+        FindingCode.OWNER_UNCERTAIN,
+        FindingCode.MARKED_LATE,
+        FindingCode.TIMES_DIFFER,
+        FindingCode.FILE_UNREADABLE,
+        ReasonCode.NOT_CALIBRATED,
+    }
+)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.codes import ReasonCode
+from autograder.codes import FindingCode, ReasonCode
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED = "passed", "partial", "failed"
@@ -10,9 +10,6 @@ BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit
 NOT_MEASURED = "not measured"
 GRADER_ERROR = "grader error"
 
-PACKED_OUT = "The archive holds something that was left out"
-LEFT_OUT = "Something in the submission was left out"
-SAYS_LITTLE = (PACKED_OUT, LEFT_OUT)  # titles, without what was found
 PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
 
 NO_LESSON = "–"  # where a student stands who handed in nothing
@@ -34,6 +31,7 @@ class Finding:
     look: bool = False  # an instructor should look at it
     private: bool = False  # never shown to the student
     contradicts: bool = False  # parts of the record cannot both be true
+    code: FindingCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +172,4 @@ class Grade:
     late_points: float = 0.0  # taken off for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
+    untimed: bool = False  # it is due, and nothing says when it was submitted: the last adjustment

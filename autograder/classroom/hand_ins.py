@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from autograder.classroom.same_time import the_last
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.policy import handed_in_at
@@ -22,7 +23,6 @@ from autograder.submissions.folders import MOST_FINDINGS, NOWHERE, Folder
 from autograder.submissions.lesson_names import hinted_lesson, lesson_of
 from autograder.verdict import Finding
 
-LATE = "The platform marked this as late, and does not say how late"
 KINDS = ("outputs", "answers", "reports")
 
 
@@ -72,6 +72,7 @@ def doubts(said: Iterable[Said], handed_in: str | None) -> Iterator[Finding]:
         yield Finding(
             "collect",
             "It is not sure whose hand-in this is",
+            code=FindingCode.OWNER_UNCERTAIN,
             expected="one student's number and name",
             found=doubt,
             try_="instructor: look who handed it in, and mend the roster or the folder's name",
@@ -81,7 +82,8 @@ def doubts(said: Iterable[Said], handed_in: str | None) -> Iterator[Finding]:
     if any(one.late for one in said) and not handed_in:
         yield Finding(
             "collect",
-            LATE,
+            "The platform marked this as late, and does not say how late",
+            code=FindingCode.MARKED_LATE,
             expected="a time of handing in",
             found="LATE in the file's name",
             try_="instructor: give the time with --times, if days count",
@@ -117,6 +119,7 @@ def settle_time(folder: Folder) -> None:
             Finding(
                 "collect",
                 "Several files say when this was handed in, and they differ",
+                code=FindingCode.TIMES_DIFFER,
                 expected=f"one {HANDED_IN}",
                 found=shortened(f"{counts}; " + ", ".join(told), 300),
                 where=tuple(Where(shortened(names[p]), 0) for p in (first, *differ[:3])),
@@ -150,6 +153,7 @@ def keep_latest(folder: Folder) -> None:
             Finding(
                 "collect",
                 "Of several hand-ins the last counts",
+                code=FindingCode.LATEST_COUNTS,
                 expected="one hand-in for a lesson",
                 found=shortened("left out: " + ", ".join(left_out), 300),
                 where=tuple(Where(shortened(name, 80), 0) for name in left_out[:4]),

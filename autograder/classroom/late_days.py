@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from autograder.classroom.hand_ins import LATE
+from autograder.codes import FindingCode
 from autograder.settings.policy import Override, Policy, handed_in_at
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
@@ -19,15 +19,17 @@ TIME_UNKNOWN = "time of handing in unknown, taken as on time"
 def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     """Changed checks, then late days, then changed totals and excuses; in the lessons' order."""
     left = policy.late.free_days
-    adjusted = []
+    adjusted, untimed = [], set()
     for grade in grades:
         overrides = policy.overrides.get((student, grade.lesson), ())
         if (student, grade.lesson) in policy.times:
-            grade = without(grade, LATE)  # now it is said how late
+            grade = without(grade, FindingCode.MARKED_LATE)  # now it is said how late
         grade = replace(grade, raw_score=grade.score)
         for change in overrides:
             if change.check:
                 grade = _override_check(grade, change)
+        if is_untimed(grade, policy, student):
+            untimed.add(grade.lesson)
         grade, left = _late(grade, policy, student, left)
         for change in overrides:
             if not change.check:
@@ -35,17 +37,27 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
         adjusted.append(grade)
     missing = set(policy.late.due) - {g.lesson for g in adjusted}  # these are the lowest of all
     dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
-    return [replace(g, adjustments=_unknown_last(g.adjustments)) for g in dropped]
+    return [without_time(g) if g.lesson in untimed else g for g in dropped]
 
 
-def without(grade: Grade, title: str) -> Grade:
-    findings = tuple(one for one in grade.findings if one.title != title)
-    return replace(grade, findings=findings, look=tuple(one for one in grade.look if one != title))
+def is_untimed(grade: Grade, policy: Policy, student: str) -> bool:
+    """Whether the lesson has a due date and nothing says when the work was submitted."""
+    text = policy.times.get((student, grade.lesson)) or grade.handed_in
+    is_due = grade.score is not None and policy.late.due.get(grade.lesson) is not None
+    return is_due and handed_in_at(text) is None
 
 
-def _unknown_last(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """In the order applied, but last what changed nothing, so that it hides nothing else."""
-    return tuple(sorted(lines, key=lambda line: line == TIME_UNKNOWN))
+def without_time(grade: Grade) -> Grade:
+    """Mark the grade. The remark comes last, because it changed nothing and should hide nothing."""
+    return replace(grade, untimed=True, adjustments=(*grade.adjustments, TIME_UNKNOWN))
+
+
+def without(grade: Grade, code: FindingCode) -> Grade:
+    """The grade without the findings of this code."""
+    findings = tuple(one for one in grade.findings if one.code != code)
+    titles = {one.title for one in grade.findings if one.code == code}
+    look = tuple(reason for reason in grade.look if reason not in titles)
+    return replace(grade, findings=findings, look=look)
 
 
 def _override_check(grade: Grade, change: Override) -> Grade:
@@ -103,8 +115,6 @@ def _late(grade: Grade, policy: Policy, student: str, left: int) -> tuple[Grade,
         lines.append(f"extension of {counted(days, 'day')}" + (f": {reason}" if reason else ""))
     text = policy.times.get((student, grade.lesson)) or grade.handed_in
     moment = handed_in_at(text)
-    if moment is None:
-        lines.append(TIME_UNKNOWN)
     lost = 0.0
     late = 0 if moment is None else math.ceil((moment - due) / timedelta(days=1))
     if late > 0:

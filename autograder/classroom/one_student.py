@@ -9,6 +9,7 @@ from autograder.classroom.hand_ins import as_seconds, settle
 from autograder.classroom.owners import owners, run_again_as
 from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
+from autograder.codes import FindingCode
 from autograder.evidence import examine, programs
 from autograder.evidence.copies import marks
 from autograder.judging import judge
@@ -32,12 +33,12 @@ from autograder.verdict import (
     NO_LESSON,
     NOT_MEASURED,
     PACKED,
-    SAYS_LITTLE,
     Finding,
     Grade,
 )
 
-NOTHING = "Nothing found that can be graded"
+# Their titles do not say what was left out.
+SAYS_LITTLE = (FindingCode.ARCHIVE_LEFT_OUT, FindingCode.LEFT_OUT)
 SHORT = 100  # characters of what stands in the class's table in place of a title
 
 
@@ -93,7 +94,7 @@ def with_partners(
     loose = unread.pop(NO_LESSON, None) if mine else None
     kept = unread | mine
     first, *others = [kept[lesson] for lesson in sorted(kept)]
-    if loose and [finding.title for finding in loose.findings] != [NOTHING]:
+    if loose and [finding.code for finding in loose.findings] != [FindingCode.NOTHING_FOUND]:
         look = tuple(dict.fromkeys([*first.look, *loose.look]))
         first = replace(first, findings=(*first.findings, *loose.findings), look=look)
     return [first, *others]
@@ -103,6 +104,7 @@ def by_partner(name: str) -> Finding:
     return Finding(
         "collect",
         f"Handed in by {shortened(name, 60)}, for the group",
+        code=FindingCode.BY_PARTNER,
         expected="one hand-in for a group",
         found="it counts for every member",
     )
@@ -123,6 +125,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
     finding = Finding(
         "grader",
         "The grader failed on this submission. This is not the student's fault",
+        code=FindingCode.GRADER_FAILED,
         expected="a grade",
         found=f"{type(error).__name__} in {place}: {shortened(error, 160)}",
         try_="instructor: report it with the submission; grade by hand with an override",
@@ -218,6 +221,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
     finding = Finding(
         "collect",
         "It is not clear which lesson this is",
+        code=FindingCode.LESSON_UNKNOWN,
         expected=f"a folder named after one of the lessons {there}",
         found=shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
         where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
@@ -246,7 +250,8 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     rubric = settings.rubrics.get(lesson)
     finding = Finding(
         "collect",
-        NOTHING,
+        "Nothing found that can be graded",
+        code=FindingCode.NOTHING_FOUND,
         expected="outputs of jobs and answers.txt",
         found="no file of these kinds"
         + (f", only {', '.join(folder.others)}" if folder.others else ""),
@@ -281,8 +286,9 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
 def to_look_at(findings: Sequence[Finding]) -> tuple[str, ...]:
     """Titles; of what was left out what it is, the first for all."""
     to_look = [one for one in findings if one.look]
-    left_out = [one.found for one in to_look if one.title in SAYS_LITTLE]
+    left_out = [one.found for one in to_look if one.code in SAYS_LITTLE]
     more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
     short = left_out and len(left_out[0]) <= SHORT
-    told = dict.fromkeys(SAYS_LITTLE, f"Left out: {left_out[0]}{more}") if short else {}
-    return tuple(dict.fromkeys(told.get(one.title, one.title) for one in to_look))
+    together = f"Left out: {left_out[0]}{more}" if short else ""
+    titles = (together if together and f.code in SAYS_LITTLE else f.title for f in to_look)
+    return tuple(dict.fromkeys(titles))

@@ -35,6 +35,12 @@ class Row:
     partners: tuple[str, ...] = ()  # who may have handed in the same
     programs: int = 0  # of the lesson's programs with something to tell the instructor
     why: tuple[tuple[str, str], ...] = ()  # id of a check that was missed, and a reason
+    untimed: bool = False  # it is due, and nothing says when it was submitted
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The adjustments that changed something: an unknown time, which comes last, did not."""
+        return self.adjustments[:-1] if self.untimed else self.adjustments
 
 
 def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
@@ -59,6 +65,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         speedup=max(speedups, default=None),
         fingerprints=prints_of(grade.student, grade.runs),
         adjustments=grade.adjustments,
+        untimed=grade.untimed,
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         told=tuple((c.id, c.told) for c in grade.checks if c.told),

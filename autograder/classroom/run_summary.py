@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
+from autograder.codes import FindingCode
 from autograder.evidence.copies import Marks
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
@@ -97,6 +98,7 @@ def problem_finding(problem: Problem) -> Finding:
     return Finding(
         "read",
         shortened(problem.reason, 120),
+        code=FindingCode.READ_PROBLEM,
         found=shortened(problem.text, 200),
         where=(problem.where,),
     )

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import archives
@@ -82,6 +83,7 @@ def say_which(equal: Sequence[HandIn], last: HandIn, by_contents: bool) -> Findi
     return Finding(
         "collect",
         f"{many} hand-ins have the same time; `{taken}` was taken: say which is meant",
+        code=FindingCode.SAME_TIME,
         expected="hand-ins of which the time says which is the last",
         found=shortened(f"{' and '.join(names)}; {taken} was taken, {why}", 300),
         where=tuple(Where(name, 0) for name in names[:4]),

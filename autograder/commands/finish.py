@@ -8,7 +8,6 @@ from typing import NoReturn
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import Done
-from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
 from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import with_class_findings
@@ -50,7 +49,7 @@ def finish_class(
         )
     elif len(done) > 1:
         said = ["Nothing is kept of this: --out FOLDER writes pages and tables."]
-    if untimed := sum(TIME_UNKNOWN in row.adjustments for row in rows):
+    if untimed := sum(row.untimed for row in rows):
         said = [
             *said,
             f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",

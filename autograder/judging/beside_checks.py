@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from autograder.codes import FindingCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import (
     larger_unfinished,
@@ -36,6 +37,7 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
     yield Finding(
         "run",
         f"A larger run of `{name}` did not finish, so a smaller one counts",
+        code=FindingCode.LARGER_RUN_UNFINISHED,
         expected="a run that ends by itself",
         found=shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
         where=tuple(problem.where for problem in problems[-1:]),
@@ -52,6 +54,7 @@ def smaller_than_asked(hand_in: HandIn, name: str) -> Iterator[Finding]:
     yield Finding(
         "size",
         f"The run of `{name}` is smaller than asked",
+        code=FindingCode.RUN_TOO_SMALL,
         expected=f"{shown(asked)} training samples (profile {hand_in.profile})",
         found=shown(used),
         where=tuple(e.where for e in run.epochs[:1] if e.where),
@@ -66,6 +69,7 @@ def of_another_lesson(hand_in: HandIn) -> Iterator[Finding]:
         yield Finding(
             "run",
             "An output of another lesson lies here",
+            code=FindingCode.OTHER_LESSON,
             expected=f"outputs of lesson {lesson}",
             found=shortened(", ".join(str(run.header.get("lesson")) for run in strangers[:4])),
             where=tuple(Where(run.files[0], 0) for run in strangers[:4] if run.files),
@@ -80,6 +84,7 @@ def not_asked(hand_in: HandIn) -> Iterator[Finding]:
         yield Finding(
             "answers",
             "Answers that this lesson does not ask",
+            code=FindingCode.ANSWERS_NOT_ASKED,
             expected="the ids of the notebook",
             found=shortened(", ".join(unknown)),
             where=tuple(hand_in.answers[key].where for key in unknown[:4]),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from autograder.codes import ProblemCode
+from autograder.codes import FindingCode, ProblemCode
 from autograder.reading.files import read_files
 from autograder.reading.formats.reader import Reader
 from autograder.records import Run
@@ -48,6 +48,7 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
         Finding(
             "collect",
             "This is a copy from a terminal, and not the file that the job wrote",
+            code=FindingCode.TERMINAL_COPY,
             expected="the job's own output file, as in 02_serial_1234.out",
             found=f"{problem.where.file}, {problem.reason}",
             where=(problem.where,),

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from autograder.codes import FindingCode
 from autograder.reading import lines
 from autograder.reading.lesson_runs import lesson_named, read_runs
 from autograder.records import Where
@@ -200,13 +201,14 @@ def contradiction(work: Sorted, path: Path, name: str, lessons: set[str], ids: I
         if not hint or not lessons or hint in lessons or hint not in ids:
             continue
         mine = work.folders[min(lessons)]
-        title = "A folder is called after another lesson than its outputs are of"
-        if any(finding.title == title for finding in mine.findings):
+        code = FindingCode.FOLDER_OF_OTHER_LESSON
+        if any(finding.code == code for finding in mine.findings):
             return
         mine.findings.append(
             Finding(
                 "collect",
-                title,
+                "A folder is called after another lesson than its outputs are of",
+                code=code,
                 expected=f"outputs of lesson {hint} in {shortened(part, 60)}",
                 found=f"outputs of lesson {', '.join(sorted(lessons))}, and as that they count",
                 where=(Where(name, 0),),

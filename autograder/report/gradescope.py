@@ -61,7 +61,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
 
 def note(finding: Finding) -> str:
     """What there is to say; what an instructor has to try is no student's to read."""
-    advice = finding.try_ if for_student(finding.try_) else ""
+    advice = finding.try_ if for_student(finding) else ""
     parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
     said = [f"{name}: {text}" for name, text in parts.items() if text]
     return ". ".join([finding.title, *said])

@@ -105,7 +105,7 @@ def student_page(
             smoke=any(g.profile == "smoke" for g in grades),
             steps=next_steps(grades),
             done=any(g.status == "graded" for g in grades)
-            and not any(for_student(f.try_) for g in grades for f in said_once.public(g)),
+            and not any(for_student(f) for g in grades for f in said_once.public(g)),
             absent=absent,
             shared=shared,
             alike=said_once.adjusted_alike(grades),

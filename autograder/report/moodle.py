@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
 from autograder.errors import SettingsError
 from autograder.report import filling
@@ -107,7 +106,7 @@ def filled_name(worksheet: Path) -> str:
 
 def comment(row: Row) -> str:
     """What Moodle, which knows the time, shows the student; no hidden check, no reason to look."""
-    return "; ".join([row.status, *(line for line in row.adjustments if line != TIME_UNKNOWN)])
+    return "; ".join([row.status, *row.changes])
 
 
 def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:

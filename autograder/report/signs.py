@@ -1,6 +1,5 @@
 """How a grade is said in a few characters, on the terminal and on pages alike."""
 
-from autograder.classroom.late_days import TIME_UNKNOWN
 from autograder.classroom.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
@@ -25,5 +24,4 @@ def notice(row: Row) -> str:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
     # Without times no row has one: that is told once, and on each student's page.
-    adjusted = (line for line in row.adjustments if line != TIME_UNKNOWN)
-    return "; ".join(filter(None, (first, *adjusted)))
+    return "; ".join(filter(None, (first, *row.changes)))

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.loose_answers import (
@@ -57,6 +58,7 @@ def read_answers(
         finding = Finding(
             "answers",
             "The answers file is too large to read",
+            code=FindingCode.ANSWERS_TOO_LARGE,
             expected="a few lines `id = value`",
             found=f"more than {MAX_BYTES:,} bytes",
             where=(Where(name, 1),),
@@ -102,6 +104,7 @@ def parse_answers(
             Finding(
                 "answers",
                 f"`{key}` is answered twice",
+                code=FindingCode.ANSWERED_TWICE,
                 expected="one value",
                 found="two different values, so neither counts",
                 where=(answers.pop(key).where, where),
@@ -181,6 +184,7 @@ def not_read(line: WrittenAnswer) -> Finding:
     return Finding(
         "answers",
         "A line of the answers could not be read",
+        code=FindingCode.ANSWER_LINE_UNREAD,
         expected="id = value",
         found=shortened(line.text, 80),
         where=(line.where,),

@@ -17,10 +17,11 @@ from datetime import datetime
 from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.regular_files import open_regular
-from autograder.verdict import PACKED, PACKED_OUT, Finding
+from autograder.verdict import PACKED, Finding
 
 SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 NOT_READ = (".7z", ".rar", ".zipx", ".tar.zst", ".tzst", ".tar.lz", ".tar.z")
@@ -55,6 +56,13 @@ def usual() -> Limits:
     return Limits(MAX_MEMBERS, MAX_BYTES)
 
 
+TITLES = {
+    FindingCode.ARCHIVE_LEFT_OUT: "The archive holds something that was left out",
+    FindingCode.ARCHIVE_UNOPENED: "The archive cannot be opened",
+    FindingCode.ARCHIVE_DAMAGED: "The archive is damaged",
+}
+
+
 def is_archive(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
 
@@ -74,6 +82,7 @@ def not_read(name: PurePath) -> Finding:
     return Finding(
         "collect",
         f"{shortened(name.name, 80)}: this kind of archive is not read; .zip and .tar.gz are",
+        code=FindingCode.ARCHIVE_KIND,
         expected="outputs of jobs and answers.txt",
         found=f"{shortened(name)}, which cannot be looked into",
         where=(Where(shortened(name), 0),),
@@ -98,7 +107,7 @@ def unpack(
     def odd(
         found: str,
         expected: str = "regular files with relative names",
-        title: str = PACKED_OUT,
+        code: FindingCode = FindingCode.ARCHIVE_LEFT_OUT,
         damaged: str = "",
         cut: bool = False,
     ) -> None:
@@ -111,7 +120,9 @@ def unpack(
             try_ = f"`{shortened(file, 80)}` is damaged in {packed}: pack again, and hand that in"
         if cut:
             kind, try_ = PACKED, f"`{PurePosixPath(shown_as).name}`: upload it again"
-        findings.append(Finding(kind, title, expected, found, where, try_, look=True))
+        title = TITLES[code]
+        finding = Finding(kind, title, expected, found, where, try_, look=True, code=code)
+        findings.append(finding)
 
     total = 0
     try:
@@ -122,13 +133,13 @@ def unpack(
             if total > most.size:
                 break
     except Exception as error:  # zipfile and tarfile raise a dozen kinds on broken files
-        title = "The archive cannot be opened" if not total else "The archive is damaged"
+        code = FindingCode.ARCHIVE_DAMAGED if total else FindingCode.ARCHIVE_UNOPENED
         found = getattr(error, "strerror", "")
         if cut := not found:  # else it is the file system's, and no fault of the archive
             kind = "zip" if archive.name.lower().endswith(".zip") else "tar"
             found = "cut off, or damaged" if total else f"cut off, or no {kind} at all"
         expected = "a zip or tar that can be read to its end"
-        odd(shortened(found, 120), expected, title, cut=cut)
+        odd(shortened(found, 120), expected, code, cut=cut)
     return findings
 
 

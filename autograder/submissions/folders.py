@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import archives
@@ -29,7 +30,7 @@ from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.programs import is_program
 from autograder.submissions.regular_files import open_regular, unreadable, why
 from autograder.submissions.students import Student
-from autograder.verdict import LEFT_OUT, PACKED, Finding
+from autograder.verdict import PACKED, Finding
 
 MAX_ENTRIES = 10_000
 MAX_DEPTH = 8
@@ -97,7 +98,9 @@ class Collected:
         self, lesson: str | None, name: PurePath, what: str, try_: str, kind: str = "collect"
     ) -> None:
         where, expected = (Where(shortened(name), 0),), "outputs and answers.txt"
-        self.note(lesson, Finding(kind, LEFT_OUT, expected, what, where, try_, look=True))
+        title, code = "Something in the submission was left out", FindingCode.LEFT_OUT
+        finding = Finding(kind, title, expected, what, where, try_, look=True, code=code)
+        self.note(lesson, finding)
 
 
 @contextmanager
@@ -243,6 +246,7 @@ def unread_answers(name: PurePath) -> Finding:
     return Finding(
         "answers",
         "Answers lie in a file that is not read",
+        code=FindingCode.ANSWERS_NOT_TEXT,
         expected="answers.txt, plain text",
         found=shortened(name),
         where=(Where(shortened(name), 0),),

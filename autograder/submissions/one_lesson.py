@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePath
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions import output_names
@@ -33,6 +34,7 @@ def join_places(folder: Folder) -> None:
             Finding(
                 "collect",
                 "Several folders were taken as one lesson",
+                code=FindingCode.SEVERAL_FOLDERS,
                 expected="one folder for a lesson",
                 found=shortened(", ".join(places)),
                 where=tuple(Where(place, 0) for place in places[:4]),
@@ -53,6 +55,7 @@ def answers_by_content(folder: Folder, ids: Collection[str]) -> None:
                 Finding(
                     "answers",
                     "Answers lie in a file of another name",
+                    code=FindingCode.ANSWERS_MISNAMED,
                     expected="answers.txt",
                     found=shortened(name, 80),
                     where=(Where(name, 0),),
@@ -80,6 +83,7 @@ def the_answers_file(folder: Folder) -> None:
         Finding(
             "answers",
             "Only answers.txt counts, and not what lies beside it",
+            code=FindingCode.ANSWERS_BESIDE,
             expected="one answers.txt for a lesson",
             found=shortened(", ".join(names)),
             where=tuple(Where(name, 0) for name in names[:4]),
@@ -162,6 +166,7 @@ def answers_of(
             Finding(
                 "answers",
                 "Answers in two places differ, so these do not count",
+                code=FindingCode.ANSWERS_DIFFER,
                 expected="one answers.txt for a lesson",
                 found=shortened("; ".join(in_words(*both) for both in differ.items()), 300),
                 where=tuple(where for both in differ.values() for where in both.values())[:6],

@@ -9,6 +9,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.verdict import Finding
 
@@ -34,6 +35,7 @@ def unreadable(name: str, reason: str) -> Finding:
     return Finding(
         "collect",
         "A file cannot be read, so nothing in it counts",
+        code=FindingCode.FILE_UNREADABLE,
         expected="files that the grader may open and read to their end",
         found=f"{name}: {reason}",
         where=(Where(name, 0),),

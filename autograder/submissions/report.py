@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.codes import FindingCode
 from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.submissions.regular_files import open_regular, unreadable, why
@@ -48,7 +49,8 @@ def report_of(files: Mapping[Path, str]) -> tuple[Report | None, list[Finding]]:
     if len(files) > 1:
         title, expected = "Several reports were handed in", "one report.md"
         found = f"{len(files)}, of which {shortened(name, 80)} counts"
-        findings = [Finding("collect", title, expected, found, (Where(name, 0),), look=True)]
+        code, where = FindingCode.SEVERAL_REPORTS, (Where(name, 0),)
+        findings = [Finding("collect", title, expected, found, where, look=True, code=code)]
     try:
         with open_regular(path) as file:
             data = file.read(MAX_BYTES)

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autograder.codes import ADVISE_INSTRUCTOR
 from autograder.report.signs import points
 from autograder.report.student.said_once import adjustments
 from autograder.safe_text import shortened
-from autograder.verdict import GRADER_ERROR, NO_LESSON, Check, Grade
+from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
 from autograder.wording import counted
 
 MOST = 3  # lines: whoever reads more reads the page
 MOST_NAMED = 2  # of what one line is about
-FOR_INSTRUCTORS = "instructor:"  # so begins what is no student's to do
 LEAST = 0.005  # points
 AGAIN = "answer again, after another look at the lesson"
 
@@ -41,9 +41,8 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
     found: dict[str, list[tuple[tuple[str, str], float]]] = {}
     for grade in grades:
         for do, about, lost in steps_of(grade):
-            if for_student(do):
-                where = lesson_number(grade), about
-                found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+            where = lesson_number(grade), about
+            found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
     steps = [
         Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
         for do, those in found.items()
@@ -51,8 +50,9 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
     return sorted(steps, key=lambda step: -step.points)[:MOST]
 
 
-def for_student(advice: str) -> bool:
-    return bool(advice) and not advice.startswith(FOR_INSTRUCTORS)
+def for_student(item: Finding | Part) -> bool:
+    """Whether there is advice, and a student can follow it."""
+    return bool(item.try_) and item.code not in ADVISE_INSTRUCTOR
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
@@ -66,7 +66,7 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
                 yield from ways(check)
     elif grade.status not in ("excused", GRADER_ERROR):
         said = (one for one in grade.findings if one.try_ and not one.private)
-        for finding in list(said)[:1]:
+        for finding in filter(for_student, list(said)[:1]):
             yield finding.try_, grade.title or finding.title, grade.max_score
 
 
@@ -80,15 +80,24 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
-        yield check.try_ or below(check), check.title, check.points - check.score
+        yield from whole(check)
         return
     if not any(shares > part.credit for part in missed):  # one reason for all of them
-        yield check.try_ or below(check), check.title, check.points - check.score
+        yield from whole(check)
         return
     for part in missed:
+        if part.try_ and not for_student(part):
+            continue
         lost = (1 - part.credit) * check.points / len(check.parts)
         hint = AGAIN if any(other.try_ for other in check.parts) else check.try_ or AGAIN
         yield part.try_ or hint, part.name, lost
+
+
+def whole(check: Check) -> Iterator[tuple[str, str, float]]:
+    """One step for the whole check, unless its advice begins with what the instructor has to do."""
+    advising = [part for part in check.parts if part.status != PASSED and part.try_]
+    if not advising or for_student(advising[0]):
+        yield check.try_ or below(check), check.title, check.points - check.score
 
 
 def below(check: Check) -> str:

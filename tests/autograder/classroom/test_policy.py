@@ -267,7 +267,10 @@ def test_an_override_of_what_was_not_handed_in(tmp_path, grade, row, cells):
     ("row", "said"),
     [
         ({"adjustments": ()}, "lost points: b"),
-        ({"adjustments": (TIME_UNKNOWN,)}, "lost points: b"),  # said on the student's page
+        (
+            {"adjustments": (TIME_UNKNOWN,), "untimed": True},
+            "lost points: b",
+        ),  # said on the student's page
         ({"adjustments": ("2 points less",), "score": 1}, "2 points less"),
         (
             {"adjustments": ("2 points less",), "score": 1, "look": ("shared",)},

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from autograder.classroom.late_days import apply
+from autograder.codes import FindingCode
 from autograder.report import gradescope
 from autograder.report.html import student_page
 from autograder.report.student.next_steps import next_steps, summary
@@ -77,7 +78,12 @@ def test_a_hidden_check_stays_hidden_when_it_is_changed():
 
 
 def test_what_is_for_the_instructor_is_not_told_to_the_student():
-    finding = Finding("collect", "It is marked as late", try_="instructor: give it with --times")
+    finding = Finding(
+        "collect",
+        "It is marked as late",
+        try_="give it with --times",
+        code=FindingCode.MARKED_LATE,
+    )
     text = page_of(graded(LOST, findings=(finding,)))
     assert "--times" not in text
     assert "your instructor looks at this; there is nothing for you to do" in text
@@ -105,7 +111,12 @@ def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, w
 
 
 def test_plain_texts_say_it_alike():
-    finding = Finding("collect", "It is marked as late", try_="instructor: give it with --times")
+    finding = Finding(
+        "collect",
+        "It is marked as late",
+        try_="give it with --times",
+        code=FindingCode.MARKED_LATE,
+    )
     grade = changed(graded(LOST, findings=(finding,)), "speed", 2.0)
     assert "\nIt is fast: 2 points by the instructor: seen in the log\n" in summary(grade)
     shown = json.loads(gradescope.document([grade]))
