@@ -95,6 +95,91 @@ class FindingCode(StrEnum):
     LARGER_RUN_UNFINISHED = "larger run unfinished"
     RUN_TOO_SMALL = "run too small"
     OTHER_LESSON = "other lesson"
+    # Evidence. evidence/finding_codes.py has a row for each of these.
+    # The record against itself: lines, epochs, samples.
+    CHAIN_BROKEN = "chain broken"
+    NEVER_WRITTEN = "never written"
+    EPOCHS_OUT_OF_ORDER = "epochs out of order"
+    MORE_EPOCHS_THAN_ASKED = "more epochs than asked"
+    FEWER_EPOCHS_THAN_ASKED = "fewer epochs than asked"
+    MORE_SAMPLES_THAN_SET = "more samples than set"
+    MORE_SAMPLES_THAN_STEPS = "more samples than steps"
+    SHARES_TOO_SMALL = "shares too small"
+    # Seconds and the wall clock.
+    EPOCHS_EXCEED_RUN = "epochs exceed run"
+    CLOCK_BACKWARDS = "clock backwards"
+    EPOCH_EXCEEDS_CLOCK = "epoch exceeds clock"
+    RUN_EXCEEDS_CLOCK = "run exceeds clock"
+    RUN_SHORT_OF_CLOCK = "run short of clock"
+    EPOCHS_SHORT_OF_CLOCK = "epochs short of clock"
+    EPOCHS_FAR_SHORT_OF_CLOCK = "epochs far short of clock"
+    # Ranks.
+    RANK_MISSING = "rank missing"
+    RANK_WITHOUT_END = "rank without end"
+    OTHER_RANK_COUNT = "other rank count"
+    HASHES_AND_SPREAD = "hashes and spread"
+    HOSTS_NOT_IN_HEADER = "hosts not in header"
+    PROGRAMS_UNLIKE = "programs unlike"
+    # What the same output says twice.
+    EVALUATION_AND_END = "evaluation and end"
+    DEVICES_DIFFER = "devices differ"
+    START_AND_CLOCK = "start and clock"
+    BEGAN_BEFORE_JOB = "began before job"
+    OTHER_JOB = "other job"
+    MORE_RANKS_THAN_PRINTED = "more ranks than printed"
+    PRINTED_NO_GPU = "printed no gpu"
+    PRINTED_TEST_DIFFERS = "printed test differs"
+    PRINTED_EPOCHS_DIFFER = "printed epochs differ"
+    ERROR_BESIDE_SUCCESS = "error beside success"
+    # Data, speed and learning.
+    DATA_HASH_AND_NAME = "data hash and name"
+    DATA_IS_ANOTHER = "data is another"
+    DATA_TOO_SMALL = "data too small"
+    SYNTHETIC_DATA = "synthetic data"
+    FASTER_THAN_HARDWARE = "faster than hardware"
+    DIVERGED = "diverged"
+    CONVERGES_TOO_FAST = "converges too fast"
+    ALLREDUCE_TOO_FAST = "allreduce too fast"
+    ROUNDS_COPIED = "rounds copied"
+    ROUNDS_EXCEED_RUN = "rounds exceed run"
+    SPEEDUP_BEYOND_RANKS = "speedup beyond ranks"
+    SHARE_BEYOND_ONE = "share beyond one"
+    # Runs of one submission against each other.
+    SAME_SECONDS = "same seconds"
+    SAME_LOSSES = "same losses"
+    SAME_PARAMETERS = "same parameters"
+    # The scheduler's accounting.
+    NO_JOB_NAMED = "no job named"
+    JOB_NOT_ACCOUNTED = "job not accounted"
+    HOSTS_NOT_OF_JOB = "hosts not of job"
+    MORE_NODES_THAN_JOB = "more nodes than job"
+    MORE_RANKS_THAN_GPUS = "more ranks than gpus"
+    JOB_WITHOUT_GPU = "job without gpu"
+    JOB_GPUS_NOT_COUNTED = "job gpus not counted"  # the scheduler may not count GPUs
+    MORE_RANKS_THAN_CPUS = "more ranks than cpus"
+    MORE_RANKS_THAN_TASKS = "more ranks than tasks"
+    OUTSIDE_JOB_TIME = "outside job time"
+    LONGER_THAN_JOB = "longer than job"
+    JOB_FAR_LONGER = "job far longer"
+    JOB_ENDED_BADLY = "job ended badly"
+    OTHER_ACCOUNT = "other account"
+    ACCOUNT_NAME = "account name"  # whose account it is
+    OTHER_JOB_NAME = "other job name"
+    # The program, and what it does when it is run again.
+    OTHER_PROGRAM = "other program"
+    CHANGED_OUTSIDE_GAPS = "changed outside gaps"
+    RERUN_UNFINISHED = "rerun unfinished"
+    RERUN_OTHER_TIME = "rerun other time"
+    RERUN_LONGER_THAN_JOB = "rerun longer than job"
+    RERUN_SAME_SECONDS = "rerun same seconds"
+    RERUN_OTHER_DATA = "rerun other data"
+    RERUN_OTHER_NUMBER = "rerun other number"
+    RERUN_OTHER_MODEL = "rerun other model"
+    RERUN_LOWER_ACCURACY = "rerun lower accuracy"
+    RERUN_HIGHER_ACCURACY = "rerun higher accuracy"
+    RERUN_HIGHER_LOSS = "rerun higher loss"
+    RERUN_FAR_SLOWER = "rerun far slower"
+    RERUN_CONTRADICTS_ITSELF = "rerun contradicts itself"
 
 
 # Their advice is for the instructor; a student has nothing to do about it.
@@ -105,6 +190,9 @@ ADVISE_INSTRUCTOR = frozenset(
         FindingCode.MARKED_LATE,
         FindingCode.TIMES_DIFFER,
         FindingCode.FILE_UNREADABLE,
+        FindingCode.CHANGED_OUTSIDE_GAPS,
+        FindingCode.RERUN_OTHER_DATA,
+        FindingCode.RERUN_FAR_SLOWER,
         ReasonCode.NOT_CALIBRATED,
     }
 )

@@ -183,16 +183,13 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     counted = list(named.values())
     marked = {id(run): marks(run) for run in runs}
-    seen = examine.examine(
-        runs,
-        counted,
+    sources = examine.Sources(
         settings.jobs,
-        hand_in.references,
         [settings.logins.get(owner) for owner in owners(folder, student)],
-        names_of(runs, rubric),
-        marked,
+        hand_in.references,
         runs_again(hand_in, named, reruns),
     )
+    seen = examine.examine(runs, counted, sources, names_of(runs, rubric), marked)
     handed_in = read_programs(folder.programs)
     released = settings.released.get(lesson, {})
     seen, texts = programs.weighed(seen, counted, handed_in, released)

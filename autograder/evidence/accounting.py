@@ -1,10 +1,11 @@
 """A run against the accounting of its job: where, with what, when, how it ended, whose it is."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
+from autograder.codes import FindingCode as Code
 from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
+from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.records import Run, Where
@@ -25,12 +26,12 @@ def compare(
 ) -> Iterator[Finding]:
     """What the scheduler says differently. A job it does not know is odd, not contradicted."""
     if not run.job_id:
-        yield finding(run, "The run names no job", "a job id", "none", contradicts=False)
+        yield of_job(run, Code.NO_JOB_NAMED, "a job id", "none")
         return
     job = job_of(run, jobs)
     if job is None:
-        title = "The scheduler's accounting does not hold this job"
-        yield finding(run, title, "a job of the accounting", shortened(run.job_id, 40), False)
+        expected = "a job of the accounting"
+        yield of_job(run, Code.JOB_NOT_ACCOUNTED, expected, shortened(run.job_id, 40))
         return
     yield from where_it_ran(run, job)
     yield from what_it_ran_on(run, job)
@@ -56,14 +57,13 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
     return moment(run.header.get("started")) is not None and job.state.startswith("COMPLETED")
 
 
-def finding(run: Run, title: str, expected: str, found: str, contradicts: bool = True) -> Finding:
-    where = tuple(r.where for r in run.ranks[:1] if r.where) or (
-        (Where(run.files[0], 0),) if run.files else ()
-    )
+def of_job(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
+    """Return a finding on the run's job, with the place where the run begins."""
+    where = [rank.where for rank in run.ranks[:1] if rank.where] or [
+        Where(file, 0) for file in run.files[:1]
+    ]
     advice = "hand in the output of the job as the scheduler ran it"
-    return Finding(
-        "evidence", title, expected, found, where, advice, look=True, contradicts=contradicts
-    )
+    return finding(code, expected, found, where, advice, **fields)
 
 
 # --- where, with what -----------------------------------------------------------------------
@@ -73,15 +73,14 @@ def where_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
     hosts = {r.host.split(".")[0] for r in run.ranks if r.host}
     known = {h.split(".")[0] for h in job.hosts}
     if hosts and known and not hosts <= known:
-        yield finding(
+        yield of_job(
             run,
-            "Ranks ran on hosts that the job did not have",
+            Code.HOSTS_NOT_OF_JOB,
             shortened(", ".join(sorted(known)[:8]), 120),
             shortened(", ".join(sorted(hosts)[:8]), 120),
         )
     elif job.nodes is not None and len(hosts) > job.nodes:
-        title = "Ranks ran on more nodes than the job had"
-        yield finding(run, title, f"at most {job.nodes}", f"{len(hosts)} hosts")
+        yield of_job(run, Code.MORE_NODES_THAN_JOB, f"at most {job.nodes}", f"{len(hosts)} hosts")
 
 
 def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
@@ -89,20 +88,20 @@ def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
     on_gpus = "CPU" not in str(run.header.get("device") or "CPU")
     if on_gpus and size and job.gpus is not None and size > job.gpus:
         if job.gpus:
-            title = "More ranks on GPUs than the job had GPUs"
-            yield finding(run, title, f"at most {job.gpus}", counted(size, "rank"))
+            expected, found = f"at most {job.gpus}", counted(size, "rank")
+            yield of_job(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
         else:  # a scheduler that counts no GPUs at all may only not be told of them
-            title, device = "The run names a GPU, and its job had none", run.header["device"]
-            yield finding(run, title, "no GPU", shortened(str(device), 60), job.gpus_counted)
+            code = Code.JOB_WITHOUT_GPU if job.gpus_counted else Code.JOB_GPUS_NOT_COUNTED
+            yield of_job(run, code, "no GPU", shortened(str(run.header["device"]), 60))
     ranks = len(run.ranks)
     if job.cpus and ranks > job.cpus:
-        title = "More ranks than the job had CPUs"
-        yield finding(run, title, f"at most {job.cpus}", counted(ranks, "rank"), False)
+        expected, found = f"at most {job.cpus}", counted(ranks, "rank")
+        yield of_job(run, Code.MORE_RANKS_THAN_CPUS, expected, found)
     step = step_of(run, job)
     by_srun = run.header.get("launcher") == "srun"
     if step is not None and step.tasks and by_srun and ranks > step.tasks:
-        title = "More ranks than tasks were started"
-        yield finding(run, title, counted(step.tasks, "task"), counted(ranks, "rank"))
+        expected, found = counted(step.tasks, "task"), counted(ranks, "rank")
+        yield of_job(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
 
 
 # --- when -----------------------------------------------------------------------------------
@@ -116,16 +115,15 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
     if started is not None:
         end = started + (said or 0.0)
         if started < job.start - CLOCK_SLACK or end > job.end + CLOCK_SLACK:
-            yield finding(
+            yield of_job(
                 run,
-                "The run lies outside the job's time",
+                Code.OUTSIDE_JOB_TIME,
                 f"between {clock(job.start)} and {clock(job.end)}",
                 f"{clock(started)} to {clock(end)}",
             )
     elapsed = job.end - job.start
     if said is not None and said > elapsed + 2:
-        title = "The run says it took longer than its job"
-        yield finding(run, title, f"at most {elapsed:g} s", f"{said:.4g} s")
+        yield of_job(run, Code.LONGER_THAN_JOB, f"at most {elapsed:g} s", f"{said:.4g} s")
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
@@ -149,13 +147,13 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
         covered = union(known)
         room = seconds + share * covered + PREPARES_S.get(str(first.header.get("lesson")), 0.0)
         if ended - began - covered > room:
-            told = finding(
+            told = of_job(
                 first,
-                f"The {'step' if step else 'job'} took far longer than the runs in it",
+                Code.JOB_FAR_LONGER,
                 f"about {ended - began:,.0f} s, of which at most {room:,.0f} s for the start of "
                 "programs, data and evaluation",
                 f"{covered:,.4g} s in {counted(len(members), 'run')}",
-                contradicts=False,
+                what="step" if step else "job",
             )
             found |= {id(run): told for run, _, _ in members}
     return found
@@ -209,27 +207,19 @@ def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
     if run.outcome == "completed" and state.startswith(BAD_STATES):
-        yield finding(
-            run,
-            "The job did not end well, and the record says success",
-            "COMPLETED",
-            shortened(state, 40),
-            contradicts=False,
-        )
+        yield of_job(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
 
 
 def whose_it_is(run: Run, job: AccountedJob, logins: Collection[str | None]) -> Iterator[Finding]:
     known = [login for login in logins if login]
     if known and all(logins) and job.user and job.user not in known:
-        title = "The job belongs to another account"
         expected = shortened(" or ".join(known), 80)
-        told = finding(run, title, expected, "somebody else's", False)
-        yield told
-        yield replace(told, found=shortened(job.user, 40), look=False, private=True)  # whose
+        yield of_job(run, Code.OTHER_ACCOUNT, expected, "somebody else's")
+        yield of_job(run, Code.ACCOUNT_NAME, expected, shortened(job.user, 40))
     printed = run.beside.job.get("job", "").partition(" ")[2].strip()
     if printed and job.name and printed != job.name:
-        title = "The job has another name than its output says"
-        yield finding(run, title, shortened(job.name, 60), shortened(printed, 60), False)
+        expected, found = shortened(job.name, 60), shortened(printed, 60)
+        yield of_job(run, Code.OTHER_JOB_NAME, expected, found)
 
 
 def clock(seconds: float) -> str:

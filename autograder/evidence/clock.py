@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 from statistics import median
 
-from autograder.evidence.findings import contradiction, odd
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
 from autograder.verdict import Finding
@@ -17,8 +18,8 @@ def times_add_up(run: Run) -> Iterator[Finding]:
     least = sum(s.value - s.half_width for s in seconds)
     total = run.total_seconds.value + run.total_seconds.half_width
     if least > total * 1.001 + 0.01:
-        yield contradiction(
-            "The epochs took longer than the whole run",
+        yield finding(
+            FindingCode.EPOCHS_EXCEED_RUN,
             f"at most {total:.4g} s together",
             f"{least:.4g} s",
             [run.total_seconds.where, *(e.where for e in run.epochs)],
@@ -45,8 +46,8 @@ def _never_back(run: Run) -> Iterator[Finding]:
     known = [(ms / 1000, where) for ms, where in moments if ms is not None]
     for (before, place), (after, where) in pairwise(known):
         if after < before - CLOCK_SLACK_S:
-            yield contradiction(
-                "The clock goes backwards",
+            yield finding(
+                FindingCode.CLOCK_BACKWARDS,
                 "each line later than the one before",
                 f"a line that is {before - after:,.1f} s earlier than the one before",
                 [place, where],
@@ -63,8 +64,8 @@ def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
 def _room_for_epochs(run: Run) -> Iterator[Finding]:
     for epoch, wall, seconds in _by_the_clock(run):
         if seconds.value - seconds.half_width > 1.01 * wall + CLOCK_SLACK_S:
-            yield contradiction(
-                "An epoch took longer than there is between its start and its end",
+            yield finding(
+                FindingCode.EPOCH_EXCEEDS_CLOCK,
                 f"at most {wall:.4g} s by the clock",
                 f"{seconds.value:.4g} s",
                 [epoch.where],
@@ -77,15 +78,15 @@ def _whole_run(run: Run) -> Iterator[Finding]:
         return
     wall, said = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
     if said - wall > CLOCK_SLACK_S + 0.02 * wall:
-        yield contradiction(
-            "The run took longer than there is between its first and its last line",
+        yield finding(
+            FindingCode.RUN_EXCEEDS_CLOCK,
             f"{wall:.4g} s by the clock",
             f"{said:.4g} s",
             [run.total_seconds.where],
         )
     elif wall - said > CLOCK_SLACK_S + 0.25 * said and run.header.get("scheduler") not in SLEEPS:
-        yield odd(
-            "By the clock the run took far longer than it says",
+        yield finding(
+            FindingCode.RUN_SHORT_OF_CLOCK,
             f"about {wall:.4g} s",
             f"{said:.4g} s",
             [run.total_seconds.where],
@@ -105,8 +106,8 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
     if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):
         return
     if median(wall - 1.1 * seconds.value - WITHIN_S for _, wall, seconds in pairs) > 0:
-        yield odd(
-            "By the clock the epochs took longer than they say",
+        yield finding(
+            FindingCode.EPOCHS_SHORT_OF_CLOCK,
             f"about {sum(wall for _, wall, _ in pairs):.4g} s together",
             f"{sum(seconds.value for _, _, seconds in pairs):.4g} s",
             [epoch.where for epoch, _, _ in pairs],
@@ -119,8 +120,8 @@ def _no_long_pauses(run: Run) -> Iterator[Finding]:
     waited = sum(wall for _, wall, _ in later)
     said = sum(seconds.value for _, _, seconds in later)
     if waited > LONGEST_PAUSE * said + CLOCK_SLACK_S:
-        yield odd(
-            "By the clock the epochs took far longer than they say",
+        yield finding(
+            FindingCode.EPOCHS_FAR_SHORT_OF_CLOCK,
             f"about {waited:.4g} s, evaluation and checkpoints included",
             f"{said:.4g} s of training",
             [epoch.where for epoch, _, _ in later],

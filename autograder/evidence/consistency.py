@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import chain as one_after_another
 from itertools import islice
 
-from autograder.codes import ProblemCode
-from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.codes import FindingCode, ProblemCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.measuring.record_facts import train_samples
@@ -21,8 +21,8 @@ from autograder.wording import counted
 
 def chain_unbroken(run: Run) -> Iterator[Finding]:
     if run.chain_intact is False:
-        yield contradiction(
-            "The record's lines do not follow on each other",
+        yield finding(
+            FindingCode.CHAIN_BROKEN,
             "every line as the program wrote it, in order",
             "a line is missing, moved or changed",
             [p.where for p in run.problems if p.code == ProblemCode.CHAIN_BROKEN],
@@ -32,8 +32,8 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 def oddities(run: Run) -> Iterator[Finding]:
     """What no honest program writes, as the reader came across it."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
-        yield odd(
-            "The record says something that the course's programs never write",
+        yield finding(
+            FindingCode.NEVER_WRITTEN,
             "every line once, with numbers in their range",
             shortened(problem.reason, 160),
             [problem.where],
@@ -47,8 +47,8 @@ def oddities(run: Run) -> Iterator[Finding]:
 def epochs_in_order(run: Run) -> Iterator[Finding]:
     numbers = [e.number for e in run.epochs]
     if numbers and numbers != list(range(numbers[0], numbers[0] + len(numbers))):
-        yield contradiction(
-            "An epoch is missing or stands twice",
+        yield finding(
+            FindingCode.EPOCHS_OUT_OF_ORDER,
             f"epochs {numbers[0]}, {numbers[0] + 1}, …",
             shortened(", ".join(map(str, numbers[:20])), 80),
             [e.where for e in run.epochs],
@@ -58,8 +58,8 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
 def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
     asked, count = run.header.get("epochs_asked"), len(run.epochs)
     if is_number(asked) and count > asked:
-        yield contradiction(
-            "More epochs than asked for",
+        yield finding(
+            FindingCode.MORE_EPOCHS_THAN_ASKED,
             f"{asked:g} epochs",
             f"{count} epochs",
             [epoch.where for epoch in run.epochs[-1:]],
@@ -76,8 +76,8 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
         return
     due = math.ceil(asked / size) if is_number(size) and size >= 1 else asked
     if run.epochs[-1].number < due:
-        yield odd(
-            "Fewer epochs than asked for, in a run that ended well",
+        yield finding(
+            FindingCode.FEWER_EPOCHS_THAN_ASKED,
             f"{due:g} epochs",
             counted(len(run.epochs), "epoch"),
             [epoch.where for epoch in run.epochs[-1:]],
@@ -101,15 +101,15 @@ def _epochs_hold_them(run: Run) -> Iterator[Finding]:
         if unique is None:
             continue
         if size and unique > size.value:
-            yield contradiction(
-                "An epoch says it read more different samples than there are",
+            yield finding(
+                FindingCode.MORE_SAMPLES_THAN_SET,
                 f"at most {size.value:g}",
                 f"{unique}",
                 [epoch.where],
             )
         if is_number(batch) and epoch.steps is not None and unique > epoch.steps * batch:
-            yield contradiction(
-                "An epoch says it read more samples than its steps can hold",
+            yield finding(
+                FindingCode.MORE_SAMPLES_THAN_STEPS,
                 f"at most {epoch.steps} steps × batch {batch:g} = {epoch.steps * batch:g} samples",
                 f"{unique} samples",
                 [epoch.where],
@@ -121,8 +121,8 @@ def _shares_hold_them(run: Run) -> Iterator[Finding]:
     uncovered = measured_or_none(shard_uncovered, run)
     claimed = measured_or_none(measure.unique_samples, run)
     if size and uncovered and claimed and claimed.value > size.value - uncovered.value:
-        yield contradiction(
-            "The ranks' shares hold fewer samples than the epochs say were read",
+        yield finding(
+            FindingCode.SHARES_TOO_SMALL,
             f"at most {size.value - uncovered.value:g} different samples",
             f"{claimed.value:g}",
             rank_lines(run),

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
-from autograder.evidence.findings import contradiction, odd
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
 from autograder.records import Run, Where
 from autograder.verdict import Finding
@@ -127,8 +128,8 @@ def within(runs: Sequence[Run], marked: Mapping[int, Marks]) -> dict[int, list[F
 
 
 def same_seconds(run: Run, first: Run) -> Finding:
-    return contradiction(
-        "Two runs took the same seconds, to the last digit",
+    return finding(
+        FindingCode.SAME_SECONDS,
         "each run with seconds of its own",
         f"those of {place(first)} once more",
         [beginning(run), beginning(first)],
@@ -141,8 +142,8 @@ def same_losses(run: Run, first: Run) -> Finding:
         for name in UNLIKE
         if first.header.get(name) != run.header.get(name)
     ]
-    return odd(
-        "Two runs that were asked for unlike things have the same losses, to the last digit",
+    return finding(
+        FindingCode.SAME_LOSSES,
         f"losses of its own for each ({'; '.join(words)[:120] or 'other data'})",
         f"those of {place(first)} once more",
         [beginning(run), beginning(first)],
@@ -151,8 +152,8 @@ def same_losses(run: Run, first: Run) -> Finding:
 
 
 def same_parameters(run: Run, first: Run) -> Finding:
-    return contradiction(
-        "Two runs end with the same parameters and unlike accuracies",
+    return finding(
+        FindingCode.SAME_PARAMETERS,
         f"test accuracy {first.test_accuracy.value:g}" if first.test_accuracy else "one accuracy",
         f"{run.test_accuracy.value:g}" if run.test_accuracy else "another",
         [beginning(run), beginning(first)],

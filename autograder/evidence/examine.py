@@ -8,8 +8,9 @@ No points depend on it; a person looks.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from autograder.codes import FindingCode
 from autograder.evidence import (
     accounting,
     clock,
@@ -24,7 +25,7 @@ from autograder.evidence import (
     said_twice,
 )
 from autograder.evidence.accounting_dump import AccountedJob
-from autograder.evidence.findings import contradiction
+from autograder.evidence.findings import doubts, finding
 from autograder.evidence.reruns import Again
 from autograder.measuring.interval import Measure
 from autograder.records import Run
@@ -62,16 +63,23 @@ CHECKS: tuple[EvidenceCheck, ...] = (
     rounds.rounds_add_up,
     rounds.faster_than_ranks_can_be,
 )
-# A run of which the same output says something else is not confirmed, whoever is right.
-DOUBTS: tuple[EvidenceCheck, ...] = (
-    clock.clock_goes_on,
-    consistency.no_fewer_epochs_than_asked,
-    said_twice.job_as_printed,
-    said_twice.test_as_printed,
-    said_twice.epochs_as_printed,
-    said_twice.no_error_beside_success,
-    known_data.data_as_known,
-)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What others than the record say about the runs of one student's lesson."""
+
+    jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
+    logins: Collection[str | None] = ()  # whose jobs they may be; None: an unknown account
+    references: Mapping[str, Measure] = field(default_factory=dict)  # of a calibration
+    reruns: Mapping[str, Again] = field(default_factory=dict)  # by launch
+
+    def confirm(self, run: Run) -> bool:
+        """Return whether the scheduler's accounting holds the run's job, as far as it can tell."""
+        return self.jobs is not None and accounting.confirms(run, self.jobs, self.logins)
+
+
+NO_SOURCES = Sources()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,48 +91,36 @@ class Examined:
 
 def examine(
     runs: Sequence[Run],
-    that_count: Sequence[Run],
-    jobs: Mapping[str, AccountedJob] | None,
-    references: Mapping[str, Measure] | None = None,
-    logins: Collection[str | None] = (),
+    counted: Sequence[Run],
+    sources: Sources = NO_SOURCES,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
     marked: Mapping[int, copies.Marks] | None = None,
-    again: Mapping[str, Again] | None = None,
 ) -> Examined:
-    """Findings on all finished runs; the tier is that of the weakest run that counts. `names_of`
-    says what the rubric calls a run, under which a calibration has its references; `logins`, whose
-    the jobs may be, None of somebody whose account the roster does not tell; `marked`, by
-    what it is known again; `again` has what became of runs, by launch, when the instructor ran
-    their programs."""
+    """Return the findings on all finished runs, and the tier of the weakest run that counts.
+
+    `names_of` returns what the rubric calls a run: a calibration has its references under these
+    names. `marked` holds what a run is recognized by.
+    """
     findings: list[Finding] = []
     tiers = []
-    copied = copies.within([run for run in runs if run.outcome == "completed"], marked or {})
-    too_long = accounting.too_long(runs, jobs) if jobs is not None else {}
-    for run in runs:
-        if run.outcome != "completed":
-            continue
-        counts = any(run is other for other in that_count)
-        checked = [(check, finding) for check in CHECKS for finding in check(run)]
-        doubted = [finding for check, finding in checked if check in DOUBTS]
-        of_run = [finding for _, finding in checked]
-        of_run += plausible.convergence(run, names_of(run), references or {})
+    completed = [run for run in runs if run.outcome == "completed"]
+    copied = copies.within(completed, marked or {})
+    too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
+    for run in completed:
+        about = [one for check in CHECKS for one in check(run)]
+        about += plausible.convergence(run, names_of(run), sources.references)
+        counts = any(run is other for other in counted)
         if counts:
-            of_run += plausible.diverged(run)
-        of_run += copied.get(id(run), [])
-        of_job = list(accounting.compare(run, jobs, logins)) if jobs is not None else []
-        repeated = (again or {}).get(run.launch) if counts else None
-        of_rerun = list(of_repeated(run, repeated)) if repeated else []
-        of_job += [too_long[id(run)]] if id(run) in too_long else []
-        findings += [*of_run, *of_job, *of_rerun]
+            about += plausible.diverged(run)
+        about += copied.get(id(run), [])
+        if sources.jobs is not None:
+            about += accounting.compare(run, sources.jobs, sources.logins)
+            about += [too_long[id(run)]] if id(run) in too_long else []
+        again = sources.reruns.get(run.launch) if counts else None
+        of_rerun = list(of_repeated(run, again)) if again else []
+        findings += [*about, *of_rerun]
         if counts:
-            agrees = not of_job and not doubted and not copied.get(id(run))
-            confirmed = jobs is not None and agrees and accounting.confirms(run, jobs, logins)
-            doubts = [*doubted, *copied.get(id(run), []), *of_job]
-            repeats = (
-                repeated if not of_rerun and not doubts and (confirmed or jobs is None) else None
-            )
-            wrong = [*of_run, *of_job, *of_rerun]
-            tiers.append(tier_of(run, wrong, doubts, confirmed, repeats))
+            tiers.append(tier_of(run, about, of_rerun, sources))
     findings = list(dict.fromkeys(findings))  # what is said of a job is said once
     if not tiers:
         return Examined("unverified", "no finished run that counts", tuple(findings))
@@ -135,33 +131,32 @@ def examine(
 def of_repeated(run: Run, again: Again) -> Iterator[Finding]:
     """How the rerun differs, and whether it can be believed itself."""
     yield from reruns.compare(run, again)
-    of_rerun = (f for check in CHECKS for f in check(again.run)) if again.run else iter(())
-    for finding in (f for f in of_rerun if f.contradicts):
-        title = "What the program printed contradicts itself" + reruns.AGAIN
-        found = f"{finding.title}: {finding.found}"
-        yield contradiction(title, finding.expected, found, reruns.places(run))
+    of_rerun = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
+    for wrong in (one for one in of_rerun if one.contradicts):
+        code, found = FindingCode.RERUN_CONTRADICTS_ITSELF, f"{wrong.title}: {wrong.found}"
+        yield finding(code, wrong.expected, found, reruns.places(run))
         return
 
 
 def tier_of(
-    run: Run,
-    findings: Sequence[Finding],
-    doubts: Sequence[Finding],
-    confirmed: bool,
-    again: Again | None = None,
+    run: Run, about: Sequence[Finding], of_rerun: Sequence[Finding], sources: Sources
 ) -> tuple[str, str]:
-    """The tier of one run, and why."""
-    wrong = [f.title for f in findings if f.contradicts]
+    """Return the tier of one run, and why, from the findings on it and on its rerun."""
+    wrong = [one.title for one in (*about, *of_rerun) if one.contradicts]
     if wrong:
         return "contradicted", wrong[0]
     if run.chain_intact is None or not run.ranks:
         return "unverified", f"the output ({run.format}) has no run record"
-    if again is not None:
+    doubtful = doubts(about)
+    confirmed = not doubtful and sources.confirm(run)
+    again = sources.reruns.get(run.launch)
+    agrees = not doubtful and (confirmed or sources.jobs is None)
+    if again is not None and not of_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
         known = " and the scheduler's accounting agrees" if confirmed else ""
         return "reproduced", f"the program did the same for the instructor{more}{known}"
     if confirmed:
         return "confirmed", "the run record agrees with itself and with the scheduler's accounting"
-    if doubts:
-        return "self-consistent", f"the run record agrees with itself alone: {doubts[0].title}"
+    if doubtful:
+        return "self-consistent", f"the run record agrees with itself alone: {doubtful[0].title}"
     return "self-consistent", "the run record agrees with itself"

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from autograder.evidence.findings import contradiction, rank_lines
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Run
@@ -26,8 +27,8 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
             continue
         least = max(SHORTEST, size / FASTEST)
         if seconds < least:
-            yield contradiction(
-                "An allreduce took less time than memory or a message takes",
+            yield finding(
+                FindingCode.ALLREDUCE_TOO_FAST,
                 f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
                 f"{1e6 * seconds:.3g} µs",
                 rank_lines(run),

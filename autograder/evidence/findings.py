@@ -1,20 +1,43 @@
-"""Findings of evidence: what cannot be true, and what is only odd. A person looks at both."""
+"""Make a finding of evidence from its row of the table."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from autograder.codes import FindingCode
+from autograder.evidence.finding_codes import EVIDENCE_FINDINGS, Severity
 from autograder.records import Run, Where
 from autograder.verdict import Finding
 
-
-def contradiction(title: str, expected: str, found: str, where: Sequence[Where | None]) -> Finding:
-    places = tuple(w for w in where if w)[:4]
-    advice = "hand in the output as the job wrote it, or run the job again"
-    return Finding("evidence", title, expected, found, places, advice, look=True, contradicts=True)
+AS_WRITTEN = "hand in the output as the job wrote it, or run the job again"
+MOST_PLACES = 4
 
 
-def odd(title: str, expected: str, found: str, where: Sequence[Where | None], try_: str) -> Finding:
-    places = tuple(w for w in where if w)[:4]
-    return Finding("evidence", title, expected, found, places, try_, look=True)
+def finding(
+    code: FindingCode,
+    expected: str,
+    found: str,
+    where: Sequence[Where | None],
+    advice: str = AS_WRITTEN,
+    **fields: str,
+) -> Finding:
+    """Return the finding of this code. `fields` fill in its title."""
+    row = EVIDENCE_FINDINGS[code]
+    return Finding(
+        "evidence",
+        row.title.format(**fields),
+        expected,
+        found,
+        tuple(place for place in where if place)[:MOST_PLACES],
+        advice,
+        look=row.severity != Severity.INFORMATION,
+        private=row.private,
+        contradicts=row.severity == Severity.CONTRADICTS,
+        code=code,
+    )
+
+
+def doubts(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that forbid *confirmed*."""
+    return [one for one in findings if one.code and EVIDENCE_FINDINGS[one.code].forbids_confirmed]
 
 
 def rank_lines(run: Run) -> list[Where | None]:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.safe_text import shortened
@@ -38,8 +39,8 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     known = KNOWN.get(name) if isinstance(name, str) else None
     where = rank_lines(run)[:1]
     if of_hash is not None and (of_hash != name or synthetic is True):
-        yield contradiction(
-            "The data set's hash and its name disagree",
+        yield finding(
+            FindingCode.DATA_HASH_AND_NAME,
             f"{of_hash}, the real one, by its hash",
             f"{shortened(str(name), 40)}, {'synthetic' if synthetic is True else 'real'}",
             where,
@@ -47,18 +48,19 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     if known is None:
         return
     if of_hash is None and synthetic is False:
-        yield odd(
-            f"The data set is called {name} and is another",
+        yield finding(
+            FindingCode.DATA_IS_ANOTHER,
             f"the hash {known.sha256[:12]}… of {name}",
             shortened(str(sha256), 16),
             where,
             "`lessons data check`, then submit again",
+            name=str(name),
         )
     for part in ("train_samples", "test_samples"):
         count, most = said.get(part), getattr(known, part)
         if is_number(count) and count > most:
-            yield contradiction(
-                "The data set has fewer samples than the record says",
+            yield finding(
+                FindingCode.DATA_TOO_SMALL,
                 f"at most {most:,} {part.replace('_', ' ')}",
                 f"{count:,.0f}",
                 where,

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from autograder.codes import ProblemCode
-from autograder.evidence.findings import odd, rank_lines
+from autograder.codes import FindingCode, ProblemCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
 from autograder.records import Run
@@ -32,8 +32,8 @@ PEAK_FLOPS = {
 def real_data(run: Run) -> Iterator[Finding]:
     dataset = run.header.get("dataset")
     if isinstance(dataset, dict) and dataset.get("synthetic") is True:
-        yield odd(
-            "The run trained on the synthetic stand-in, not on the real data",
+        yield finding(
+            FindingCode.SYNTHETIC_DATA,
             "the real data set",
             "synthetic data; its accuracy says nothing about the task",
             rank_lines(run)[:1],
@@ -51,8 +51,8 @@ def physically_possible(run: Run) -> Iterator[Finding]:
         return
     needed = 6 * params * rate.low
     if needed > peak * count:
-        yield odd(
-            "The run is faster than its hardware can compute",
+        yield finding(
+            FindingCode.FASTER_THAN_HARDWARE,
             f"at most {peak * count / (6 * params):,.0f} samples/s on {count} × "
             f"{shortened(device, 40)}",
             f"{rate.value:,.0f} samples/s",
@@ -66,8 +66,8 @@ def diverged(run: Run) -> Iterator[Finding]:
     only those that count are asked."""
     losses = [p for p in run.problems if p.code == ProblemCode.DIVERGED]
     if losses:
-        yield odd(
-            "The training diverged and went on to its end",
+        yield finding(
+            FindingCode.DIVERGED,
             "a loss that is a number",
             shortened(losses[0].reason, 120),
             [p.where for p in losses],
@@ -87,8 +87,8 @@ def convergence(
         return
     limit = max(known) + 0.05
     if first.value > limit:
-        yield odd(
-            "The training converges faster than the reference",
+        yield finding(
+            FindingCode.CONVERGES_TOO_FAST,
             f"training accuracy up to {limit:.3g} after the first epoch",
             f"{first.value:.4g}",
             [first.where or run.epochs[0].where],

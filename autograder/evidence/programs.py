@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from autograder.codes import FindingCode
 from autograder.evidence.examine import Examined
-from autograder.evidence.findings import odd
+from autograder.evidence.findings import doubts, finding
 from autograder.evidence.outside_gaps import MOST_LINES, Compared, compare, meaningful
 from autograder.evidence.telling_lines import measures, records
 from autograder.records import Run
@@ -55,12 +56,13 @@ def weighed(
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """The evidence with a word on the programs, and their texts for the instructor."""
     ran = files_that_ran(runs)
-    others = list(other_programs(ran, programs))
     texts = list(compared(ran, programs, released)) + list(of_earlier_runs(ran, programs))
-    findings = [*others, *changed_what_counts(texts)]
+    findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
     tier, reason = seen.tier, seen.reason
-    if others and tier == "confirmed":
-        tier, reason = "self-consistent", others[0].title[:1].lower() + others[0].title[1:]
+    doubtful = doubts(findings)
+    if doubtful and tier == "confirmed":
+        title = doubtful[0].title
+        tier, reason = "self-consistent", title[:1].lower() + title[1:]
     missing = not_handed_in(ran, programs, released)
     if missing and tier in ("self-consistent", "confirmed"):
         reason += f"; not handed in: {shortened(', '.join(missing), 80)}"
@@ -74,8 +76,8 @@ def weighed(
 
 def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[Finding]:
     for file, program in not_the_ones(ran, programs):
-        yield odd(
-            "The program handed in is not the one that ran",
+        yield finding(
+            FindingCode.OTHER_PROGRAM,
             f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
             f"another text in {shortened(program.name, 80)}",
             [rank.where for rank in file.where.ranks[:1]],
@@ -219,11 +221,10 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
     said = [f"{text.file}:{line.number} {line.text.strip()}" for text, line in lines[:3]]
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
     found = shortened("; ".join(said), 300) + more if said else looks[0].said
-    finding = odd(
-        "Lines that measure, record or read data were changed outside the gaps",
+    yield finding(
+        FindingCode.CHANGED_OUTSIDE_GAPS,
         "the lesson's programs as released, their gaps filled",
         found,
         [line.place(text.file) for text, line in lines],
         "instructor: read them in the folder programs/, beside the class page",
     )
-    yield replace(finding, private=True)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.safe_text import shortened
@@ -16,8 +17,8 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
         return
     present = {r.rank for r in run.ranks}
     if len(present) != size or max(present) >= size:
-        yield contradiction(
-            "Not every rank took part",
+        yield finding(
+            FindingCode.RANK_MISSING,
             f"ranks 0 to {size - 1:g}",
             f"{counted(len(present), 'rank')} reported",
             rank_lines(run),
@@ -27,8 +28,8 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
 def every_rank_ends(run: Run) -> Iterator[Finding]:
     gone = [r for r in run.ranks if not r.ended]
     if gone and is_number(run.header.get("world_size")):
-        yield odd(
-            "A rank began and did not report its end",
+        yield finding(
+            FindingCode.RANK_WITHOUT_END,
             "every rank ends",
             f"no end of rank {', '.join(str(r.rank) for r in gone[:8])}",
             [r.where for r in gone],
@@ -39,8 +40,8 @@ def every_rank_ends(run: Run) -> Iterator[Finding]:
 def as_many_as_asked(run: Run) -> Iterator[Finding]:
     asked, size = run.header.get("ranks_asked"), run.header.get("world_size")
     if is_number(asked) and is_number(size) and asked != size:
-        yield odd(
-            "Another number of ranks ran than was asked for",
+        yield finding(
+            FindingCode.OTHER_RANK_COUNT,
             counted(asked, "rank"),
             counted(size, "rank"),
             rank_lines(run),
@@ -56,16 +57,16 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     if len(hashes) < 2 or None in hashes or not is_number(spread):
         return
     if len(set(hashes)) == 1 and spread > 0:
-        yield contradiction(
-            "The parameters' hashes and their spread disagree",
+        yield finding(
+            FindingCode.HASHES_AND_SPREAD,
             "no spread when all hashes are equal",
             f"spread {spread:g}",
             rank_lines(run),
         )
     together = all(r.start_hash for r in run.ranks) and run.end.get("param_moved") is not None
     if together and len(set(hashes)) > 1 and spread == 0:
-        yield contradiction(
-            "The parameters' hashes and their spread disagree",
+        yield finding(
+            FindingCode.HASHES_AND_SPREAD,
             "equal hashes when there is no spread",
             f"{len(set(hashes))} unlike hashes",
             rank_lines(run),
@@ -76,8 +77,8 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
     named = run.header.get("hosts")
     seen = {r.host for r in run.ranks if r.host}
     if isinstance(named, list) and seen and not seen <= {str(h) for h in named}:
-        yield contradiction(
-            "Ranks ran on hosts that the header does not name",
+        yield finding(
+            FindingCode.HOSTS_NOT_IN_HEADER,
             shortened(", ".join(str(h) for h in named[:8]), 120),
             shortened(", ".join(sorted(seen)[:8]), 120),
             rank_lines(run),
@@ -91,8 +92,8 @@ def same_program(run: Run) -> Iterator[Finding]:
         told.insert(0, (first, None))
     others = [where for hash_, where in told if hash_ != told[0][0]]
     if others:
-        yield odd(
-            "Ranks of one run had different programs",
+        yield finding(
+            FindingCode.PROGRAMS_UNLIKE,
             "the same program on every rank",
             f"{len({hash_ for hash_, _ in told})} different ones",
             others,

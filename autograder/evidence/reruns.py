@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
@@ -26,7 +27,6 @@ LOSS_FACTOR, LOSS_MARGIN = 0.75, 0.05
 # machine with three times more work than cores: so only undisturbed reruns are compared.
 FASTER = 3.0
 MACHINE = ("site", "device", "threads")
-AGAIN = " when it was run again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Again:
 def compare(run: Run, again: Again) -> Iterator[Finding]:
     """All that the program did otherwise than the record says: nothing if it reproduces it."""
     if again.run is None:
-        yield odd(
-            "The program handed in did not finish" + AGAIN,
+        yield finding(
+            FindingCode.RERUN_UNFINISHED,
             "a run like the one of the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
             rank_lines(run)[:1],
@@ -74,14 +74,14 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
     if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
         yield untrue(
             run,
-            "The program printed a record of another time" + AGAIN,
+            FindingCode.RERUN_OTHER_TIME,
             f"a start within job {job.job_id}",
             shortened(again.header.get("started"), 40),
         )
     elif seconds is not None and seconds > job.ended - job.submitted + 2:
         yield untrue(
             run,
-            "The program says that it took longer than its job" + AGAIN,
+            FindingCode.RERUN_LONGER_THAN_JOB,
             f"at most {job.ended - job.submitted:.4g} s",
             f"{seconds:.4g} s",
         )
@@ -89,7 +89,7 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
     if times and times == others and None not in times:
         yield untrue(
             run,
-            "The program printed the very seconds of the record" + AGAIN,
+            FindingCode.RERUN_SAME_SECONDS,
             "times that differ a little, as any two runs' do",
             f"{len(times)} epochs alike to the last digit",
         )
@@ -110,8 +110,8 @@ def of_data(run: Run) -> tuple[Any, Any]:
 
 def other_data(run: Run, again: Run) -> Finding:
     stand_in = of_data(again)[1] is True
-    return odd(
-        "The rerun had other data, so it says nothing",
+    return finding(
+        FindingCode.RERUN_OTHER_DATA,
         "the data of the record",
         "the synthetic stand-in: give COURSE_DATA" if stand_in else "another data set",
         rank_lines(run)[:1],
@@ -148,9 +148,10 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
             continue
         yield untrue(
             run,
-            f"Another number of {name}{AGAIN}" if name != "model" else "Another model" + AGAIN,
+            FindingCode.RERUN_OTHER_MODEL if name == "model" else FindingCode.RERUN_OTHER_NUMBER,
             f"{in_words(said)}, as the record says",
             in_words(found),
+            name=name,
         )
 
 
@@ -192,17 +193,19 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
         if found is None or said > found + margin:
             yield untrue(
                 run,
-                f"A lower {name}{AGAIN}",
+                FindingCode.RERUN_LOWER_ACCURACY,
                 f"{said:.4g} as the record says, give or take {margin:.2g}",
                 "none" if found is None else f"{found:.4g}",
+                name=name,
             )
         elif found > said + margin:
-            yield odd(
-                f"A higher {name}{AGAIN}",
+            yield finding(
+                FindingCode.RERUN_HIGHER_ACCURACY,
                 f"{said:.4g} as the record says, give or take {margin:.2g}",
                 f"{found:.4g}",
                 places(run),
                 "hand in the program that made the output",
+                name=name,
             )
 
 
@@ -213,7 +216,11 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
             continue
         if said < LOSS_FACTOR * found - LOSS_MARGIN:
             yield untrue(
-                run, f"A higher {name}{AGAIN}", f"{said:.4g} as the record says", f"{found:.4g}"
+                run,
+                FindingCode.RERUN_HIGHER_LOSS,
+                f"{said:.4g} as the record says",
+                f"{found:.4g}",
+                name=name,
             )
 
 
@@ -226,8 +233,8 @@ def as_fast(run: Run, again: Run) -> Iterator[Finding]:
         sorted(s for e in one.epochs if (s := value(e.seconds)) is not None) for one in (run, again)
     )
     if times and others and times[len(times) // 2] * FASTER < others[0]:
-        yield odd(
-            "Far slower" + AGAIN + " on the same kind of device",
+        yield finding(
+            FindingCode.RERUN_FAR_SLOWER,
             f"epochs of about {times[len(times) // 2]:.4g} s, as the record says",
             f"{others[0]:.4g} s at best",
             [epoch.where for epoch in run.epochs],
@@ -246,5 +253,5 @@ def places(run: Run) -> list[Where | None]:
     return [run.test_accuracy.where if run.test_accuracy else None, *rank_lines(run)[:1]]
 
 
-def untrue(run: Run, title: str, expected: str, found: str) -> Finding:
-    return contradiction(title, expected, found, places(run))
+def untrue(run: Run, code: FindingCode, expected: str, found: str, **fields: str) -> Finding:
+    return finding(code, expected, found, places(run), **fields)

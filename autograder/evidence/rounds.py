@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from autograder.evidence.findings import contradiction, odd
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding
 from autograder.measuring import rounds
 from autograder.measuring.interval import is_number, measured_or_none
 from autograder.records import Run, Where
@@ -28,8 +29,8 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     numbered = {str(event.get("round")): seconds_in(event) for event in events}
     known = [times for times in numbered.values() if len(times) == len(PHASES)]
     if len(set(known)) < len(known):
-        yield contradiction(
-            "Rounds of the speed job are copies of each other",
+        yield finding(
+            FindingCode.ROUNDS_COPIED,
             "other times in each round, to the microsecond",
             f"{len(set(known))} different rounds of {len(known)}",
             where,
@@ -39,8 +40,8 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if total is None or not is_number(total.value):
         return
     if seconds > 1.001 * (total.value + total.half_width) + 0.01:
-        yield contradiction(
-            "The rounds took longer than the whole run",
+        yield finding(
+            FindingCode.ROUNDS_EXCEED_RUN,
             f"at most {total.value:.4g} s together",
             f"{seconds:.4g} s",
             [total.where, *where],
@@ -56,16 +57,16 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
         return
     count = rounds.ranks_of(run)
     if gain.low > BEYOND_NOISE * count:
-        yield odd(
-            "The speedup is far beyond the number of ranks",
+        yield finding(
+            FindingCode.SPEEDUP_BEYOND_RANKS,
             f"about {count} at most on {count} ranks",
             f"{gain.value:.2f}, at least {gain.low:.2f}",
             list(gain.where),
             "let rank 0 do as much alone as each rank does together",
         )
     if share.low > BEYOND_NOISE:
-        yield odd(
-            "With an exchange the ranks are far faster than without",
+        yield finding(
+            FindingCode.SHARE_BEYOND_ONE,
             "a share of about 1 at most",
             f"{share.value:.2f}, at least {share.low:.2f}",
             list(share.where),

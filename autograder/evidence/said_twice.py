@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from statistics import median
 
-from autograder.evidence.findings import contradiction, odd, rank_lines
+from autograder.codes import FindingCode
+from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
 from autograder.safe_text import shortened
@@ -27,8 +28,8 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
         said = run.end.get(name)
         if is_number(said) and evaluated is not None and abs(said - evaluated) > 1e-6 * abs(said):
             number = run.test_accuracy if name == "test_accuracy" else run.test_loss
-            yield contradiction(
-                "The last evaluation and the run's end disagree",
+            yield finding(
+                FindingCode.EVALUATION_AND_END,
                 f"{name.replace('_', ' ')} {evaluated:g}, as evaluated",
                 f"{said:g} at the end",
                 [number.where if number else None],
@@ -44,8 +45,8 @@ def device_as_in_header(run: Run) -> Iterator[Finding]:
         text.partition(" #")[0].removesuffix("...")[:60] for text in (named, first.device)
     )
     if kind(one) != kind(other) or not (one.startswith(other) or other.startswith(one)):
-        yield contradiction(
-            "The header and rank 0 name different devices",
+        yield finding(
+            FindingCode.DEVICES_DIFFER,
             shortened(named, 60),
             shortened(first.device, 60),
             [first.where],
@@ -66,16 +67,16 @@ def begun_as_said(run: Run) -> Iterator[Finding]:
     if started is None or run.began_ms is None:
         return
     if abs(started - run.began_ms / 1000) > START_SLACK_S:
-        yield contradiction(
-            "The record's start and the clock of its first line disagree",
+        yield finding(
+            FindingCode.START_AND_CLOCK,
             f"started {run.header['started']}",
             f"{abs(started - run.began_ms / 1000):,.0f} s apart",
             rank_lines(run)[:1],
         )
     job = moment(run.beside.job.get("started"))
     if job is not None and min(started, run.began_ms / 1000) < job - JOB_SLACK_S:
-        yield contradiction(
-            "The run began before its job",
+        yield finding(
+            FindingCode.BEGAN_BEFORE_JOB,
             f"after {shortened(run.beside.job['started'], 40)}, when the job started",
             shortened(str(run.header["started"]), 40),
             rank_lines(run)[:1],
@@ -103,7 +104,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
     job, where = run.beside.job, rank_lines(run)[:1]
     printed, said = job_number(job.get("job")), job_number(run.header.get("job_id"))
     if printed and said and printed != said:
-        yield contradiction("The record names another job than its output", printed, said, where)
+        yield finding(FindingCode.OTHER_JOB, printed, said, where)
     size, ranks = run.header.get("world_size"), job.get("ranks", "")
     launched = run.header.get("launcher") in BY_SCHEDULER
     if (
@@ -113,8 +114,8 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
         and ranks.isdigit()
         and int(ranks[:9]) < size
     ):
-        yield odd(
-            "More ranks than the job had tasks",
+        yield finding(
+            FindingCode.MORE_RANKS_THAN_PRINTED,
             counted(int(ranks[:9]), "task") + ", as the job file printed",
             counted(int(size), "rank"),
             rank_lines(run),
@@ -122,8 +123,8 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
         )
     device = str(run.header.get("device") or "")
     if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
-        yield odd(
-            "The record names a GPU, and the job saw none",
+        yield finding(
+            FindingCode.PRINTED_NO_GPU,
             "no GPU on this node, as the job file printed",
             shortened(device, 60),
             where,
@@ -147,12 +148,13 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
     )
     for name, printed, said in pairs:
         if printed and said and not agree(printed, said.value):
-            yield odd(
-                f"The program printed another {name} than its record says",
+            yield finding(
+                FindingCode.PRINTED_TEST_DIFFERS,
                 f"{printed.value:g}, as printed",
                 f"{said.value:g} in the record",
                 [printed.where, said.where],
                 "hand in the output as the job wrote it",
+                name=name,
             )
 
 
@@ -217,8 +219,8 @@ def seconds_as_printed(run: Run, known: dict[int, Epoch]) -> Iterator[Finding]:
 
 
 def unlike_print(name: str, printed: Number, said: float, where: list[Where | None]) -> Finding:
-    return odd(
-        "The program printed other epochs than its record says",
+    return finding(
+        FindingCode.PRINTED_EPOCHS_DIFFER,
         f"{name}: {printed.value:g}, as printed",
         f"{said:g} in the record",
         where,
@@ -236,8 +238,8 @@ def agree(printed: Number, value: float, apart: float = 0.0) -> bool:
 
 def no_error_beside_success(run: Run) -> Iterator[Finding]:
     if run.beside.errors:
-        yield odd(
-            "The job's errors tell of a bad end, and the record of success",
+        yield finding(
+            FindingCode.ERROR_BESIDE_SUCCESS,
             "nothing that ended the job before its time",
             shortened(f"{run.beside.errors[0].reason}: {run.beside.errors[0].text}", 160),
             [error.where for error in run.beside.errors],

@@ -38,7 +38,7 @@ GPU_JOB = row("9", AllocTRES="cpu=1,gres/gpu=1,gres/gpu:a100=1,node=1")
 def seen(lines, jobs, login="ada", job="1234 02_keras"):
     text = "\n".join([f"job: {job}", "ranks: 2", "gpus on this node: none", *lines]) + "\n"
     runs = read_bytes({"a.out": text.encode()})
-    return examine.examine(runs, runs, jobs, None, [login])
+    return examine.examine(runs, runs, examine.Sources(jobs, [login]))
 
 
 # The run, rows of the dump, tier, words of the finding.

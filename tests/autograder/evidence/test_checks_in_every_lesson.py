@@ -35,7 +35,7 @@ OF_MISTAKES = (
 
 def titles(files: dict[str, str]) -> list[str]:
     runs = read_bytes({name: text.encode() for name, text in files.items()})
-    return [finding.title for finding in examine.examine(runs, runs, None).findings]
+    return [finding.title for finding in examine.examine(runs, runs).findings]
 
 
 def as_job(lesson: str, job: str) -> Lines:

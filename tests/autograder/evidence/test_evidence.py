@@ -12,7 +12,7 @@ TWO = {"size": 2, "source": "keras-horovod"}
 
 def seen(lines, jobs=None, login=None) -> examine.Examined:
     runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
-    return examine.examine(runs, runs, jobs, None, [login])
+    return examine.examine(runs, runs, examine.Sources(jobs, [login]))
 
 
 def test_an_untouched_record_agrees_with_itself():

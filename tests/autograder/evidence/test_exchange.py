@@ -14,7 +14,7 @@ def findings(points, size=2):
     )
     lines = make_record(size=size, source="exchange", measures=measures)
     runs = read_bytes({"a.out": ("\n".join(lines) + "\n").encode()})
-    return examine.examine(runs, runs, None)
+    return examine.examine(runs, runs)
 
 
 # seconds, bytes

@@ -30,7 +30,7 @@ def rerun_of(**facts):
 
 def seen(run, again, job=JOB, accounting=None, login=None):
     known = {run.launch: Again(job, again, "" if again else "the run did not finish: failed")}
-    return examine.examine([run], [run], accounting, None, [login], again=known)
+    return examine.examine([run], [run], examine.Sources(accounting, [login], reruns=known))
 
 
 def test_the_same_again_is_reproduced():

@@ -95,7 +95,7 @@ def test_the_order_of_interleaved_ranks_changes_nothing(data):
         queue = data.draw(st.sampled_from([q for q in queues if q]))
         mixed.append(queue.pop(0))
     one, other = runs_of(lines), runs_of(mixed)
-    seen = [examine.examine(r, r, None) for r in (one, other)]
+    seen = [examine.examine(r, r) for r in (one, other)]
     assert [s.tier for s in seen] == ["self-consistent"] * 2
     loaded = rubric.load_rubric(rubric.FOLDER / "02.yaml")
     judged = [judge.judge(HandIn(loaded, r, {}, None, "full")) for r in (one, other)]

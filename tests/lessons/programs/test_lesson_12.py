@@ -70,7 +70,7 @@ def test_a_study_on_three_ranks_has_all_sizes_and_does_the_work_it_says(tmp_path
         assert largest == (72 if kind == "weak" else 24)
     assert rounds.how_many(run_of["weak"]).value == 3
     assert measured_or_none(rounds.share, run_of["strong"]) is None
-    said = examine.examine(list(run_of.values()), [], None).findings
+    said = examine.examine(list(run_of.values()), []).findings
     assert [finding.title for finding in said if finding.contradicts] == []
 
 
