@@ -164,8 +164,21 @@ EVIDENCE_FINDINGS: dict[Code, Row] = {
         "The program printed the very seconds of the record when it was run again",
     ),
     Code.RERUN_OTHER_DATA: Row(LOOK, False, "The rerun had other data, so it says nothing"),
-    Code.RERUN_OTHER_NUMBER: Row(
-        CONTRADICTS, True, "Another number of {name} when it was run again"
+    Code.RERUN_OTHER_RANKS: Row(CONTRADICTS, True, "Another number of ranks when it was run again"),
+    Code.RERUN_OTHER_EPOCHS: Row(
+        CONTRADICTS, True, "Another number of epochs when it was run again"
+    ),
+    Code.RERUN_OTHER_STEPS: Row(
+        CONTRADICTS, True, "Another number of steps of the epochs when it was run again"
+    ),
+    Code.RERUN_OTHER_SAMPLES: Row(
+        CONTRADICTS, True, "Another number of different samples of the epochs when it was run again"
+    ),
+    Code.RERUN_OTHER_BATCH: Row(
+        CONTRADICTS, True, "Another number of samples of a step when it was run again"
+    ),
+    Code.RERUN_OTHER_PARAMETERS: Row(
+        CONTRADICTS, True, "Another number of parameters when it was run again"
     ),
     Code.RERUN_OTHER_MODEL: Row(CONTRADICTS, True, "Another model when it was run again"),
     Code.RERUN_LOWER_ACCURACY: Row(CONTRADICTS, True, "A lower {name} when it was run again"),

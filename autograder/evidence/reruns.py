@@ -126,33 +126,29 @@ def of_epochs(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
     return lambda run: tuple(map(read, run.epochs))
 
 
-WORK: dict[str, Callable[[Run], Any]] = {
-    "ranks": measure.workers,
-    "epochs": lambda run: len(run.epochs),
-    "steps of the epochs": of_epochs(lambda epoch: epoch.steps),
-    "different samples of the epochs": of_epochs(lambda epoch: epoch.unique_samples),
-    "samples of a step": lambda run: run.header.get("global_batch"),
-    "parameters": lambda run: run.header.get("params"),
-    "model": lambda run: run.header.get("model"),
+WORK: dict[FindingCode, Callable[[Run], Any]] = {
+    FindingCode.RERUN_OTHER_RANKS: measure.workers,
+    FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
+    FindingCode.RERUN_OTHER_STEPS: of_epochs(lambda epoch: epoch.steps),
+    FindingCode.RERUN_OTHER_SAMPLES: of_epochs(lambda epoch: epoch.unique_samples),
+    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.get("global_batch"),
+    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.get("params"),
+    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.get("model"),
 }
 
 
 def same_work(run: Run, again: Run) -> Iterator[Finding]:
     both_stopped_early = stopped_early(run) and stopped_early(again)
-    for name, read in WORK.items():
+    for code, read in WORK.items():
         said, found = read(run), read(again)
         if isinstance(said, tuple):  # of the epochs that both have; their number is a row above
             common = min(len(said), len(found))
             said, found = said[:common], found[:common]
-        if said in (None, ()) or said == found or (name == "epochs" and both_stopped_early):
+        if said in (None, ()) or said == found:
             continue
-        yield untrue(
-            run,
-            FindingCode.RERUN_OTHER_MODEL if name == "model" else FindingCode.RERUN_OTHER_NUMBER,
-            f"{in_words(said)}, as the record says",
-            in_words(found),
-            name=name,
-        )
+        if code == FindingCode.RERUN_OTHER_EPOCHS and both_stopped_early:
+            continue
+        yield untrue(run, code, f"{in_words(said)}, as the record says", in_words(found))
 
 
 def stopped_early(run: Run) -> bool:

@@ -50,8 +50,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Forgery:
-    """What is done to which outputs. `alone`, `accounted`: words of the finding that has to come
-    without and with the scheduler's accounting; empty: nothing there says so."""
+    """What is done to which outputs. `alone`, `accounted`: the finding that has to come without and
+    with the scheduler's accounting, by its code, or words of what students have in common; empty:
+    nothing there says so."""
 
     what: str
     jobs: tuple[str, ...]
@@ -65,7 +66,7 @@ class Forgery:
 
 class Said(NamedTuple):
     tier: str
-    findings: tuple[str, ...]  # what an instructor is asked to look at
+    findings: tuple[str, ...]  # codes, and sentences on what students have in common
 
 
 def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
@@ -127,7 +128,7 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
         record = json.loads((root / f"grades/records/{forger}.json").read_text())["grades"]
     [row] = [row for row in rows if (row["student"], row["lesson"]) == (forger, lesson)]
     [grade] = [grade for grade in record if grade["lesson"] == lesson]
-    evidence = [f["title"] for f in grade["findings"] if f["kind"] == "evidence"]
+    evidence = [f["code"] for f in grade["findings"] if f["kind"] == "evidence"]
     together = [look for look in row["look"] if any(word in look for word in TOGETHER)]
     return Said(row["tier"], tuple(dict.fromkeys([*evidence, *together])))
 

@@ -11,12 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.codes import FindingCode
+from autograder.evidence.finding_codes import EVIDENCE_FINDINGS
 from autograder.settings.released import load_released
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 RELEASED = load_released(Path("autograder/rubrics/released/02.json"))
-NOT_THE_ONE = "The program handed in is not the one that ran"
-CHANGED = "Lines that measure, record or read data were changed outside the gaps"
+NOT_THE_ONE = EVIDENCE_FINDINGS[FindingCode.OTHER_PROGRAM].title
+CHANGED = EVIDENCE_FINDINGS[FindingCode.CHANGED_OUTSIDE_GAPS].title
 SACCT = (
     "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
     "1234|ada|COMPLETED|1772445590|1772445700|1|1|cpu=1|n1\n"
@@ -70,7 +72,7 @@ def graded(tmp_path, grade):
         result = grade(tmp_path / "class", *options)
         [path] = (result.folder / "records").glob("ada.json")
         [found] = json.loads(path.read_text())["grades"]
-        found["titles"] = [finding["title"] for finding in found["findings"]]
+        found["codes"] = [finding["code"] for finding in found["findings"]]
         return found, result.folder
 
     return command
@@ -124,7 +126,7 @@ def test_another_text_than_ran_is_said_to_the_student_and_costs_nothing(tmp_path
     assert found["score"] == 10.0
     assert found["tier"] == "self-consistent"
     [finding] = found["findings"]
-    assert (finding["title"], finding["look"]) == (NOT_THE_ONE, True)
+    assert (finding["code"], finding["look"]) == (FindingCode.OTHER_PROGRAM, True)
     assert not finding["contradicts"]
     assert "train.py" in finding["expected"]
     assert "02_serial_1.out" in finding["expected"]
@@ -136,7 +138,7 @@ def test_a_module_beside_it_is_part_of_the_program(tmp_path, graded):
     keras = ran(train=TRAIN, network="x = 1\n")
     student(tmp_path / "class/ada", keras, train=TRAIN, train_torch=TORCH, network="x = 2\n")
     found, _ = graded()
-    assert found["titles"] == [NOT_THE_ONE]
+    assert found["codes"] == [FindingCode.OTHER_PROGRAM]
     assert found["findings"][0]["found"] == "another text in network.py"
 
 
@@ -207,7 +209,8 @@ def test_the_instructor_sees_each_line_and_the_student_none(tmp_path, graded):
     found, out = graded()
     assert found["score"] == 10.0
     [finding] = found["findings"]
-    assert (finding["title"], finding["private"], finding["look"]) == (CHANGED, True, True)
+    assert finding["code"] == FindingCode.CHANGED_OUTSIDE_GAPS
+    assert (finding["private"], finding["look"]) == (True, True)
     assert re.search(r"train_torch.py:\d+ test_accuracy=0.99", finding["found"])
     lines = {(line["kind"], line["text"].strip(), line["telling"]) for line in program_lines(found)}
     assert ("-", "test_accuracy=accuracy,", True) in lines
@@ -291,8 +294,8 @@ def test_another_edition_can_be_named(tmp_path, graded):
     (folder / "02.json").write_text(json.dumps(programs))
     old = TORCH.replace("test_accuracy=accuracy,", "test_accuracy=0.99,")
     student(tmp_path / "class/ada", torch=ran(train_torch=old), train=TRAIN, train_torch=old)
-    assert graded()[0]["titles"] == [CHANGED]
-    assert graded("--released", folder)[0]["titles"] == []
+    assert graded()[0]["codes"] == [FindingCode.CHANGED_OUTSIDE_GAPS]
+    assert graded("--released", folder)[0]["codes"] == []
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"train.py": []}', '{"train.py": [[3]]}', '{"a": 3}'])

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from autograder.codes import FindingCode as Code
 from autograder.evidence import examine
 from autograder.evidence.accounting import AccountedJob
 from autograder.evidence.reruns import Again, compare
@@ -66,41 +67,44 @@ def test_a_training_that_stops_by_itself_may_do_so_an_epoch_earlier():
     assert list(compare(run_of(epochs_asked=20), Again(JOB, rerun_of(**early)))) == []
 
 
-# the forgery, what the record says, what the program does, words of the finding, whether it
-# contradicts
+# the forgery, what the record says, what the program does, the finding, whether it contradicts
 FORGED = [
-    ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92}, "lower test", True),
-    ("loss lowered", {"end": {"test_loss": 0.01}}, {"end": {"test_loss": 0.3}}, "test loss", True),
-    ("epochs added", {}, {"seconds": TIMES[:2]}, "number of epochs", True),
+    ("accuracy raised", {"test_accuracy": 0.978}, {"test_accuracy": 0.92},
+        Code.RERUN_LOWER_ACCURACY, True),
+    ("loss lowered", {"end": {"test_loss": 0.01}}, {"end": {"test_loss": 0.3}},
+        Code.RERUN_HIGHER_LOSS, True),
+    ("epochs added", {}, {"seconds": TIMES[:2]}, Code.RERUN_OTHER_EPOCHS, True),
     ("epochs added, which ranks divide", {"size": 2, "source": "keras-horovod", "epochs_asked": 6},
         {"size": 2, "source": "keras-horovod", "epochs_asked": 4, "seconds": TIMES[:2]},
-        "number of epochs", True),
-    ("samples added", {}, {"samples": 12800}, "steps of the epochs", True),
+        Code.RERUN_OTHER_EPOCHS, True),
+    ("samples added", {}, {"samples": 12800}, Code.RERUN_OTHER_STEPS, True),
     ("one rank written as two", {"size": 2, "source": "keras-horovod"}, {
-        "source": "keras-horovod"}, "number of ranks", True),
-    ("another network", {}, {"params": 50890}, "number of parameters", True),
-    ("seconds / 10", {"seconds": (0.2, 0.1, 0.11)}, {}, "Far slower", False),
-    ("a kept record, printed", {}, {"started": "2026-03-02T10:00:00+00:00"}, "another time", True),
-    ("no start at all", {}, {"started": None}, "another time", True),
-    ("longer than its job", {}, {"total": 600.0}, "longer than its job", True),
-    ("the very seconds", {}, {"seconds": (2.0, 1.0, 1.1)}, "very seconds", True),
+        "source": "keras-horovod"}, Code.RERUN_OTHER_RANKS, True),
+    ("another network", {}, {"params": 50890}, Code.RERUN_OTHER_PARAMETERS, True),
+    ("seconds / 10", {"seconds": (0.2, 0.1, 0.11)}, {}, Code.RERUN_FAR_SLOWER, False),
+    ("a kept record, printed", {}, {"started": "2026-03-02T10:00:00+00:00"},
+        Code.RERUN_OTHER_TIME, True),
+    ("no start at all", {}, {"started": None}, Code.RERUN_OTHER_TIME, True),
+    ("longer than its job", {}, {"total": 600.0}, Code.RERUN_LONGER_THAN_JOB, True),
+    ("the very seconds", {}, {"seconds": (2.0, 1.0, 1.1)}, Code.RERUN_SAME_SECONDS, True),
     ("ranks that are not there", {"size": 2, "source": "keras-horovod"}, {
-        "size": 2, "source": "keras-horovod", "first_rank_only": True}, "contradicts itself", True),
-    ("a better program handed in", {"test_accuracy": 0.5}, {"test_accuracy": 0.97}, "A higher test",
+        "size": 2, "source": "keras-horovod", "first_rank_only": True},
+            Code.RERUN_CONTRADICTS_ITSELF, True),
+    ("a better program handed in", {"test_accuracy": 0.5}, {"test_accuracy": 0.97},
+        Code.RERUN_HIGHER_ACCURACY,
         False),
     ("the stand-in", {}, {"dataset": {"sha256": "00", "synthetic": True, "train_samples": 60000}},
-        "other data", False),
+        Code.RERUN_OTHER_DATA, False),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("name", "record", "again", "words", "contradicts"), FORGED, ids=[f[0] for f in FORGED]
+    ("name", "record", "again", "code", "contradicts"), FORGED, ids=[f[0] for f in FORGED]
 )
-def test_what_is_not_reproduced(name, record, again, words, contradicts):
+def test_what_is_not_reproduced(name, record, again, code, contradicts):
     job = RepeatedJob("77", (), "COMPLETED", SUBMITTED, SUBMITTED + 60, ("5f0c2a91",), True)
     found = seen(run_of(**record), rerun_of(**again), job)
-    titles = [finding.title for finding in found.findings]
-    assert any(words in title for title in titles), titles
+    assert code in [finding.code for finding in found.findings]
     assert found.tier == ("contradicted" if contradicts else "self-consistent")
     for finding in found.findings:
         assert finding.look
@@ -139,7 +143,7 @@ def test_a_program_that_fails_when_run_again():
     found = seen(run_of(), None)
     assert found.tier == "self-consistent"
     [finding] = found.findings
-    assert "did not finish" in finding.title
+    assert finding.code == Code.RERUN_UNFINISHED
     assert "job 77" in finding.found
 
 

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.codes import FindingCode, ReasonCode
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
 ROSTER = (
@@ -68,6 +69,12 @@ def test_json_follows_its_schema(handed_in, grade):
         assert all(grade.keys() == described for grade in data["grades"])
     data = json.loads((out / "grades.json").read_text())
     assert [g["score"] for g in data["grades"]] == [10.0, 9.6]
+
+
+@pytest.mark.parametrize("codes", [FindingCode, ReasonCode])
+def test_the_schema_lists_every_code(codes):
+    schema = json.loads(Path("docs/schemas/grade.schema.json").read_text())
+    assert schema["$defs"][codes.__name__]["enum"] == list(codes)
 
 
 CANVAS = (

@@ -1,0 +1,50 @@
+"""The table of evidence findings. titles.txt is the only test that repeats the titles.
+
+python -m tests.autograder.evidence.test_finding_codes      # after a change of wording
+"""
+
+import re
+from pathlib import Path
+
+from autograder.codes import FindingCode, ReasonCode
+from autograder.evidence.finding_codes import EVIDENCE_FINDINGS, Severity
+
+SNAPSHOT = Path(__file__).parent / "titles.txt"
+CODE = re.compile(r"\b(?:Finding)?Code\.([A-Z_]+)")
+TABLE = "finding_codes.py"
+
+
+def titles() -> str:
+    return "".join(f"{code}: {row.title}\n" for code, row in EVIDENCE_FINDINGS.items())
+
+
+def codes_in(folder: str) -> set[str]:
+    """The finding codes that the modules of a folder name, without the tables themselves."""
+    files = (file for file in Path(folder).rglob("*.py") if file.name not in (TABLE, "codes.py"))
+    return {name for file in files for name in CODE.findall(file.read_text("utf-8"))}
+
+
+def test_the_titles_are_those_of_the_snapshot():
+    assert titles() == SNAPSHOT.read_text("utf-8")
+
+
+def test_each_code_of_evidence_has_a_row_and_each_row_is_used():
+    assert codes_in("autograder/evidence") == {code.name for code in EVIDENCE_FINDINGS}
+
+
+def test_each_finding_code_is_used():
+    assert {code.name for code in FindingCode} <= codes_in("autograder")
+
+
+def test_a_contradiction_forbids_confirmed():
+    rows = EVIDENCE_FINDINGS.values()
+    assert all(row.forbids_confirmed for row in rows if row.severity == Severity.CONTRADICTS)
+
+
+def test_findings_and_reasons_share_no_code():
+    """Both are compared with ADVISE_INSTRUCTOR, and equal texts would be equal codes."""
+    assert not {code.value for code in FindingCode} & {code.value for code in ReasonCode}
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(titles(), "utf-8")
