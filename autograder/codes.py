@@ -3,6 +3,30 @@
 from enum import StrEnum
 
 
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+    OOM = "oom"
+    STALLED = "stalled"
+    INCOMPLETE = "incomplete"
+    UNKNOWN = "unknown"
+    EMPTY = "empty"
+
+
+class EvidenceLevel(StrEnum):
+    """How far a run can be trusted, worst first."""
+
+    CONTRADICTED = "contradicted"
+    UNVERIFIED = "unverified"
+    SELF_CONSISTENT = "self-consistent"
+    CONFIRMED = "confirmed"
+    REPRODUCED = "reproduced"
+
+
 class ProblemCode(StrEnum):
     """What a reader found in an output. Most problems only need their sentence: OTHER."""
 

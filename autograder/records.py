@@ -6,7 +6,7 @@ A number that the file does not say is None, never a guess.
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.codes import ProblemCode
+from autograder.codes import Outcome, ProblemCode
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Run:
 
     files: tuple[str, ...]
     format: str
-    outcome: str  # completed failed cancelled timeout oom stalled incomplete unknown empty
+    outcome: Outcome
     job_id: str | None = None
     workers: int | None = None
     epochs: tuple[Epoch, ...] = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.codes import FindingCode, ReasonCode
+from autograder.codes import EvidenceLevel, FindingCode, Outcome, ReasonCode
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED = "passed", "partial", "failed"
@@ -12,10 +12,8 @@ GRADER_ERROR = "grader error"
 
 PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
 
+TIERS = tuple(EvidenceLevel)  # worst first
 NO_LESSON = "–"  # where a student stands who handed in nothing
-
-# Evidence is a tier, not a verdict; worst first.
-TIERS = ("contradicted", "unverified", "self-consistent", "confirmed", "reproduced")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class RunSummary:
 
     name: str  # its name in the rubric, else its format
     program: str  # what it trained with which model: of these a speedup curve is drawn
-    outcome: str
+    outcome: Outcome
     counted: bool  # this is the run that the checks speak of
     files: tuple[str, ...]
     job_id: str | None
@@ -160,7 +158,7 @@ class Grade:
     status: str  # graded, missing, excused, no rubric, grader error
     score: float | None
     max_score: float
-    tier: str = "unverified"
+    tier: EvidenceLevel = EvidenceLevel.UNVERIFIED
     tier_reason: str = ""
     checks: tuple[Check, ...] = ()
     findings: tuple[Finding, ...] = ()

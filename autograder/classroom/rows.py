@@ -5,6 +5,7 @@ from typing import Any
 
 from autograder.classroom.alike import Print, prints_of
 from autograder.classroom.missed import reasons
+from autograder.codes import Outcome
 from autograder.evidence.copies import Marks
 from autograder.verdict import Grade
 
@@ -45,7 +46,7 @@ class Row:
 
 def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
     times = [r.epoch_s.value for r in grade.runs if r.counted and r.epoch_s]
-    finished = [r for r in grade.runs if r.outcome == "completed"]
+    finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
     speedups = [r.speedup.value for r in finished if r.speedup]
     speedups += [r.rounds.speedup.value for r in finished if r.rounds]  # of speed jobs
     return Row(

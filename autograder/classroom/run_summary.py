@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode, Outcome
 from autograder.evidence.copies import Marks
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
@@ -86,7 +86,7 @@ def baselines(runs: Sequence[Run]) -> dict[str, Run]:
     found: dict[str, Run] = {}
     for run in runs:
         count = measure.workers(run)
-        if run.outcome != "completed" or count is None:
+        if run.outcome != Outcome.COMPLETED or count is None:
             continue
         known = found.setdefault(program_of(run), run)
         if count < (measure.workers(known) or 0):

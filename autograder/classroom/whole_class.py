@@ -9,6 +9,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row
 from autograder.classroom.toolkits import lonely_toolkits
+from autograder.codes import EvidenceLevel
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -22,7 +23,9 @@ def with_class_findings(
     """Runs handed in twice, who is unknown, and who handed in nothing; in the students' order."""
     prints = [((row.student, row.lesson), row.fingerprints) for row in rows]
     partners = {(row.student, row.lesson): row.partners for row in rows if row.partners}
-    contradicted = {(row.student, row.lesson) for row in rows if row.tier == "contradicted"}
+    contradicted = {
+        (row.student, row.lesson) for row in rows if row.tier == EvidenceLevel.CONTRADICTED
+    }
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
     lonely = lonely_toolkits(rows)
     found = []
@@ -57,7 +60,11 @@ def with_class_findings(
 def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
     """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
     the roster does not say whose it would be, it confirms neither."""
-    tier = "self-consistent" if row.tier == "confirmed" and not account_known else row.tier
+    tier = (
+        EvidenceLevel.SELF_CONSISTENT
+        if row.tier == EvidenceLevel.CONFIRMED and not account_known
+        else row.tier
+    )
     return replace(row, tier=tier, look=(*row.look, *told))
 
 

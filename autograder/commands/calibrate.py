@@ -8,6 +8,7 @@ from typing import Any
 import click
 import yaml
 
+from autograder.codes import Outcome
 from autograder.errors import SettingsError
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import title_of
@@ -111,7 +112,7 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
                     if isinstance(value, Measure):
                         values[on_workers(title, workers)] = value
     for name in asked.runs:
-        finished = [r for r in matching(runs, asked, name) if r.outcome == "completed"]
+        finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
         devices |= {str(r.header.get("device")) for r in finished}
         for metric in ALWAYS if finished else ():
             found = _median(metric, finished)
@@ -146,7 +147,7 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
     alike = [
         run
         for run in matching(solution.runs, solution.rubric, name)
-        if run.outcome == "completed" and measure.workers(run) == measure.workers(last)
+        if run.outcome == Outcome.COMPLETED and measure.workers(run) == measure.workers(last)
     ]
     return _median(condition.metric, alike)
 
@@ -159,7 +160,7 @@ def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:
     """Speedup over workers, for every program that ran on one worker and on more."""
-    finished = [r for r in runs if r.outcome == "completed" and measure.workers(r)]
+    finished = [r for r in runs if r.outcome == Outcome.COMPLETED and measure.workers(r)]
     lines = {}
     for program in sorted({program_of(run) for run in finished}):
         same = [run for run in finished if program_of(run) == program]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from autograder.codes import FindingCode as Code
+from autograder.codes import Outcome
 from autograder.evidence.accounting_dump import AccountedJob, AccountedStep
 from autograder.evidence.findings import finding
 from autograder.evidence.said_twice import moment
@@ -206,7 +207,7 @@ def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
     """Of a job that failed later, the step of a run that ended well says so."""
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
-    if run.outcome == "completed" and state.startswith(BAD_STATES):
+    if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):
         yield of_job(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
 
 

@@ -10,7 +10,7 @@ No points depend on it; a person looks.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autograder.codes import FindingCode
+from autograder.codes import EvidenceLevel, FindingCode, Outcome
 from autograder.evidence import (
     accounting,
     clock,
@@ -84,7 +84,7 @@ NO_SOURCES = Sources()
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    tier: str
+    tier: EvidenceLevel
     reason: str
     findings: tuple[Finding, ...]
 
@@ -103,7 +103,7 @@ def examine(
     """
     findings: list[Finding] = []
     tiers = []
-    completed = [run for run in runs if run.outcome == "completed"]
+    completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed, marked or {})
     too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
     for run in completed:
@@ -123,7 +123,7 @@ def examine(
             tiers.append(tier_of(run, about, of_rerun, sources))
     findings = list(dict.fromkeys(findings))  # what is said of a job is said once
     if not tiers:
-        return Examined("unverified", "no finished run that counts", tuple(findings))
+        return Examined(EvidenceLevel.UNVERIFIED, "no finished run that counts", tuple(findings))
     tier, reason = min(tiers, key=lambda known: TIERS.index(known[0]))
     return Examined(tier, reason, tuple(findings))
 
@@ -140,13 +140,13 @@ def of_repeated(run: Run, again: Again) -> Iterator[Finding]:
 
 def tier_of(
     run: Run, about: Sequence[Finding], of_rerun: Sequence[Finding], sources: Sources
-) -> tuple[str, str]:
+) -> tuple[EvidenceLevel, str]:
     """Return the tier of one run, and why, from the findings on it and on its rerun."""
     wrong = [one.title for one in (*about, *of_rerun) if one.contradicts]
     if wrong:
-        return "contradicted", wrong[0]
+        return EvidenceLevel.CONTRADICTED, wrong[0]
     if run.chain_intact is None or not run.ranks:
-        return "unverified", f"the output ({run.format}) has no run record"
+        return EvidenceLevel.UNVERIFIED, f"the output ({run.format}) has no run record"
     doubtful = doubts(about)
     confirmed = not doubtful and sources.confirm(run)
     again = sources.reruns.get(run.launch)
@@ -154,9 +154,15 @@ def tier_of(
     if again is not None and not of_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
         known = " and the scheduler's accounting agrees" if confirmed else ""
-        return "reproduced", f"the program did the same for the instructor{more}{known}"
+        return EvidenceLevel.REPRODUCED, f"the program did the same for the instructor{more}{known}"
     if confirmed:
-        return "confirmed", "the run record agrees with itself and with the scheduler's accounting"
+        return (
+            EvidenceLevel.CONFIRMED,
+            "the run record agrees with itself and with the scheduler's accounting",
+        )
     if doubtful:
-        return "self-consistent", f"the run record agrees with itself alone: {doubtful[0].title}"
-    return "self-consistent", "the run record agrees with itself"
+        return (
+            EvidenceLevel.SELF_CONSISTENT,
+            f"the run record agrees with itself alone: {doubtful[0].title}",
+        )
+    return EvidenceLevel.SELF_CONSISTENT, "the run record agrees with itself"

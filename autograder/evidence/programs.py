@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from autograder.codes import FindingCode
+from autograder.codes import EvidenceLevel, FindingCode
 from autograder.evidence.examine import Examined
 from autograder.evidence.findings import doubts, finding
 from autograder.evidence.outside_gaps import MOST_LINES, Compared, compare, meaningful
@@ -60,11 +60,11 @@ def weighed(
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
     tier, reason = seen.tier, seen.reason
     doubtful = doubts(findings)
-    if doubtful and tier == "confirmed":
+    if doubtful and tier == EvidenceLevel.CONFIRMED:
         title = doubtful[0].title
-        tier, reason = "self-consistent", title[:1].lower() + title[1:]
+        tier, reason = EvidenceLevel.SELF_CONSISTENT, title[:1].lower() + title[1:]
     missing = not_handed_in(ran, programs, released)
-    if missing and tier in ("self-consistent", "confirmed"):
+    if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
         reason += f"; not handed in: {shortened(', '.join(missing), 80)}"
     return replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings)), tuple(
         texts

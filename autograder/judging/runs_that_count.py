@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from autograder.codes import ProblemCode, ReasonCode
+from autograder.codes import Outcome, ProblemCode, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
@@ -135,7 +135,7 @@ def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
 def cause_of(run: Run) -> Problem | None:
     """What the output of a run without a record says of its end, in words of its own."""
     problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
-    return problem if run.outcome not in ("completed", "unknown") else None
+    return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
@@ -144,13 +144,13 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
     reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
     try_ = last_lines(run)
-    if run.outcome == "incomplete":
+    if run.outcome == Outcome.INCOMPLETE:
         reason += ", its output ends before the run does"
         try_ = "hand in the whole output; if the job itself ended there, " + try_
-    elif run.outcome == "unknown" and run.epochs:
+    elif run.outcome == Outcome.UNKNOWN and run.epochs:
         reason += ", nothing in its output says that no epoch was to follow"
         try_ = "hand in the job's error output, too, or let the program say when it is done"
-    elif run.outcome == "timeout":
+    elif run.outcome == Outcome.TIMEOUT:
         try_ = f"ask for more time (`--time`), or see who waited for whom: {try_}"
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
@@ -158,7 +158,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 def last_problem(run: Run) -> Problem | None:
     """An exception rather than its echoes on other ranks and in the launcher."""
     raised = [
-        p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == "failed"
+        p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == Outcome.FAILED
     ]
     first = [p for p in raised if not ECHO.search(p.text)]
     return next(reversed(first or raised or run.problems), None)
@@ -205,7 +205,7 @@ def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] 
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:
     """The finished runs that go by this name, oldest first."""
-    return [run for run in named(hand_in, name) if run.outcome == "completed"]
+    return [run for run in named(hand_in, name) if run.outcome == Outcome.COMPLETED]
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
@@ -214,6 +214,6 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     if largest is None:
         return None
     known = by_value(largest, named(hand_in, name))
-    most = max((size for size, run in known if run.outcome == "completed"), default=math.inf)
-    larger = [run for size, run in known if run.outcome != "completed" and size > most]
+    most = max((size for size, run in known if run.outcome == Outcome.COMPLETED), default=math.inf)
+    larger = [run for size, run in known if run.outcome != Outcome.COMPLETED and size > most]
     return larger[-1] if larger else None

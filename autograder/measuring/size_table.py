@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.measuring import epochs, measure
 from autograder.measuring.interval import (
     Measure,
@@ -84,7 +85,9 @@ def comparable(runs: Sequence[Run]) -> Sizes:
 
 def is_over(run: Run) -> bool:
     """Whether its times count: also where nothing says that no epoch was to follow those told."""
-    return run.outcome == "completed" or (run.outcome == "unknown" and len(run.epochs) > 1)
+    return run.outcome == Outcome.COMPLETED or (
+        run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
+    )
 
 
 def compared(runs: Sequence[Run]) -> Compared:

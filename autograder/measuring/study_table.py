@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autograder.codes import Outcome
 from autograder.measuring import scaling_study as study
 from autograder.measuring import study_points
 from autograder.measuring.interval import Measure, NotMeasured
@@ -52,7 +53,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     """The table of each kind of scaling that studies in one launch measured."""
-    done = [run for run in runs if run.outcome == "completed"]
+    done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if study_points.is_point(run)]
     for kind in ("strong", "epoch", "weak"):
         of_kind = [run for run in points if run.header.get("scaling") == kind]

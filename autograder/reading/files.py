@@ -6,7 +6,7 @@ from os.path import basename, dirname
 from pathlib import Path
 from typing import BinaryIO
 
-from autograder.codes import ProblemCode
+from autograder.codes import Outcome, ProblemCode
 from autograder.reading.formats import record
 from autograder.reading.formats.reader import Reader
 from autograder.reading.one_job import read_job
@@ -45,7 +45,7 @@ def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> li
 
 
 def not_read(name: str, reason: str) -> Run:
-    return Run((name,), "unknown", "empty", problems=(unread(name, reason),))
+    return Run((name,), "unknown", Outcome.EMPTY, problems=(unread(name, reason),))
 
 
 def unread(name: str, reason: str) -> Problem:

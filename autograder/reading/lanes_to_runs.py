@@ -4,6 +4,7 @@ import math
 from bisect import bisect_right, insort
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.reading.lanes import MOST_PROBLEMS, EpochSoFar, Lane, Lanes
 from autograder.reading.line_facts import ACCURACIES, EPOCH_NUMBERS, EpochNumber
 from autograder.reading.printed_numbers import scaled
@@ -164,7 +165,7 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
     run = Run(
         files=(file,),
         format=lane.format,
-        outcome="incomplete",
+        outcome=Outcome.INCOMPLETE,
         workers=lane.run.workers or ranks_among(lanes, lane),
         epochs=tuple(epochs),
         problems=tuple(problems),
@@ -225,7 +226,7 @@ def of_steps(
     run = Run(
         files=(file,),
         format=lane.format,
-        outcome="incomplete",
+        outcome=Outcome.INCOMPLETE,
         workers=lane.run.workers or ranks,
         throughput=last.throughput if last else None,
         problems=tuple(problems),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.reading import outcome
 from autograder.reading.ends.run_drafts import BAD_ENDS, RunDraft, drafts_of
 from autograder.reading.ends.run_ends import final_ends, nothing_else_ended_it, with_end
@@ -168,19 +169,19 @@ def finish(
         if getattr(run, name) is None
     }
     ended, reasons = run.outcome, draft.ends
-    if not draft.certain and ended != "empty":
+    if not draft.certain and ended != Outcome.EMPTY:
         ended, reasons = outcome.decide(whole, draft.ends, final_ends(draft, files))
         silent = draft.facts.says_end or not nothing_else_ended_it(draft, files)
-        if ended in ("completed", "incomplete") and not whole:
-            ended = "unknown" if not draft.known or (whole is None and silent) else ended
+        if ended in (Outcome.COMPLETED, Outcome.INCOMPLETE) and not whole:
+            ended = Outcome.UNKNOWN if not draft.known or (whole is None and silent) else ended
     problems += [Problem(end.where, end.text, end.reason, end.code) for end in reasons]
     bad = [end for end in draft.ends if end.kind in BAD_ENDS] if draft.certain else []
     errors = tuple(
         Problem(end.where, end.text, end.reason, end.code) for end in bad[:MOST_PROBLEMS]
     )
     named = None if run.format in (record.FORMAT, mllog.FORMAT) or not alone else gpus_named(files)
-    places = draft.places if ended == "completed" else {**draft.places, "outcome": None}
-    if ended not in ("completed", "unknown") and reasons:
+    places = draft.places if ended == Outcome.COMPLETED else {**draft.places, "outcome": None}
+    if ended not in (Outcome.COMPLETED, Outcome.UNKNOWN) and reasons:
         outcomes = {outcome.outcome_of(end.kind): end.where for end in reversed(reasons)}
         places = {**places, "outcome": outcomes.get(ended, reasons[-1].where)}
     places = {**place_of_job(files), **places}

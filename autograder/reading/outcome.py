@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from autograder.codes import ProblemCode
+from autograder.codes import Outcome, ProblemCode
 from autograder.records import Where
 
 Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "step", "weak"]
@@ -250,7 +250,7 @@ def exception_name(text: str) -> str:
 
 def decide(
     whole: bool | None, ends: Sequence[EndLine], final: Sequence[EndLine]
-) -> tuple[str, list[EndLine]]:
+) -> tuple[Outcome, list[EndLine]]:
     """The outcome, and the lines that speak for it.
 
     `whole`: all of the run's epochs are there (None: the output does not say how many there should
@@ -263,8 +263,11 @@ def decide(
         if kind in kinds and not (kind == "stall" and "exception" in kinds):
             return outcome, list(ends)
     if whole is None and any(end.raised for end in ends):
-        return "unknown", list(ends)  # it went on after an exception, and nothing says how far
-    return ("incomplete" if whole is False else "completed"), list(ends) if whole else []
+        return Outcome.UNKNOWN, list(
+            ends
+        )  # it went on after an exception, and nothing says how far
+    ended = Outcome.INCOMPLETE if whole is False else Outcome.COMPLETED
+    return ended, list(ends) if whole else []
 
 
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
@@ -278,17 +281,17 @@ def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool
 # What such a line means for a run that is not whole, the strongest first. Lack of memory kills, and
 # exceptions follow; a stall lasts until the time limit; where a rank raised an exception, others
 # stalled because of it. Slurm also ends a step after one of its processes failed.
-CAUSES: tuple[tuple[Kind, str], ...] = (
-    ("oom", "oom"),
-    ("stall", "stalled"),
-    ("timeout", "timeout"),
-    ("cancelled", "cancelled"),
-    ("exception", "failed"),
-    ("exit", "failed"),
-    ("step", "cancelled"),
-    ("weak", "failed"),
+CAUSES: tuple[tuple[Kind, Outcome], ...] = (
+    ("oom", Outcome.OOM),
+    ("stall", Outcome.STALLED),
+    ("timeout", Outcome.TIMEOUT),
+    ("cancelled", Outcome.CANCELLED),
+    ("exception", Outcome.FAILED),
+    ("exit", Outcome.FAILED),
+    ("step", Outcome.CANCELLED),
+    ("weak", Outcome.FAILED),
 )
 
 
-def outcome_of(kind: Kind) -> str:
+def outcome_of(kind: Kind) -> Outcome:
     return dict(CAUSES)[kind]

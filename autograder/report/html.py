@@ -8,6 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from autograder.codes import Outcome
 from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
@@ -60,7 +61,7 @@ def coded(text: str) -> Markup:
 def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
     """Speedup over workers for every program that ran on more than one size."""
     found = []
-    finished = [r for r in grade.runs if r.outcome == "completed"]
+    finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
     for name in sorted({r.program for r in finished}):
         same = [r for r in finished if r.program == name]
         line = [(r.workers, r.speedup) for r in same if r.speedup and (r.workers or 0) > 1]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.rows import Row
+from autograder.codes import EvidenceLevel, Outcome
 from autograder.errors import SettingsError
 from autograder.report.html import environment
 from autograder.report.tables import to_csv
@@ -21,7 +22,7 @@ from autograder.settings.roster import Person
 from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.settings.strict_csv import read_csv
 from autograder.submissions.claims import Claim, WhoIs, one_spelling, plain
-from autograder.verdict import TIERS, Grade, Point, RunSummary
+from autograder.verdict import Grade, Point, RunSummary
 from autograder.wording import counted
 
 Graded = Mapping[str, Collection[str]]  # lesson -> its runs of which the speed is graded
@@ -121,10 +122,10 @@ def entries(
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
     """The counted runs of several ranks: of a speed job its rounds', else against one rank."""
     asked = graded.get(grade.lesson, ())
-    if grade.status != "graded" or grade.tier == TIERS[0]:
+    if grade.status != "graded" or grade.tier == EvidenceLevel.CONTRADICTED:
         return
     for run in grade.runs:
-        if run.name not in asked or not run.counted or run.outcome != "completed":
+        if run.name not in asked or not run.counted or run.outcome != Outcome.COMPLETED:
             continue
         speedup = run.rounds.speedup if run.rounds else run.speedup
         if speedup and (run.workers or 0) > 1:

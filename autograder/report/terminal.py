@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.codes import EvidenceLevel
 from autograder.report.signs import SIGNS, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
@@ -120,7 +121,7 @@ def _show_table(rows: Sequence[Row]) -> None:
         full = row.score is not None and row.score >= row.max_score
         colour = (
             "red"
-            if row.tier == "contradicted"
+            if row.tier == EvidenceLevel.CONTRADICTED
             else "yellow"
             if row.look
             else "green"

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.codes import ABSENT
+from autograder.codes import ABSENT, EvidenceLevel
 from cluster.environment.stage import last_words
 from cluster.first_day.day import WrongError
 from cluster.schedulers import real_command
@@ -24,7 +24,7 @@ def grade(hand_in: Path, out: Path) -> str:
     told, not_passed = [], []
     for file in sorted((out / "records").glob("*.json")):
         for each in json.loads(file.read_text())["grades"]:
-            if each["tier"] == "contradicted":
+            if each["tier"] == EvidenceLevel.CONTRADICTED:
                 raise WrongError(f"{each['lesson']}: {each['tier_reason']}", f"see {out}")
             checks = [check for check in each["checks"] if is_decided(check)]
             lost = [check for check in checks if check["status"] != "passed"]

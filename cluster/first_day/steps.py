@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.measure import epoch_time, workers
 from autograder.reading.files import read_files
@@ -135,7 +136,7 @@ def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
     own = day.copied(name)
     over = {"nodes": str(ranks)} if gpus_a_node(day) == 1 and ranks > 1 else {}
     run = one_run(day.job(own / "job.sbatch", *words, ntasks=str(ranks), **over))
-    if run.outcome != "completed":
+    if run.outcome != Outcome.COMPLETED:
         raise WrongError(f"the run is {run.outcome}", f"see {', '.join(run.files)}")
     if workers(run) != ranks:
         raise WrongError(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from autograder.codes import Outcome
 from autograder.records import Run
 from cluster.schedulers import history
 from cluster.schedulers.known import scheduler_of
@@ -16,14 +17,14 @@ MEANT = "This job is meant to fail"  # what a program prints that shows how a fa
 
 def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
     """Runs that did not end well, where a run of the same program did, and jobs without any run."""
-    good = {source_of(run) for run in runs if run.outcome == "completed"}
+    good = {source_of(run) for run in runs if run.outcome == Outcome.COMPLETED}
     for run in runs:
         output = next((Path(file) for file in run.files if file.endswith(".out")), None)
         if run.format == "unknown" and output and not meant_to_fail(output):
             error = next((Path(file).name for file in run.files if file.endswith(".err")), None)
             why = f"; {error} may say why" if error else ""
             yield f"{output.name}: there is no run in it ({run.outcome}){why}"
-        if run.format != "unknown" and run.outcome != "completed" and source_of(run) in good:
+        if run.format != "unknown" and run.outcome != Outcome.COMPLETED and source_of(run) in good:
             yield how_it_ended(run, folder)
 
 
@@ -38,7 +39,7 @@ def source_of(run: Run) -> str:
 def how_it_ended(run: Run, folder: Path) -> str:
     """A sentence about a run that did not end well."""
     name = Path(run.files[0]).name
-    if run.outcome == "incomplete" and still_running(run, folder):
+    if run.outcome == Outcome.INCOMPLETE and still_running(run, folder):
         return f"{name}: its job is still running; wait for its end"
     return f"{name}: its run did not end well ({run.outcome})"
 

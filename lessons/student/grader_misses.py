@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran, not_the_ones
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
@@ -44,7 +45,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
         yield "no output of any job (*.out): submit the lesson's jobs and wait for their end"
     elif not known:
         yield "no run in any output: did the jobs start their programs? look at the .err files"
-    ended = [run for run in known if run.outcome == "completed"]
+    ended = [run for run in known if run.outcome == Outcome.COMPLETED]
     good = {source_of(run) for run in ended}
     yield from (
         how_it_ended(run, bundle.folder)

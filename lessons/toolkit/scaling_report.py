@@ -9,6 +9,7 @@ and study.png the picture. Words of a learner stand as they are.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.codes import Outcome
 from autograder.measuring import measure, rounds, study_points
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.study_table import HEAD, Row, by_kind
@@ -116,7 +117,7 @@ def hardware(runs: Sequence[Run]) -> str:
 
 def studied(runs: Sequence[Run]) -> list[Run]:
     """Those whose points are in the tables."""
-    done = [run for run in runs if run.outcome == "completed"]
+    done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     return [run for run in done if study_points.expanded([run]) != [run]]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, zip_longest
 
+from autograder.codes import Outcome
 from autograder.reading import beside_records, lanes_to_runs, outcome
 from autograder.reading.formats import bars, mllog, mllog_run, record, record_run
 from autograder.reading.formats.reader import Reader
@@ -75,16 +76,16 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
             last = launch.last.line if launch.last and launch.last.file == file.name else 10**15
             beside = beside_records.of_run(file.beside, launch.run)
             run = replace(record_run.to_run(launch), beside=beside)
-            certain = run.outcome == "completed"
+            certain = run.outcome == Outcome.COMPLETED
             draft = RunDraft(run, at, launch.first.line, last, certain, certain)
-            if run.outcome == "failed":
+            if run.outcome == Outcome.FAILED:
                 name = str(run.end.get("reason", "Exception"))
                 end = outcome.read_exception(f"{name}: ", launch.last or launch.first)
                 draft.recorded = end and replace(end, text=f"{name[:200]} (from the record)")
             drafts.append(draft)
     for benchmark in file.benchmarks.runs:
         run = mllog_run.to_run(benchmark)
-        certain = run.outcome == "completed"
+        certain = run.outcome == Outcome.COMPLETED
         drafts.append(RunDraft(run, at, benchmark.first, benchmark.last, certain, certain))
     return drafts
 
@@ -126,7 +127,7 @@ def next_of(lines: list[int], after: int, before: float) -> int | None:
 
 
 def beginning(file: ScannedFile, at: int, like: RunDraft, first: int, last: int) -> RunDraft:
-    return RunDraft(Run((file.name,), like.run.format, "incomplete"), at, first, last, False)
+    return RunDraft(Run((file.name,), like.run.format, Outcome.INCOMPLETE), at, first, last, False)
 
 
 def began(facts: RunFacts) -> bool:
@@ -166,7 +167,7 @@ def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
     epoch after those that the record holds, or the last of them (by a number that may count from
     0), and nothing ended it in between."""
     done, begun = len(draft.run.epochs), min(lane.epochs)
-    if draft.run.outcome != "incomplete" or not max(done - 1, 1) <= begun <= done + 1:
+    if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
         return False
     if max(lane.epochs) > done + 1:
         return False  # the record would have more
@@ -205,12 +206,12 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
     """A job without any run that a reader knows."""
     names = tuple(file.name for file in files)
     if not any(file.last_line for file in files):
-        return RunDraft(Run(names, "unknown", "empty"), 0, 0, 0, False)
+        return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)
     at, bar = next(((at, file.bar) for at, file in enumerate(files) if file.bar), (0, None))
     if bar is not None:
         whole = None if bar.at >= bar.of > 0 else False
-        return RunDraft(Run(names, bars.FORMAT, "incomplete"), at, 0, 0, whole)
+        return RunDraft(Run(names, bars.FORMAT, Outcome.INCOMPLETE), at, 0, 0, whole)
     where = Where(names[0], 1)
     reason = "no training run was recognised here"
-    run = Run(names, "unknown", "unknown", problems=(Problem(where, "", reason),))
+    run = Run(names, "unknown", Outcome.UNKNOWN, problems=(Problem(where, "", reason),))
     return RunDraft(run, 0, 0, 0, None, known=False)

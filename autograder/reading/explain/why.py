@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.reading import lines
 from autograder.reading.plain_summary import summary
 from autograder.records import Number, Run, Where
@@ -85,11 +86,11 @@ def reasons(run: Run) -> list[Reason]:
 
 def why_outcome(run: Run) -> tuple[Where | None, str]:
     where = run.places.get("outcome")
-    if run.outcome == "unknown":
+    if run.outcome == Outcome.UNKNOWN:
         return None, NO_END
-    if run.outcome == "empty":
+    if run.outcome == Outcome.EMPTY:
         return None, "the file says nothing"
-    if run.outcome != "completed":
+    if run.outcome != Outcome.COMPLETED:
         told = [p for p in run.problems if where is not None and p.where == where]
         return where, told[0].reason if told else "it ends before its last epoch does"
     if where is not None:

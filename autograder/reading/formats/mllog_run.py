@@ -1,5 +1,6 @@
 """From what MLPerf's lines say to a run."""
 
+from autograder.codes import Outcome
 from autograder.reading.formats.mllog import FORMAT, Benchmark
 from autograder.records import Epoch, Number, Run, Where
 
@@ -21,7 +22,9 @@ def to_run(run: Benchmark) -> Run:
     return Run(
         files=(run.file,),
         format=FORMAT,
-        outcome={None: "incomplete", "success": "completed"}.get(run.status, "failed"),
+        outcome={None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
+            run.status, Outcome.FAILED
+        ),
         workers=run.inits if run.inits > 1 else None,  # one line may be rank 0's alone
         epochs=epochs,
         total_seconds=run.total_seconds,

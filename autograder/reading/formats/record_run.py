@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.reading.formats.record import FORMAT, Launch
 from autograder.reading.formats.record_shares import all_with_end, with_end
 from autograder.reading.printed_numbers import count
@@ -21,7 +22,9 @@ def to_run(launch: Launch) -> Run:
         if launch.last is not None:
             launch.complain(launch.last, key, f"{lines} more {key} lines were left out")
     facts = launch.machine | launch.header
-    outcome = {None: "incomplete", "success": "completed"}.get(launch.status, "failed")
+    outcome = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
+        launch.status, Outcome.FAILED
+    )
     return Run(
         files=tuple(launch.files),
         format=FORMAT,

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autograder.codes import Outcome
 from autograder.measuring import interval, measure
 from autograder.records import Epoch, Number, Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
@@ -96,7 +97,7 @@ def as_run(run: Seconds) -> Run:
     if isinstance(run, Run):
         return run
     epochs = (Epoch(n, seconds) for n, seconds in enumerate(seconds_of(run), start=1))
-    return Run(files=(), format="list", outcome="completed", epochs=tuple(epochs))
+    return Run(files=(), format="list", outcome=Outcome.COMPLETED, epochs=tuple(epochs))
 
 
 def rounding(seconds: Sequence[Number]) -> list[float] | None:
