@@ -27,6 +27,26 @@ class EvidenceLevel(StrEnum):
     REPRODUCED = "reproduced"
 
 
+class CheckStatus(StrEnum):
+    """What became of a check, or of a part of it."""
+
+    PASSED = "passed"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit, and a flag
+    NOT_MEASURED = "not measured"
+
+
+class GradeStatus(StrEnum):
+    """Whether a student's lesson was graded."""
+
+    GRADED = "graded"
+    MISSING = "missing"
+    EXCUSED = "excused"
+    NO_RUBRIC = "no rubric"
+    GRADER_ERROR = "grader error"
+
+
 class ProblemCode(StrEnum):
     """What a reader found in an output. Most problems only need their sentence: OTHER."""
 

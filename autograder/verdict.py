@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 
-from autograder.codes import EvidenceLevel, FindingCode, Outcome, ReasonCode
+from autograder.codes import (
+    CheckStatus,
+    EvidenceLevel,
+    FindingCode,
+    GradeStatus,
+    Outcome,
+    ReasonCode,
+)
 from autograder.records import Where
 
-PASSED, PARTIAL, FAILED = "passed", "partial", "failed"
-BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit, and a flag
-NOT_MEASURED = "not measured"
-GRADER_ERROR = "grader error"
+PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
+GRADER_ERROR = GradeStatus.GRADER_ERROR
 
 PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
 
@@ -37,7 +42,7 @@ class Part:
     """One answer or one condition on one run: what a check is put together from."""
 
     name: str
-    status: str
+    status: CheckStatus
     credit: float  # share of the full points, 0 to 1
     expected: str
     found: str
@@ -54,7 +59,7 @@ class Check:
     title: str
     points: float
     score: float
-    status: str
+    status: CheckStatus
     expected: str
     found: str
     where: tuple[Where, ...] = ()
@@ -155,7 +160,7 @@ class Grade:
     lesson: str
     title: str
     profile: str
-    status: str  # graded, missing, excused, no rubric, grader error
+    status: GradeStatus
     score: float | None
     max_score: float
     tier: EvidenceLevel = EvidenceLevel.UNVERIFIED

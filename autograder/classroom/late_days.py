@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode, GradeStatus
 from autograder.settings.policy import Override, Policy, handed_in_at
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
@@ -68,7 +68,11 @@ def _override_check(grade: Grade, change: Override) -> Grade:
     text = f"{'another check' if hidden else change.check}: {by_hand(change)}"
     score = round(sum(c.score for c in checks), 2)
     return replace(
-        grade, checks=checks, score=score, adjustments=(*grade.adjustments, text), status="graded"
+        grade,
+        checks=checks,
+        score=score,
+        adjustments=(*grade.adjustments, text),
+        status=GradeStatus.GRADED,
     )
 
 
@@ -90,13 +94,17 @@ def _override_total(grade: Grade, change: Override) -> Grade:
     if change.points is None:
         text = f"excused by the instructor: {change.reason}"
         return replace(
-            grade, score=None, status="excused", adjustments=(*grade.adjustments, text), look=()
+            grade,
+            score=None,
+            status=GradeStatus.EXCUSED,
+            adjustments=(*grade.adjustments, text),
+            look=(),
         )
     text = by_hand(change)
     return replace(
         grade,
         score=change.points,
-        status="graded",
+        status=GradeStatus.GRADED,
         late_points=0.0,
         adjustments=(*grade.adjustments, text),
         by_hand=text,
@@ -148,7 +156,7 @@ def _drop_lowest(grades: list[Grade], count: int) -> list[Grade]:
     dropped = {g.lesson for g in lowest}
     text = "dropped: one of the lowest results"
     return [
-        replace(g, status="excused", score=None, adjustments=(*g.adjustments, text))
+        replace(g, status=GradeStatus.EXCUSED, score=None, adjustments=(*g.adjustments, text))
         if g.lesson in dropped
         else g
         for g in grades

@@ -9,7 +9,7 @@ from autograder.classroom.hand_ins import as_seconds, settle
 from autograder.classroom.owners import owners, run_again_as
 from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
-from autograder.codes import FindingCode
+from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
 from autograder.evidence.copies import marks
 from autograder.judging import judge
@@ -73,8 +73,8 @@ def with_partners(
     """One hand-in counts for all of a group: for a lesson that a student handed in nothing for, the
     partner's that was handed in last, else that of the first by name. What of a student's own could
     not be read is said all the same."""
-    unread = {grade.lesson: grade for grade in grades if grade.status == "missing"}
-    mine = {grade.lesson: grade for grade in grades if grade.status != "missing"}
+    unread = {grade.lesson: grade for grade in grades if grade.status == GradeStatus.MISSING}
+    mine = {grade.lesson: grade for grade in grades if grade.status != GradeStatus.MISSING}
     theirs: dict[str, list[Grade]] = {}
     for partner, lesson in student.partners:
         if not partner.places:
@@ -83,7 +83,7 @@ def with_partners(
         for grade in mark_places(places, settings, partner.name):
             if (
                 grade.lesson in mine
-                or grade.status == "missing"
+                or grade.status == GradeStatus.MISSING
                 or lesson not in (None, grade.lesson)
             ):
                 continue
@@ -199,7 +199,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         lesson=lesson,
         title=rubric.title,
         profile=settings.profile,
-        status="graded",
+        status=GradeStatus.GRADED,
         score=judged.score,
         max_score=judged.max_score,
         tier=seen.tier,
@@ -230,7 +230,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         lesson=shortened(lesson) if lesson else "?",
         title="",
         profile=settings.profile,
-        status="no rubric",
+        status=GradeStatus.NO_RUBRIC,
         score=None,
         max_score=0,
         findings=(*folder.findings, finding),
@@ -262,7 +262,7 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
         lesson=shortened(lesson),
         title=rubric.title if rubric else "",
         profile=settings.profile,
-        status="missing",
+        status=GradeStatus.MISSING,
         score=None,
         max_score=rubric.points if rubric else 0,
         findings=findings,
@@ -275,7 +275,7 @@ def reasons_to_look(grade: Grade) -> tuple[str, ...]:
     reasons += [
         f"{check.id} is {check.status}"
         for check in grade.checks
-        if check.status in (BORDERLINE, NOT_MEASURED, GRADER_ERROR)
+        if check.status in (BORDERLINE, NOT_MEASURED)
     ]
     return tuple(dict.fromkeys(reasons))
 

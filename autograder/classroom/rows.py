@@ -5,7 +5,7 @@ from typing import Any
 
 from autograder.classroom.alike import Print, prints_of
 from autograder.classroom.missed import reasons
-from autograder.codes import Outcome
+from autograder.codes import GradeStatus, Outcome
 from autograder.evidence.copies import Marks
 from autograder.verdict import Grade
 
@@ -57,7 +57,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         score=grade.score,
         raw_score=grade.raw_score,
         max_score=grade.max_score,
-        tier=grade.tier if grade.status == "graded" else "",
+        tier=grade.tier if grade.status == GradeStatus.GRADED else "",
         look=grade.look,
         checks=tuple((c.id, c.score, c.points, c.status) for c in grade.checks),
         page=page,

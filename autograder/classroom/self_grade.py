@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.one_student import mark_student
-from autograder.codes import ABSENT, ReasonCode
+from autograder.codes import ABSENT, GradeStatus, ReasonCode
 from autograder.settings.rubric_schema import Profile, Rubric, RubricCheck
 from autograder.submissions.lesson_names import lesson_of
 from autograder.submissions.students import Student
@@ -46,7 +46,7 @@ class SelfGrade:
         """Nothing is lost and nothing is missing, as far as the outputs tell."""
         have = sum(check.score for check in self.shown)
         most = sum(check.points for check in self.shown)
-        return self.grade.status == "graded" and have + self.open_points > most - 0.005
+        return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
 
 
 def places_of(given: Sequence[Path], lesson: str | None) -> list[Student]:

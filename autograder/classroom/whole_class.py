@@ -9,7 +9,7 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row
 from autograder.classroom.toolkits import lonely_toolkits
-from autograder.codes import EvidenceLevel
+from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, NO_LESSON
@@ -51,7 +51,7 @@ def with_class_findings(
             found = [r for r in found if (r.student, r.lesson) != (name, empty.lesson)]
         for lesson in absent:
             row = missing(person, lesson, settings)
-            if empty and row.status == "missing" and empty not in found:
+            if empty and row.status == GradeStatus.MISSING and empty not in found:
                 row = replace(row, look=empty.look, page=empty.page)
             found.append(row)
     return sorted(found, key=lambda row: (row.student, row.lesson))
@@ -105,7 +105,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
         student=printable(student),
         lesson=lesson,
         title=known.title,
-        status="missing",
+        status=GradeStatus.MISSING,
         score=None,
         raw_score=None,
         max_score=known.points,
@@ -119,7 +119,7 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
             text = nothing_to_change(change)
             row = replace(row, adjustments=(*row.adjustments, text))
             continue
-        status = "excused" if change.points is None else "graded"
+        status = GradeStatus.EXCUSED if change.points is None else GradeStatus.GRADED
         text = f"{status} by the instructor: {change.reason}"
         row = replace(row, status=status, score=change.points, adjustments=(*row.adjustments, text))
     return row

@@ -1,6 +1,6 @@
 """A condition on runs -> the parts of a check, each with its credit and its reason."""
 
-from autograder.codes import ReasonCode
+from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.in_words import SYMBOLS, as_text, threshold_in_words, title_of
 from autograder.judging.runs_that_count import (
@@ -91,7 +91,7 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
     return f"{title_of(condition, name)} {SYMBOLS[condition.operator]} {goal}"
 
 
-def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, str]:
+def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
     """Full credit as soon as the interval reaches the threshold; borderline if part of it does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
@@ -113,7 +113,7 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float
 
 def partial(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
-) -> tuple[float, str]:
+) -> tuple[float, CheckStatus]:
     """Credit below the threshold: linear between two values, by the end of the interval that is
     better for the student, so that it meets full credit without a step."""
     start = condition.half_from or condition.zero_from

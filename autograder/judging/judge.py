@@ -6,6 +6,7 @@ Order: did it finish, is it the run that was asked for, what was measured, then 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.codes import CheckStatus
 from autograder.judging.beside_checks import findings
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
@@ -92,7 +93,9 @@ def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
     return _check(check, parts, credit, status)
 
 
-def _check(check: RubricCheck, parts: tuple[Part, ...], credit: float, status: str) -> Check:
+def _check(
+    check: RubricCheck, parts: tuple[Part, ...], credit: float, status: CheckStatus
+) -> Check:
     speaking = [p for p in parts if p.status != PASSED] or list(parts)
     hints = dict.fromkeys(p.try_ for p in speaking if p.try_)
     found = "; ".join(dict.fromkeys(p.found for p in speaking))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import filling
 from autograder.report.tables import to_csv
@@ -40,7 +41,7 @@ def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
 
 
 def cell(row: Row, maximum: float | None) -> object:
-    if row.status == "excused":
+    if row.status == GradeStatus.EXCUSED:
         return "EX"
     return None if row.score is None else filling.scaled(row, maximum)
 

@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from autograder.codes import Outcome
+from autograder.codes import GradeStatus, Outcome
 from autograder.report import pictures
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
@@ -102,10 +102,10 @@ def student_page(
             grades=grades,
             references=references,
             total=sum(g.score or 0 for g in grades),
-            most=sum(g.max_score for g in grades if g.status != "excused"),
+            most=sum(g.max_score for g in grades if g.status != GradeStatus.EXCUSED),
             smoke=any(g.profile == "smoke" for g in grades),
             steps=next_steps(grades),
-            done=any(g.status == "graded" for g in grades)
+            done=any(g.status == GradeStatus.GRADED for g in grades)
             and not any(for_student(f) for g in grades for f in said_once.public(g)),
             absent=absent,
             shared=shared,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.classroom.rows import Row
-from autograder.codes import EvidenceLevel, Outcome
+from autograder.codes import EvidenceLevel, GradeStatus, Outcome
 from autograder.errors import SettingsError
 from autograder.report.html import environment
 from autograder.report.tables import to_csv
@@ -122,7 +122,7 @@ def entries(
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
     """The counted runs of several ranks: of a speed job its rounds', else against one rank."""
     asked = graded.get(grade.lesson, ())
-    if grade.status != "graded" or grade.tier == EvidenceLevel.CONTRADICTED:
+    if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return
     for run in grade.runs:
         if run.name not in asked or not run.counted or run.outcome != Outcome.COMPLETED:

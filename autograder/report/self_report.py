@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from autograder.classroom.self_grade import SelfGrade
-from autograder.codes import LEFT_TO_INSTRUCTOR
+from autograder.codes import LEFT_TO_INSTRUCTOR, GradeStatus
 from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student.said_once import reasons_in
 from autograder.safe_text import LONGEST, printable
@@ -15,7 +15,7 @@ OPEN = "…"  # the sign of a check that waits for the instructor
 
 def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
     """`chosen`: the student named the profile; `brief`: without reasons."""
-    empty = [one.grade for one in grades if one.grade.status == "missing"]
+    empty = [one.grade for one in grades if one.grade.status == GradeStatus.MISSING]
     begun = [one for one in grades if one.grade not in empty or len(grades) == 1]
     lines = [line for one in begun for line in of_lesson(one, chosen, brief)]
     if len(grades) > 1 and empty:
@@ -28,7 +28,7 @@ def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
 def of_lesson(one: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
     grade = one.grade
     yield f"{grade.lesson} {grade.title}".rstrip()
-    if grade.status != "graded":
+    if grade.status != GradeStatus.GRADED:
         for finding in grade.findings:
             yield f"  {finding.title}: {finding.found}"
             yield f"    try: {finding.try_}"

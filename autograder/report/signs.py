@@ -3,7 +3,7 @@
 from autograder.classroom.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
-SIGNS = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
+SIGNS: dict[str, str] = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
 LEGEND = "✓ passed  ≈ borderline, full credit  ◐ part of the points  ✗ missed  ? not measured"
 
 

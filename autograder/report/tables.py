@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic_core import to_json
 
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.safe_text import csv_cell
 from autograder.settings.policy import handed_in_at
 from autograder.settings.roster import Person
@@ -71,7 +72,7 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
     )
     lines: list[Sequence[object]] = [header.split(",")]
     for row in rows:
-        if row.status == "excused" or row.lesson == NO_LESSON:
+        if row.status == GradeStatus.EXCUSED or row.lesson == NO_LESSON:
             continue
         person = people.get(row.student, Person(row.student))
         moment = handed_in_at(row.handed_in)

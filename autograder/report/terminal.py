@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
-from autograder.codes import EvidenceLevel
+from autograder.codes import EvidenceLevel, GradeStatus
 from autograder.report.signs import SIGNS, notice, points
 from autograder.safe_text import printable
 from autograder.verdict import PASSED
@@ -26,7 +26,9 @@ def cells(row: Row) -> tuple[str, ...]:
 def counts(rows: Sequence[Row]) -> str:
     """How many are graded; of other states only those that there are."""
     states = Counter(row.status for row in rows)
-    others = [f"{count} {state}" for state, count in sorted(states.items()) if state != "graded"]
+    others = [
+        f"{count} {state}" for state, count in sorted(states.items()) if state != GradeStatus.GRADED
+    ]
     return ", ".join([f"{states['graded']} graded", *others])
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.errors import SettingsError
 from autograder.report import html, moodle
 from autograder.report.back.records import read_record
@@ -59,13 +60,15 @@ def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[st
         mine = mine or [of_this(row, one) for one in record if no_lesson(one)]
         if mine:
             found[row.student] = mine[0]
-    absent = {one.student for one in rows if one.lesson == lesson and one.status == "missing"}
+    absent = {
+        one.student for one in rows if one.lesson == lesson and one.status == GradeStatus.MISSING
+    }
     return Back(found, people, sorted(absent - found.keys()))
 
 
 def no_lesson(grade: Grade) -> bool:
     """Something lies there that is of no lesson, and cannot be graded."""
-    return grade.status == "missing" and any(finding.where for finding in grade.findings)
+    return grade.status == GradeStatus.MISSING and any(finding.where for finding in grade.findings)
 
 
 def of_this(row: Row, grade: Grade) -> Grade:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.report.signs import marks, notice, points
 from autograder.safe_text import readable_name
 from autograder.settings.policy import Policy
@@ -147,12 +148,12 @@ def cell(rows: Sequence[Row], head: Column, policy: Policy) -> Cell:
         share = row.score / row.max_score if row.max_score else 0.0
         kind = "full" if share >= 1 else "part" if share > 0 else "zero"
         return Cell(points(row.score), kind, row.score, look)
-    if row.status == "missing":
+    if row.status == GradeStatus.MISSING:
         if head.never_due and not look:
             return Cell("·", "later", -2.5)
         days, _ = policy.extensions.get((row.student, row.lesson), (0.0, ""))
         return Cell("—", "missing", -2.0, look, own_due(head.due, days), row.max_score)
-    if row.status == "excused":
+    if row.status == GradeStatus.EXCUSED:
         return Cell("EX", "excused", -1.0, look)
     return Cell("error" if row.status == GRADER_ERROR else row.status, "error", -1.0, look)
 

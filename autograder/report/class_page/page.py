@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from autograder.classroom.rows import Row
+from autograder.codes import GradeStatus
 from autograder.report import pictures
 from autograder.report.class_page import checks, matrix
 from autograder.report.html import environment
@@ -33,18 +34,18 @@ def class_page(rows: Sequence[Row], about: About) -> str:
     heads = matrix.columns(rows, about.policy)
     made = matrix.lines(rows, about.people, about.policy, heads)
     never = {head.lesson for head in heads if head.never_due}
-    absent = [row for row in rows if row.status == "missing" and row.lesson in never]
+    absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
     # Every row once, by its tier or else its state, so that the counts add up.
     states = Counter(row.tier or row.status for row in rows)
-    states["missing"] -= unasked
+    states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
     return (
         environment()
         .get_template("class.html.j2")
         .render(
             students=len(made),
-            submissions=sum(row.status != "missing" for row in rows),
+            submissions=sum(row.status != GradeStatus.MISSING for row in rows),
             columns=heads,
             lines=made,
             flagged=sum(bool(line.reasons) for line in made),

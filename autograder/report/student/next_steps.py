@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.codes import ADVISE_INSTRUCTOR
+from autograder.codes import ADVISE_INSTRUCTOR, GradeStatus
 from autograder.report.signs import points
 from autograder.report.student.said_once import adjustments
 from autograder.safe_text import shortened
@@ -59,12 +59,12 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
     """Of a lesson that could not be graded, what its finding says: all points wait for that."""
     if grade.by_hand:
         return  # the instructor has said what the whole lesson is worth
-    if grade.status == "graded":
+    if grade.status == GradeStatus.GRADED:
         for check in grade.checks:
             open_points = check.points - check.score >= LEAST
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)
-    elif grade.status not in ("excused", GRADER_ERROR):
+    elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
         said = (one for one in grade.findings if one.try_ and not one.private)
         for finding in filter(for_student, list(said)[:1]):
             yield finding.try_, grade.title or finding.title, grade.max_score
