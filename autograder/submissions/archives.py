@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path, PurePath, PurePosixPath
 from typing import BinaryIO
 
@@ -34,7 +35,6 @@ MOST_FINDINGS = 20
 # What Python's library raises on a member that it cannot unpack; the others are read all the same.
 DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError)
 
-BROKEN = "is damaged in the archive"
 AGAIN = "pack the lesson's folder again with its outputs and answers.txt only"
 WHOLE = "files that can be unpacked"
 WORTH = f"at most {MAX_RATIO} times the packed size, and not too much in all"
@@ -54,6 +54,13 @@ class Limits:
 
 def usual() -> Limits:
     return Limits(MAX_MEMBERS, MAX_BYTES)
+
+
+class Flaw(StrEnum):
+    """Why a file was not unpacked."""
+
+    DAMAGED = "is damaged in the archive"
+    TOO_LARGE = "unpacks to far more than it is worth"
 
 
 TITLES = {
@@ -159,15 +166,14 @@ def _write(member: Member, target: Path, wanted: Wanted, room: int, odd: Odd) ->
         return 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written, problem = _copy(content, path, packed, room)
+        written, flaw = _copy(content, path, packed, room)
     except OSError as error:
         odd(f"{shortened(name, 80)}: {error.strerror or shortened(error, 80)}")
         return 0
-    if problem:
+    if flaw:
         path.unlink()
-        broken = problem == BROKEN
-        expected, damaged = (WHOLE, name) if broken else (WORTH, "")
-        odd(f"{shortened(name, 80)} {problem}", expected, damaged=damaged)
+        expected, damaged = (WHOLE, name) if flaw == Flaw.DAMAGED else (WORTH, "")
+        odd(f"{shortened(name, 80)} {flaw}", expected, damaged=damaged)
     else:  # of several hand-ins the last may count, and that is not the one unpacked last
         os.utime(path, (max(changed, 0), max(changed, 0)))
     return written
@@ -185,7 +191,7 @@ def safe_path(name: str) -> PurePosixPath | None:
     return path
 
 
-def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, str]:
+def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, Flaw | None]:
     """How many bytes came out, and why these are not all, if so."""
     written = 0
     with path.open("wb") as file:
@@ -194,11 +200,11 @@ def _copy(content: BinaryIO, path: Path, packed: int, room: int) -> tuple[int, s
                 written += len(block)
                 ratio = written / packed if packed and written > RATIO_FROM else 0
                 if written > room or ratio > MAX_RATIO:
-                    return written, "unpacks to far more than it is worth"
+                    return written, Flaw.TOO_LARGE
                 file.write(block)
         except DAMAGED:
-            return written, BROKEN
-    return written, ""
+            return written, Flaw.DAMAGED
+    return written, None
 
 
 def _members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
@@ -246,7 +252,7 @@ def _zip_members(archive: Path, odd: Odd, most: Limits) -> Iterator[Member]:
                 try:
                     content = opened.open(info)
                 except DAMAGED:
-                    odd(f"{shortened(name, 80)} {BROKEN}", WHOLE, damaged=name)
+                    odd(f"{shortened(name, 80)} {Flaw.DAMAGED}", WHOLE, damaged=name)
                     continue
                 with content:
                     yield name, max(info.compress_size, 1), _zip_time(info), content  # type: ignore[misc]
