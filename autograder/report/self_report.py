@@ -43,7 +43,10 @@ def of_lesson(one: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
         parts.append(f"{points(round(one.open_points, 2))} only your instructor can give")
     yield "  " + ", ".join(parts) + f" (profile {grade.profile})"
     if not chosen and grade.profile == "smoke":
-        yield "  Your runs are of the size of smoke. If your course asks for full: --profile full"
+        yield (
+            "  Your runs have the size of smoke. If your course asks for full, grade them with "
+            "autograder grade --self --profile full"
+        )
     reasons = reasons_in(grade)
     for check in one.shown:
         of_it = list(of_check(check, reasons.get(check.id, [])))

@@ -37,7 +37,7 @@ def submit_command(lesson: str, inside: Path | None, out: Path | None) -> None:
     extra = list(dict.fromkeys(not_counted(runs, folder)))
     write_zip(target, contents, frozenset(), dates_of(bundle, contents))
     size = target.stat().st_size / 1000
-    click.echo(f"{target}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
+    click.echo(f"{target.resolve()}: {len(contents)} files of {shown(folder)}, {size:.0f} kB")
     tell(bundle, extra, problems)
     tell_grade(target, number)
 
