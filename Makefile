@@ -1,9 +1,9 @@
 # Every target that needs Python makes .venv first; when it is complete, this takes 0.1 s.
 PYTHON ?= python3
 SET_UP = $(PYTHON) -m cluster.environment
-# Three tests at a time keep two cores busy, because tests often wait for ranks, servers and jobs. Tests
-# of one file run one after the other (tests/conftest.py).
-PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder --numprocesses 3 -rs
+# More tests at a time than two cores have, because tests often wait for ranks, servers and jobs. Tests of
+# one file run one after the other (tests/conftest.py).
+PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 
 .DEFAULT_GOAL := help
@@ -44,7 +44,7 @@ speed-job:
 
 test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
 	@$(SET_UP) tools horovod
-	@$(PYTEST) -m "not ($(ELSEWHERE))"
+	@$(PYTEST) --numprocesses 3 -m "not ($(ELSEWHERE))"
 
 test-all:         ## all tests: whole lessons, a real Slurm (root), a real browser (Chromium), Ruby
 	@$(PYTHON) -m tests.needs
@@ -53,7 +53,7 @@ test-all:         ## all tests: whole lessons, a real Slurm (root), a real brows
 test-rest:
 	@$(PYTHON) -m tests.needs
 	@$(SET_UP) tools horovod
-	@$(PYTEST) --durations 40 -m "$(ELSEWHERE)"
+	@$(PYTEST) --numprocesses 4 --durations 40 -m "$(ELSEWHERE)"
 
 lint: tools       ## formatting, lint, types and who imports whom
 	@.venv/bin/ruff format --check .

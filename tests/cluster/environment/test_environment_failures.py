@@ -119,6 +119,7 @@ def test_a_full_disk(course):
     assert_one_sentence(set_up(course), "the disk is full", "XDG_CACHE_HOME")
 
 
+@pytest.mark.slow
 def test_no_network_then_the_log_is_named_and_kept(course):
     ended = set_up(course, **NO_INDEX)
     assert_one_sentence(ended, "127.0.0.1 cannot be reached", "the log is ")

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 def test_dependencies(shell):
     good = shell.submit(shell.write("good.sbatch", "sleep 0.2; date +%s%N"))
     after_good = shell.submit("-d", f"afterok:{good}", shell.write("next.sbatch", "date +%s%N"))

@@ -173,6 +173,7 @@ raise SystemExit(failures)
 """
 
 
+@pytest.mark.slow
 def test_networks():
     environ = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
     command = [sys.executable, "-c", NETWORKS]

@@ -30,6 +30,7 @@ def accumulated(function):
     return accumulation(function, distribute, CPU, lambda value: [value])
 
 
+@pytest.mark.slow
 def test_the_solutions_are_right():
     assert ranks_heard(distribute, CPU, 0, 1) == 1
     found = accumulated(no_sync.accumulate)
