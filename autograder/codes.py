@@ -28,7 +28,7 @@ class EvidenceLevel(StrEnum):
 
 
 class CheckStatus(StrEnum):
-    """What became of a check, or of a part of it."""
+    """The result of a check, or of a part of it."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -38,7 +38,7 @@ class CheckStatus(StrEnum):
 
 
 class GradeStatus(StrEnum):
-    """Whether a student's lesson was graded."""
+    """The state of a student's lesson: graded or not."""
 
     GRADED = "graded"
     MISSING = "missing"
@@ -48,7 +48,7 @@ class GradeStatus(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """What a reader found in an output. Most problems only need their sentence: OTHER."""
+    """Problems that a reader finds in an output. Most need only their sentence: OTHER."""
 
     OTHER = "other"
     CHAIN_BROKEN = "chain broken"  # a line of the run record does not follow on the one before

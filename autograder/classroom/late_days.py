@@ -41,7 +41,7 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
 
 
 def is_untimed(grade: Grade, policy: Policy, student: str) -> bool:
-    """Whether the lesson has a due date and nothing says when the work was submitted."""
+    """Return whether the lesson has a due date and the submission has no time."""
     text = policy.times.get((student, grade.lesson)) or grade.handed_in
     is_due = grade.score is not None and policy.late.due.get(grade.lesson) is not None
     return is_due and handed_in_at(text) is None
