@@ -102,7 +102,7 @@ LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRA
 
 
 class FindingCode(StrEnum):
-    """What a person should know about a submission, its runs or its answers."""
+    """Findings that a person should know about a submission, its runs or its answers."""
 
     # What was submitted, by whom and when.
     GRADER_FAILED = "grader failed"

@@ -67,7 +67,7 @@ CHECKS: tuple[EvidenceCheck, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What others than the record say about the runs of one student's lesson."""
+    """Sources other than the run record about the runs of one student's lesson."""
 
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
     logins: Collection[str | None] = ()  # whose jobs they may be; None: an unknown account

@@ -45,7 +45,7 @@ class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
 
     @property
     def without_run(self) -> bool:
-        """Whether there is no finished run to measure."""
+        """Return whether there is no finished run to measure."""
         return self.code in (ReasonCode.NO_RUN, ReasonCode.RUN_UNFINISHED)
 
 

@@ -51,7 +51,7 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
 
 
 def for_student(item: Finding | Part) -> bool:
-    """Whether there is advice, and a student can follow it."""
+    """Return whether there is advice, and a student can follow it."""
     return bool(item.try_) and item.code not in ADVISE_INSTRUCTOR
 
 
