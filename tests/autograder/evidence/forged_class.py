@@ -50,7 +50,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Forgery:
-    """What is done to which outputs. `alone`, `accounted`: the finding that has to come without and
+    """A change to some outputs. `alone`, `accounted`: the finding that has to come without and
     with the scheduler's accounting, by its code, or words of what students have in common; empty:
     nothing there says so."""
 

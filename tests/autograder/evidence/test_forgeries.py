@@ -24,7 +24,7 @@ def test_a_forgery_is_seen_and_never_confirmed(forgery):
 
 
 def is_seen(expected, said):
-    """By its code; what several students have in common is known by words."""
+    """Return whether a finding has this code; common findings are compared by their words."""
     if isinstance(expected, FindingCode):
         return expected in said.findings
     return any(expected in sentence for sentence in said.findings)
