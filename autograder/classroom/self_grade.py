@@ -59,9 +59,11 @@ def places_of(given: Sequence[Path], lesson: str | None) -> list[Student]:
             and lesson is None
             and (lessons := below(place) or below(place / "lessons"))
         ):
-            found += [Student(YOU, (path,), lesson_of(path.name)) for path in lessons]
+            found += [
+                Student(YOU, (path,), lesson_of(path.name), packages=False) for path in lessons
+            ]
         else:
-            found.append(Student(YOU, (place,), lesson or name))
+            found.append(Student(YOU, (place,), lesson or name, packages=False))
     return found
 
 

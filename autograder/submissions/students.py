@@ -61,6 +61,7 @@ class Student:
     # Whose hand-ins count for this one too, and for which lesson alone, if not for all; without
     # places where nothing was handed in by that name.
     partners: "tuple[tuple[Student, str | None], ...]" = ()
+    packages: bool = True  # open archives below; in a student's own folder they are old copies
 
 
 @dataclass(frozen=True, slots=True)
