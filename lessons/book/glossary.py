@@ -4,18 +4,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# - **all of its names, with commas** (the lesson that explains it): what it is
-TERM = re.compile(r"^- \*\*(.+?)\*\* \((\d\d)\): (.+(?:\n  .+)*)", re.MULTILINE)
+# - **all names, with commas** (the lesson that explains it, if one does): what it is
+TERM = re.compile(r"^- \*\*(.+?)\*\*(?: \((\d\d)\))?: (.+(?:\n  .+)*)", re.MULTILINE)
+SECTION = re.compile(r"^(?=## )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Term:
     names: tuple[str, ...]
-    lesson: str
+    lesson: str | None
     text: str
 
 
 def terms(text: str) -> list[Term]:
+    """Return the terms of a glossary in the order of the page."""
     return [
         Term(tuple(found[1].split(", ")), found[2], " ".join(found[3].split()))
         for found in TERM.finditer(text)
@@ -23,12 +25,20 @@ def terms(text: str) -> list[Term]:
 
 
 def glossary_page(text: str, lessons: Mapping[str, str]) -> str:
-    """`lessons` is number -> where its page lies, seen from docs/."""
+    """Return the page with each section's list as a glossary directive.
+
+    `lessons` maps a lesson's number to its page, as seen from docs/.
+    """
+    return "\n".join(glossary_section(section, lessons) for section in SECTION.split(text))
+
+
+def glossary_section(text: str, lessons: Mapping[str, str]) -> str:
+    first = TERM.search(text)
+    if first is None:
+        return text
     entries = []
     for term in terms(text):
-        where = lessons.get(term.lesson)
+        where = lessons.get(term.lesson or "")
         link = f" [Lesson {term.lesson}]({where})" if where else ""
         entries.append("\n".join([*term.names, f"  {term.text}{link}", ""]))
-    first = TERM.search(text)
-    head = text[: first.start()].rstrip() if first else text
-    return "\n".join([head, "", ":::{glossary}", *entries, ":::", ""])
+    return "\n".join([text[: first.start()].rstrip(), "", ":::{glossary}", *entries, ":::", ""])

@@ -8,7 +8,7 @@ import pytest
 from lessons.book.alt_texts import UNKNOWN, alt_text, called
 from lessons.book.cross_links import below_the_title, linked
 from lessons.book.front_page import contents
-from lessons.book.glossary import glossary_page, terms
+from lessons.book.glossary import SECTION, glossary_page, terms
 from lessons.book.links import broken, external, read_pages
 
 ROOT = Path(__file__).parents[3]
@@ -43,23 +43,30 @@ GLOSSARY = (ROOT / "docs" / "glossary.md").read_text()
 
 
 def test_the_glossary_is_in_order_and_each_word_is_in_its_lesson():
-    found = terms(GLOSSARY)
-    assert len(found) == GLOSSARY.count("\n- ") > 80
-    first = [term.names[0].lower() for term in found]
-    assert first == sorted(first)
-    assert len(set(first)) == len(first)
-    for term in found:
-        [lesson] = (ROOT / "solutions").glob(f"{term.lesson}_*/lesson.py")
-        said = " ".join(lesson.read_text().replace("\n# ", " ").split()).lower()
-        assert any(name.lower() in said for name in term.names), term
+    sections = [terms(section) for section in SECTION.split(GLOSSARY)[1:]]
+    ours, lessons = sections
+    assert len(ours) <= 40
+    assert len(ours) + len(lessons) == GLOSSARY.count("\n- ") > 80
+    for section in sections:
+        first = [term.names[0].lower() for term in section]
+        assert first == sorted(first)
+    names = [term.names[0].lower() for term in (*ours, *lessons)]
+    assert len(set(names)) == len(names)
+    assert all(term.lesson for term in lessons)
+    for term in (*ours, *lessons):
+        if term.lesson:
+            [lesson] = (ROOT / "solutions").glob(f"{term.lesson}_*/lesson.py")
+            page = " ".join(lesson.read_text().replace("\n# ", " ").split()).lower()
+            assert any(name.lower() in page for name in term.names), term
 
 
 def test_the_glossary_of_the_book_has_every_word_with_its_lesson():
-    text = "# Words\n\nIntro.\n\n- **a, b** (02): one\n  and more.\n- **c** (06): two.\n"
-    page = glossary_page(text, LESSONS)
-    assert page.startswith("# Words\n\nIntro.\n\n:::{glossary}\na\nb\n  one and more. ")
-    assert "[Lesson 02](../02_serial/lesson.ipynb)" in page
-    assert "\nc\n  two. [Lesson 06]" in page
+    ours = "## Ours\n\n- **a, b** (02): one\n  and more.\n- **d**: no lesson.\n"
+    page = glossary_page(f"# Words\n\nIntro.\n\n{ours}\n## Theirs\n\n- **c** (06): two.\n", LESSONS)
+    assert page.startswith("# Words\n\nIntro.\n")
+    assert "## Ours\n\n:::{glossary}\na\nb\n  one and more. [Lesson 02](../02_serial" in page
+    assert "\nd\n  no lesson.\n\n:::\n" in page
+    assert "## Theirs\n\n:::{glossary}\nc\n  two. [Lesson 06]" in page
 
 
 def test_every_page_and_lesson_is_in_the_contents_once():
