@@ -97,7 +97,7 @@ def wheel(logs: Path, gpu: Mapping[str, str] | None = None) -> Path:
         if values[what] is None and (what == "mpi" or has(what, gpu)):
             raise SetUpError(
                 f"Horovod is compiled against {what}, which {sys.executable} does not find; "
-                "install it first (docs/install.md)"
+                "install it first (docs/install-cluster.md)"
             )
     shelf = shelf_folder()
     with lock(shelf / "lock", f"another set-up is building Horovod (lock {shelf / 'lock'})"):
@@ -220,7 +220,7 @@ def gpu_environment(nccl_home: str | None, framework: str | None = None) -> dict
             )
     raise SetUpError(
         f"no include/nccl.h in {nccl_home or 'the wheels, NCCL_HOME or CONDA_PREFIX'}; name the "
-        "folder that holds NCCL's include and lib with --nccl-home (docs/install.md)"
+        "folder that holds NCCL's include and lib with --nccl-home (docs/install-cluster.md)"
     )
 
 

@@ -56,7 +56,7 @@ launch() {
     return $status
 }
 
-# Where each framework has an environment of its own (docs/install.md), TensorFlow's programs start in
+# Where each framework has an environment of its own (docs/install-cluster.md), TensorFlow's programs start in
 # theirs; all others, and all commands, in COURSE_ENVIRONMENT.
 own_environment() {
     local word files imports='^ *(import|from) +(tensorflow|keras|tf_keras|horovod\.tensorflow)\b'

@@ -28,7 +28,7 @@ PERSONAL = {  # option of `cluster use` -> variable in ~/.dl-course/site.sh
 @click.option("--environment", help="Folder of the Python environment; else the one in use.")
 @click.option(
     "--tensorflow-environment",
-    help="Folder of a second one, for TensorFlow's programs on GPUs (docs/install.md).",
+    help="Folder of a second one, for TensorFlow's programs on GPUs (docs/install-cluster.md).",
 )
 @click.option("--data", help="Folder of the data sets.")
 def use_command(name: str, **mine: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The first page, and the contents: every lesson and every page of docs/, by who reads it."""
+"""The first page, and the contents: every lesson, and every page of docs/ by its kind."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -7,20 +7,24 @@ from typing import Any
 
 TEMPLATE = Path(__file__).with_name("front.md")
 
-# Captions of the contents, and the pages of docs/ below each. A page that is in none stands below
-# the last, so that a new one is never lost.
+# The four kinds of page, and the pages of docs/ of each kind; docs/README.md has the same groups.
+# A page in no group is listed in the last one, so that a new page is never lost.
 GROUPS = {
-    "To look up": ("glossary",),
-    "For students": ("for-students", "install", "data"),
-    "For those who teach": (
-        *("grading", "rubrics", "giving-back", "formats-read", "rerun", "writing-a-lesson", "book"),
+    "Tutorials": ("for-students",),
+    "How-to guides": (
+        *("student-tasks", "install", "install-cluster", "ondemand"),
+        *("term", "giving-back", "rerun"),
+        *("writing-a-lesson", "book"),
+        *("sites", "containers", "box", "foretell"),
     ),
-    "For those who run a cluster": (
-        *("sites", "box", "ondemand", "containers", "doctor", "foretell", "scale"),
+    "Reference": (
+        *("README", "glossary", "data"),
+        *("rubrics", "formats-read", "run-record", "lesson-format"),
+        *("jobs", "supported-sites", "doctor", "box-reference"),
     ),
-    "How it is built": ("architecture", "run-record"),
+    "Explanation": ("grading", "rerun-limits", "foretell-method", "scale", "architecture"),
 }
-SHORT = {"for-students": "For students"}  # its own title is that of the course
+SHORT = {"for-students": "A student's first hour"}  # its own title is that of the course
 
 
 def front_page(lessons: Mapping[str, Any], docs: Collection[str], more: Collection[str]) -> str:

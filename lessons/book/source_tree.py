@@ -96,7 +96,9 @@ def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[li
         text = glossary_page(text, lessons) if file.name == "glossary.md" else text
         text = linked(text, (), lessons)
         if file.name == "for-students.md":  # in a release it is the README, a folder higher
-            text = text.replace(STUDENTS_TITLE, "# For students", 1).replace("](docs/", "](")
+            text = text.replace(STUDENTS_TITLE, "# A student's first hour", 1).replace(
+                "](docs/", "]("
+            )
         (target / "docs" / file.name).write_text(text, encoding="utf-8")
         names.append(file.stem)
     return names, sorted(set(more))

@@ -32,6 +32,7 @@ def small(course, tmp_path):
     expected.mkdir(parents=True)
     (expected / "01.yaml").write_text("answer_of_everything: 42.5\n")
     docs = {"glossary": GLOSSARY, "for-students": "# Course\n\nSee [grading](grading.md#points).\n"}
+    docs["README"] = "# All pages\n"
     docs["grading"] = "# Grading\n\n## Points\n\nLesson 01. [The list](schemas/a.json)\n"
     (course / "docs" / "schemas").mkdir(parents=True)
     (course / "docs" / "schemas" / "a.json").write_text("{}\n")

@@ -1,0 +1,60 @@
+"""The documentation: links lead somewhere, every page has its kind, and only reference is long."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lessons.book.front_page import GROUPS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("benchmarks/*.md")])
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
+LONGEST = 120  # lines of a page that is not reference
+# They are taken apart with what they describe.
+STILL_LONG = {"grading", "scale", "architecture"}
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the names of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading(page):
+    # In a release the students' page is the README, a folder higher.
+    folder = ROOT if page.name == "for-students.md" else page.parent
+    for link in LINK.findall(page.read_text()):
+        file, _, heading = link.partition("#")
+        target = folder / file if file else page
+        assert target.exists(), link
+        if heading:
+            assert heading in anchors(target), link
+
+
+def index() -> dict[str, list[str]]:
+    """Return the pages of each group in docs/README.md."""
+    _, *sections = re.split(r"^## ", (DOCS / "README.md").read_text(), flags=re.MULTILINE)
+    return {
+        section.partition("\n")[0]: re.findall(r"^\| \[[^]]+\]\(([\w-]+)\.md\)", section, re.M)
+        for section in sections
+    }
+
+
+def test_index_and_book_put_every_page_into_the_same_group():
+    groups = {kind: [name for name in names if name != "README"] for kind, names in GROUPS.items()}
+    assert {kind: sorted(names) for kind, names in index().items()} == {
+        kind: sorted(names) for kind, names in groups.items()
+    }
+    listed = [name for names in groups.values() for name in names]
+    assert sorted(listed) == sorted({page.stem for page in DOCS.glob("*.md")} - {"README"})
+
+
+def test_only_reference_is_long():
+    for kind, names in GROUPS.items():
+        for name in names:
+            lines = len((DOCS / f"{name}.md").read_text().splitlines())
+            assert kind == "Reference" or lines <= LONGEST or name in STILL_LONG, (name, lines)
