@@ -1,9 +1,11 @@
 """The documentation: links lead somewhere, every page has its kind, and only reference is long."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lessons.book.front_page import GROUPS
 
@@ -58,3 +60,11 @@ def test_only_reference_is_long():
         for name in names:
             lines = len((DOCS / f"{name}.md").read_text().splitlines())
             assert kind == "Reference" or lines <= LONGEST or name in STILL_LONG, (name, lines)
+
+
+def test_changelog_and_citation_have_the_version():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text()
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert str(citation["version"]) == version
+    assert all("name" in author for author in citation["authors"])

@@ -13,7 +13,7 @@ GROUPS = {
     "Tutorials": ("for-students",),
     "How-to guides": (
         *("student-tasks", "install", "install-cluster", "ondemand"),
-        *("term", "giving-back", "rerun"),
+        *("teaching", "teaching-notes", "private-course", "term", "giving-back", "rerun"),
         *("writing-a-lesson", "book"),
         *("sites", "containers", "box", "foretell"),
     ),
@@ -21,6 +21,7 @@ GROUPS = {
         *("README", "glossary", "data"),
         *("rubrics", "formats-read", "run-record", "lesson-format"),
         *("jobs", "supported-sites", "doctor", "box-reference"),
+        *("support", "privacy"),
     ),
     "Explanation": ("grading", "rerun-limits", "foretell-method", "scale", "architecture"),
 }
