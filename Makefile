@@ -7,7 +7,7 @@ PYTEST = .venv/bin/pytest --dist loadscope --no-loadscope-reorder -rs
 ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 
 .DEFAULT_GOAL := help
-.PHONY: demo speed-job lab test test-all test-rest lint planted lessons book bench box-up box-down \
+.PHONY: demo speed-job example pictures lab test test-all test-rest lint planted lessons book bench box-up box-down \
     clean help .venv horovod tools
 
 # Its terminals begin in `lessons` and know the course's commands. As root, as in most containers, JupyterLab starts only when
@@ -20,7 +20,7 @@ lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhi
 
 ifeq ($(wildcard solutions),)
 NOT_HERE = /^else/,/^endif/d; # targets that `help` leaves out
-demo test test-all test-rest planted lessons book bench:
+demo example pictures test test-all test-rest planted lessons book bench:
 	@echo "This is the students' edition: it has no solutions and no tests. Begin with: make lab"; exit 1
 else
 ONE_CORE = This machine has one core, on which two ranks would take turns: there is no speedup to show.
@@ -41,6 +41,23 @@ speed-job:
 	../../../../.venv/bin/cluster submit --site laptop --wait job_speed.sbatch; cd ../../../..; \
 	cp -r build/demo/run/10_speed build/demo/submissions/you/10; \
 	.venv/bin/autograder rubric part 10 speed --out build/demo/rubrics; fi
+
+# The grader needs seven small packages: where there is no .venv, they get an environment of their own.
+GRADER = $(if $(wildcard .venv/bin/autograder),.venv/bin/python,build/grader/bin/python)
+GRADER_NEEDS = click filelock jinja2 numpy pydantic pyyaml rich
+
+example:          ## grade a small class, without the frameworks, to see what instructors and students get
+	@[ -x .venv/bin/autograder ] || [ -e build/grader/complete ] || { \
+	$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("make example: Python 3.11 or newer is needed; without it, run make .venv first.")' && \
+	$(PYTHON) -m venv --clear build/grader && build/grader/bin/pip install --quiet \
+	    --constraint cluster/environment/locked.txt $(GRADER_NEEDS) && touch build/grader/complete; }
+	@rm -rf build/example
+	@$(GRADER) -m tests.example.class_of_five build/example
+	@$(GRADER) -m autograder grade build/example/class --roster build/example/roster.csv \
+	    --profile smoke --out build/example/grades || [ $$? = 1 ]
+
+pictures: tools example ## make the pictures of the documentation (Chromium)
+	@.venv/bin/python -m tests.example.pictures build/example
 
 test:             ## the quick tests (a few minutes; the first time it compiles Horovod)
 	@$(SET_UP) tools horovod
