@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lessons.book.commands_page import PAGE, commands_page
 from lessons.book.front_page import GROUPS
 
 ROOT = Path(__file__).parents[1]
@@ -68,3 +69,15 @@ def test_changelog_and_citation_have_the_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert str(citation["version"]) == version
     assert all("name" in author for author in citation["authors"])
+
+
+def test_every_picture_is_small_and_on_a_page():
+    texts = "".join(page.read_text() for page in PAGES)
+    for picture in (DOCS / "pictures").iterdir():
+        assert picture.stat().st_size < 150_000, picture
+        assert f"pictures/{picture.name})" in texts or f'pictures/{picture.name}"' in texts, picture
+
+
+def test_the_page_of_commands_is_what_their_help_says():
+    """If it is not: python -m lessons.book.commands_page"""
+    assert commands_page() == PAGE.read_text()

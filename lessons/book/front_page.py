@@ -10,7 +10,7 @@ TEMPLATE = Path(__file__).with_name("front.md")
 # The four kinds of page, and the pages of docs/ of each kind; docs/README.md has the same groups.
 # A page in no group is listed in the last one, so that a new page is never lost.
 GROUPS = {
-    "Tutorials": ("for-students",),
+    "Tutorials": ("for-students", "first-class", "own-course"),
     "How-to guides": (
         *("student-tasks", "install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term", "giving-back", "rerun"),
@@ -18,7 +18,7 @@ GROUPS = {
         *("sites", "containers", "box", "foretell"),
     ),
     "Reference": (
-        *("README", "glossary", "data"),
+        *("README", "glossary", "commands", "data"),
         *("rubrics", "formats-read", "run-record", "lesson-format"),
         *("jobs", "supported-sites", "doctor", "box-reference"),
         *("support", "privacy"),

@@ -1,0 +1,42 @@
+"""Renew docs/commands.md: the three commands as their own `--help` describes them.
+
+python -m lessons.book.commands_page
+"""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+PROGRAMS = ("lessons", "cluster", "autograder")
+WIDTH = 96  # of the help texts
+FIRST = f"## {PROGRAMS[0]}\n"  # what stands above this heading on the page is written by hand
+
+
+def described(name: str, command: click.Command) -> Iterator[tuple[str, str]]:
+    """Yield every visible command below this one with its help text."""
+    context = click.Context(command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+    yield name, context.get_help()
+    if isinstance(command, click.Group):
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            if below is not None and not below.hidden:
+                yield from described(f"{name} {word}", below)
+
+
+def commands_page() -> str:
+    """Return the page as Markdown, with its beginning as it is."""
+    parts = [PAGE.read_text(encoding="utf-8").partition(FIRST)[0].rstrip() + "\n"]
+    for program in PROGRAMS:
+        main = importlib.import_module(f"{program}.cli").main
+        for name, text in described(program, main):
+            marks = "##" if name == program else "###"
+            parts.append(f"{marks} {name}\n\n```text\n{text.strip()}\n```\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(commands_page(), encoding="utf-8")
+    print(PAGE)

@@ -1,0 +1,54 @@
+"""The tutorials: the files and commands on their pages do what the pages say."""
+
+import json
+import re
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from autograder.cli import main as autograder
+from tests.example.class_of_five import write_class
+
+DOCS = Path(__file__).parents[1] / "docs"
+# `path of a file`: and below it its text, indented
+FILE = re.compile(r"^`([^`\n]+)`:\n\n((?:    .*\n|\n(?=    ))+)", re.MULTILINE)
+
+
+def write_files(page: str, folder: Path) -> None:
+    for name, text in FILE.findall((DOCS / page).read_text()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(re.sub("^    ", "", text, flags=re.MULTILINE))
+
+
+def run(*words: object) -> int:
+    return CliRunner().invoke(autograder, [str(word) for word in words]).exit_code
+
+
+def grades(folder: Path) -> dict[tuple[str, str], float]:
+    rows = json.loads((folder / "grades.json").read_text())["grades"]
+    return {(row["student"], row["lesson"]): row["score"] for row in rows}
+
+
+def test_the_grader_alone(tmp_path):
+    write_files("own-course.md", tmp_path)
+    assert run("read", "--propose", tmp_path / "class/ada/01_mnist/job_101.out") == 0
+    assert run("rubric", "check", tmp_path / "rubrics/01.yaml") == 0
+    words = [tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--out", tmp_path / "grades"]
+    assert run("grade", *words) in (0, 1)
+    assert grades(tmp_path / "grades") == {("ada", "01"): 5, ("ben", "01"): 0}
+    assert run("explain", "ben", "01", "--grades", tmp_path / "grades") == 0
+
+
+def test_the_first_class(tmp_path):
+    example = tmp_path / "build/example"
+    write_class(example)
+    write_files("first-class.md", tmp_path)
+    words = [example / "class", "--profile", "smoke", "--roster", example / "roster.csv"]
+    assert run("grade", *words, "--out", example / "grades") == 1
+    before = grades(example / "grades")
+    assert run("explain", "hana", "07", "--grades", example / "grades") == 0
+    decided = ["--overrides", example / "overrides.csv"]
+    assert run("grade", *words, *decided, "--out", example / "grades") == 1
+    after = grades(example / "grades")
+    assert {key for key in after if after[key] != before[key]} == {("zoe", "01")}
+    assert after["zoe", "01"] == 5
