@@ -27,7 +27,7 @@ from lessons.toolkit.plots.large_batches import (
     race,
 )
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
-from lessons.toolkit.plots.native import buckets, ways
+from lessons.toolkit.plots.native import buckets
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
@@ -79,7 +79,6 @@ __all__ = [
     "throughput_by_batch",
     "time_and_accuracy",
     "times_by_replicas",
-    "ways",
     "weight_images",
     "whole_seconds",
 ]

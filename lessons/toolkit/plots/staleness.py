@@ -1,4 +1,4 @@
-"""A picture of lesson 10: how old the parameters were that gradients were computed from."""
+"""A picture of lesson 16: how old the parameters were that gradients were computed from."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

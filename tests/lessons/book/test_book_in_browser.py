@@ -26,7 +26,7 @@ def site(tmp_path_factory):
     assert ran.returncode == 0, ran.stdout + ran.stderr
     made = course(f"lessons book --from {folder}/runs --out {folder}/book --partial", folder)
     assert made.returncode == 0, made.stdout + made.stderr
-    assert "1 of 13 lessons have outputs" in made.stdout
+    assert "1 of 14 lessons have outputs" in made.stdout
     assert made.stdout.count("without outputs: ") == len(LESSONS) - 1
     return folder / "book"
 

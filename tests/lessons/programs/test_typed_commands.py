@@ -9,7 +9,7 @@ import sys
 import pytest
 from typed_commands import SOLUTIONS, Terminal, cells_of, commands, put_files
 
-LESSONS = tuple(f"{number:02}" for number in range(13))
+LESSONS = tuple(sorted(folder.name[:2] for folder in SOLUTIONS.glob("[0-9][0-9]_*")))
 
 SLURM = "Slurm's own: a laptop has no Slurm"
 FULL = "for GPU nodes: hours on two cores"

@@ -64,6 +64,7 @@ def test_every_program_that_takes_the_gpu_of_its_local_rank_asks_first():
         for file, text in takers.items()
         if "enough_gpus(" not in text
         and not ("from ranks import" in text and file.parent in asking)
+        and "def own_gpu(" not in text  # lesson 16 counts workers alone, and asks by itself
     ]
     assert silent == []
     assert [
