@@ -15,9 +15,10 @@ from torch import nn
 from lessons.toolkit.record import Record
 from lessons.toolkit.record.epoch_clock import synchronise
 
+import noise
 import train
 from ranks import gather, who_am_i
-from speed import noise, resnet
+from resnet import resnet
 
 
 def command_line():
@@ -128,7 +129,7 @@ def main():
         size=size,
         local_rank=local_rank,
     )
-    batches = noise(args.batch_size, args.seed + rank, device)
+    batches = noise.batches(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
         sleeps = late / 1000 if rank == size - 1 else 0.0
         # Two to warm up: DDP cuts its buckets to size after the first backward pass.
