@@ -270,7 +270,7 @@ plots.measured_stages(speed)
 # **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an
 # `irecv` between the same two ranks run one after the other, and if both ranks queue them in the same order,
 # neither gets to receive (NVIDIA/nccl#479). In a batch the order does not matter. This is why `pipeline.py` has
-# two groups: messages down and up have a queue each. `swap_order`: which of a, b, c and d may you rely on with
+# two groups: messages down and up have a queue each. (Libraries batch them: two queues need not run at once.) `swap_order`: which of a, b, c and d may you rely on with
 # both libraries?
 
 # %% tags=["exercise"]

@@ -50,7 +50,7 @@ def test_the_solution_passes(capsys):
         (f"[{RIGHT}]", f"sorted({RIGHT})", "They are sorted"),
         ('f"{host}:{port}"', 'f"{host}: {port}"', "a space too many"),
         (RIGHT, "pair for pair in " + ZIPPED, "one text"),
-        ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits for ever"),
+        ('f"{host}:{port}"', 'f"{host}:{port + index}"', "waits forever"),
         ('f"{host}:{port}"', 'f"localhost:{port}"', "as they are"),
         (ZIPPED, ZIPPED + " if (kind, hosts[kind][index % len(hosts[kind])]) == (task, host)",
          "Somebody is missing"),

@@ -103,7 +103,7 @@ def why_wrong(
     if [a.rpartition(":")[0] for a in found] == hosts:
         return (
             f"The ports are others than those given, as {kind} {index} sees it. All tasks have to "
-            "be told the same: who listens at another port than the others call waits for ever."
+            "be told the same: a task that listens at a port that nobody calls waits forever."
         )
     return "Take host and port number i of the lists as they are, in their order, for all i."
 
