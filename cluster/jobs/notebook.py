@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from cluster.job_file import jobfile
+from cluster.job_file.programs import programs_of, with_imports
 from cluster.jobs import failure_advice, placing
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
@@ -161,12 +162,25 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Sit
     written = [status.output for status in statuses if status.succeeded]
     if not statuses or any(output is None or not output.is_file() for output in written):
         return None
-    programs = [path, *path.parent.glob("*.py")]
-    if any(file.stat().st_mtime > latest.submitted for file in programs):
-        print(f"{path}: you changed a program or the job since job {latest.job_id}: it runs again")
+    changed = sorted(
+        file.name for file in what_runs(path) if file.stat().st_mtime > latest.submitted
+    )
+    if changed:
+        print(
+            f"{path}: you changed {' and '.join(changed)} since job {latest.job_id}: it runs again"
+        )
         return None
     print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
     return latest.job_id
+
+
+def what_runs(job: Path) -> set[Path]:
+    """Return the job file, the programs that it names, and the files beside them that they import.
+
+    A job file that names no program may run any of those beside it.
+    """
+    programs = programs_of(job) or job.parent.glob("*.py")
+    return {job, *with_imports(programs)}
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
