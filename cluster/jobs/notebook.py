@@ -9,6 +9,7 @@ import click
 from cluster.job_file import jobfile
 from cluster.job_file.programs import programs_of, with_imports
 from cluster.jobs import failure_advice, placing
+from cluster.jobs.live import LiveEpochs
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
 from cluster.schedulers import history
@@ -184,12 +185,14 @@ def what_runs(job: Path) -> set[Path]:
 
 
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait; one line for each new state, and at ever longer intervals one that it lasts."""
-    said, silence = "", FIRST_SILENCE
+    """Wait; one line for each new state, at ever longer intervals one that it lasts, and the epochs
+    as they come."""
+    said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []
     try:
-        for statuses in watch(job_id, site):
+        for statuses in watch(job_id, site, live.show):
+            live.show(statuses)
             line = "; ".join(dict.fromkeys(map(describe, statuses)))
             passed = time.monotonic() - begun
             if line != said or passed >= silence:
