@@ -9,7 +9,6 @@ from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran, not_the_ones
 from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
-from autograder.judging.judge_answers import of_another_kind
 from autograder.judging.runs_that_count import matching
 from autograder.records import Run
 from autograder.settings import rubric
@@ -19,6 +18,7 @@ from autograder.submissions.folders import Folder
 from autograder.submissions.one_lesson import answers_of, the_answers_file
 from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
+from lessons.questions.form import of_another_kind
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
 from lessons.student.ended_badly import how_it_ended, source_of
@@ -60,7 +60,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 yield f"no completed run of `{name}` ({facts}){job}"
         yield from not_as_asked(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
-    yield from missing_answers(bundle, in_every_profile(asked) if asked else {})
+    yield from missing_answers(bundle, in_every_profile(asked) if asked else {}, lesson)
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
         yield "no report.md: one of the notebook's last cells writes it"
     for path in bundle.everything():
@@ -146,7 +146,7 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
             yield f"{output.name} is older than {program.name}: run the job again"
 
 
-def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[str]:
+def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str) -> Iterator[str]:
     if not wanted:
         return
     if "answers" not in bundle.files:
@@ -163,7 +163,7 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[
     for finding in [*folder.findings, *findings]:
         yield f"{file}: {finding.title}: {finding.found}"
     for name, question in wanted.items():
-        if name in given and (kind := of_another_kind(question, given[name].text)):
+        if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):
             yield f"{file}: {name} = {given[name].text} is not what is asked, {kind}"
     without = sorted(set(wanted) - set(given))
     if without:
