@@ -21,6 +21,7 @@ PRODUCTS = (
     "parts",
     "stack_of_rank_*.txt",
     "timeline*.json",
+    "my_*.png",
     "__pycache__",
     ".*",
 )

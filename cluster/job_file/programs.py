@@ -19,20 +19,20 @@ def with_imports(programs: Iterable[Path]) -> set[Path]:
 
     A program that Python cannot read counts as importing every file beside it.
     """
-    found: set[Path] = set()
+    files: set[Path] = set()
     waiting = list(programs)
     while waiting:
         program = waiting.pop()
-        if program in found or not program.is_file():
+        if program in files or not program.is_file():
             continue
-        found.add(program)
+        files.add(program)
         try:
             names = imported_names(program)
         except (SyntaxError, ValueError):
             waiting += program.parent.glob("*.py")
         else:
             waiting += [program.with_name(f"{name}.py") for name in names]
-    return found
+    return files
 
 
 def imported_names(program: Path) -> set[str]:

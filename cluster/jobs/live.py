@@ -53,8 +53,8 @@ def in_notebook() -> bool:
 
 def curve(run: Run) -> list[tuple[int, float]]:
     """Return (epoch, training loss) of the epochs whose loss is a finite number."""
-    said = [(epoch.number, epoch.train_loss.value) for epoch in run.epochs if epoch.train_loss]
-    return [(number, loss) for number, loss in said if math.isfinite(loss)]
+    losses = [(epoch.number, epoch.train_loss.value) for epoch in run.epochs if epoch.train_loss]
+    return [(number, loss) for number, loss in losses if math.isfinite(loss)]
 
 
 def epochs_asked(run: Run) -> int:

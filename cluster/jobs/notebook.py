@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from cluster.job_file import jobfile
 from cluster.job_file.programs import programs_of, with_imports
 from cluster.jobs import failure_advice, placing
 from cluster.jobs.live import LiveEpochs
+from cluster.jobs.readable import readable_lines
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
 from cluster.schedulers import history
@@ -70,6 +72,13 @@ def submit_once(
     if failed:
         raise JobError(explain(failed[0]))
     return [status.output for status in statuses if status.output]
+
+
+def show_output(files: Iterable[Path | str]) -> None:
+    """Print what is in a job's outputs for people: everything but the run record."""
+    for file in files:
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        print("\n".join(readable_lines(lines)))
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:

@@ -38,6 +38,7 @@ from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
 from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
+from lessons.toolkit.plots.writing import writing
 
 __all__ = [
     "accuracy_by_workers",
@@ -81,4 +82,5 @@ __all__ = [
     "times_by_replicas",
     "weight_images",
     "whole_seconds",
+    "writing",
 ]

@@ -31,8 +31,7 @@ IN_A_SENTENCE = {
     "conda create -n py3.6-keras …": "another course's",
     "ipython kernel install --user --name py3.6-keras --display-name \"…\"": "another course's",
     "module load python/3.6.4-anaconda": "another site's",
-    "module load GCC/8.3.0 TensorFlow/1.13.1-GPU-Python-3.6.8 Keras/2.2.4-GPU-Python-3.6.8":
-        "another site's",
+    "cluster logs JOB": "cluster logs -f JOB is typed",
     "sbatch clock.sbatch": SLURM,
     "sbatch job.sbatch": SLURM,
     "squeue --me": SLURM,
@@ -87,6 +86,7 @@ SUBMITTED = {"--epochs 8 --resume": "cluster submit job.sbatch --train-samples 6
 ENDLESS = "cluster logs -f"  # until Ctrl+C
 AFTERWARDS = {"cluster use juwels --account PROJECT": "cluster use laptop"}
 BEFORE = {
+    "00": "echo printed > out.txt; touch err.txt",  # exercise 0.4
     "04": "folder=$PWD/packs_of_mine; mkdir $folder; echo 1 > $folder/pack_0000.bin",
     "12": "printf 'workers,samples_per_second\\n1,19.4\\n8,146\\n16,288\\n' > table.csv",
 }
