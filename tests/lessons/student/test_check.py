@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import shutil
 import signal
+import sys
 import time
 import uuid
 
@@ -260,19 +262,38 @@ def other(tmp_path):
 
 @pytest.mark.parametrize("command", ["check", "submit"])
 @pytest.mark.parametrize("place", [".", "lessons", f"lessons/{NAME}"])
-def test_another_clones_folder_is_not_taken_in_silence(
-    student, other, lessons_command, monkeypatch, command, place
+def test_another_environments_course_is_not_taken_in_silence(
+    other, lessons_command, monkeypatch, command, place
 ):
+    (other / ".venv" / "bin").mkdir(parents=True)
     monkeypatch.chdir(other / place)
     done = lessons_command(command, "01")
     assert done.exit_code == 1
-    assert f"You are in the course {other}," in done.output
-    assert f"would take {student}: activate other's environment first" in done.output
+    assert f"You are in the course {other}, but the active environment is {sys.prefix}." in (
+        done.output
+    )
+    assert f"`source {other}/.venv/bin/activate`" in done.output
     assert len(done.output.splitlines()) == 1
-    activate = other / ".venv" / "bin" / "activate"
-    activate.parent.mkdir(parents=True)
-    activate.touch()
-    assert f"{student}: `source {activate}` first" in lessons_command(command, "01").output
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("command", ["check", "submit"])
+def test_courses_may_share_an_environment(
+    student, other, lessons_command, monkeypatch, command, linked
+):
+    """The folder is that of the course that the student is in, not the one that is installed."""
+    if linked:
+        (other / ".venv").symlink_to(sys.prefix)
+    mine = other / "lessons" / NAME
+    shutil.copytree(student, mine, dirs_exist_ok=True)
+    monkeypatch.chdir(other / "lessons")
+    done = lessons_command(command, "01")
+    assert "Traceback" not in done.output
+    if command == "check":
+        assert done.output.startswith(f"Checking {mine}\n")
+    else:
+        assert f"files of {NAME}, " in done.output
+        assert (other / "lessons" / f"{NAME}.zip").is_file()
 
 
 @pytest.mark.slow
