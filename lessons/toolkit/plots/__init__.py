@@ -36,7 +36,7 @@ from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
-from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
+from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images, speed_card
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
 from lessons.toolkit.plots.writing import writing
 
@@ -70,6 +70,7 @@ __all__ = [
     "sample_map",
     "scaling_study",
     "shares_of",
+    "speed_card",
     "speed_rounds",
     "speedup",
     "staleness",

@@ -170,3 +170,12 @@ def test_a_notebook_shows_a_picture_once():
     shown, _ = shell.display_formatter.format(plots.speedup({1: [2.0], 2: [1.0]}))
     assert shown["image/png"].startswith(b"\x89PNG")
     assert "matplotlib.pyplot" not in shell.user_ns
+
+
+def test_the_speed_card_shows_ones_own_number_and_is_kept(tmp_path):
+    run = run_of([9.0, 2.0, 4.0])
+    figure = plots.speed_card(run, 21_123.4, save=str(tmp_path / "my_speed.png"))
+    assert "21,100" in words(figure)
+    assert [patch.get_height() for patch in figure.axes[1].patches] == [9.0, 2.0, 4.0]
+    assert (tmp_path / "my_speed.png").stat().st_size > 3000
+    assert is_png(plots.speed_card(run_of([]), 0.5))
