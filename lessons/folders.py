@@ -56,6 +56,20 @@ def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
     return dict(sorted(chosen.items())) if chosen else folders
 
 
+def notebook_in(folder: Path) -> Path:
+    """Return a lesson's notebook, which has the name of the lesson's folder: 00_cluster.ipynb.
+
+    A student's copy of the folder may have another name, and older releases called it lesson.ipynb.
+    """
+    own = folder / f"{folder.name}.ipynb"
+    others = [
+        path
+        for path in sorted(folder.glob("*.ipynb"))
+        if LESSON_NAME.fullmatch(path.stem) or path.stem == "lesson"
+    ]
+    return own if own.is_file() or not others else others[0]
+
+
 def is_product(relative: Path) -> bool:
     return any(fnmatch.fnmatch(part, rule) for part in relative.parts for rule in PRODUCTS)
 

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from autograder.reading.files import read_files
 from lessons.execute.one_lesson import LessonOutcome
+from lessons.folders import notebook_in
 
 
 @functools.cache
@@ -30,7 +31,7 @@ def write_page(out: Path, outcome: LessonOutcome) -> None:
     """The executed notebook as one HTML file, also after a failure."""
     import nbformat
 
-    notebook = nbformat.read(out / outcome.lesson / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(notebook_in(out / outcome.lesson), as_version=4)
     page, _ = page_maker().from_notebook_node(notebook, {"metadata": {"name": outcome.lesson}})
     (out / f"{outcome.lesson}.html").write_text(page, encoding="utf-8")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from lessons.folders import LESSON_NAME, choose_lessons, course_root
+from lessons.folders import LESSON_NAME, choose_lessons, course_root, notebook_in
 
 in_folder = click.option(
     "--in",
@@ -16,15 +16,15 @@ in_folder = click.option(
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
-    """The folder with the student's lesson.ipynb."""
+    """The folder with the student's notebook of the lesson."""
     if inside is None:
         [folder] = choose_lessons(chosen_course() / "lessons", [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
     places = [inside, *choose_places(inside, number)]
     for place in places:
-        if (place / "lesson.ipynb").is_file():
+        if notebook_in(place).is_file():
             return place.resolve()
-    raise click.UsageError(f"There is no lesson.ipynb in {inside}; name the lesson's folder.")
+    raise click.UsageError(f"There is no notebook in {inside}; name the lesson's folder.")
 
 
 def own_copy(here: Path, name: str) -> Path | None:
@@ -33,7 +33,7 @@ def own_copy(here: Path, name: str) -> Path | None:
     lessons = (place for place in (here, *here.parents) if LESSON_NAME.fullmatch(place.name))
     inside = next(lessons, here)
     for place in (inside, inside / name, inside.parent / name):
-        if place.name[:3] == name[:3] and (place / "lesson.ipynb").is_file():
+        if place.name[:3] == name[:3] and notebook_in(place).is_file():
             return place.resolve()
     return None
 

@@ -31,7 +31,7 @@ def student(tmp_path_factory):
     shutil.copytree(ROOT / "lessons" / "02_serial", folder / "02_serial")
     shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_learning")
     notebook = jupytext.read(folder / "01_learning" / "lesson.py")
-    jupytext.write(notebook, folder / "01_learning" / "lesson.ipynb")
+    jupytext.write(notebook, folder / "01_learning" / "01_learning.ipynb")
     return folder
 
 
@@ -89,7 +89,7 @@ def page(request):
 
 def open_lesson(page: Page, lab: tuple[str, str], folder: str) -> None:
     url, token = lab
-    page.goto(f"{url}/lab/workspaces/{folder}/tree/{folder}/lesson.ipynb?token={token}&reset")
+    page.goto(f"{url}/lab/workspaces/{folder}/tree/{folder}/{folder}.ipynb?token={token}&reset")
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
         "data-status", "idle", timeout=60_000

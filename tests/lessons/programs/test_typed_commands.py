@@ -4,6 +4,7 @@ Programs and job files are filled as far as the page has come. `JOB` is the last
 """
 
 import re
+import shutil
 import sys
 
 import pytest
@@ -115,7 +116,7 @@ def test_what_the_page_says_to_type_runs_in_its_place(lesson, tmp_path):
     [folder] = (SOLUTIONS.parent / "lessons").glob(f"{lesson}_*")
     here = tmp_path / "course" / "lessons" / folder.name
     here.mkdir(parents=True)
-    (here / "lesson.ipynb").write_bytes((folder / "lesson.ipynb").read_bytes())
+    shutil.copy(folder / f"{folder.name}.ipynb", here)
     (tmp_path / "course" / ".venv").symlink_to(sys.prefix)
     (tmp_path / "home").mkdir()
     terminal = Terminal(here, tmp_path / "home")

@@ -28,11 +28,11 @@ def student(course, lessons_command, monkeypatch):
 def fill(folder, *changes):
     """Replace a gap by other code in whichever file of the folder has it."""
     for label, code in changes:
-        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
         for cell in notebook.cells:
             lines = cell.source.splitlines()
             cell.source = "\n".join(code if label in line else line for line in lines)
-        nbformat.write(notebook, folder / "lesson.ipynb")
+        nbformat.write(notebook, folder / f"{NAME}.ipynb")
         for file in folder.glob("*.py"):
             lines = file.read_text().splitlines()
             file.write_text("".join((code if label in x else x) + "\n" for x in lines))
@@ -234,18 +234,18 @@ def test_a_package_that_is_missing_is_no_missing_program(student, lessons_comman
 
 
 def test_a_notebook_that_is_missing_is_named(student, lessons_command):
-    (student / "lesson.ipynb").unlink()
+    (student / f"{NAME}.ipynb").unlink()
     done = lessons_command("check", "01")
     assert done.exit_code == 1
-    said = f"lesson.ipynb is missing in {student.name}: copy it there from the course again."
+    said = f"{NAME}.ipynb is missing in {student.name}: copy it there from the course again."
     assert done.output == f"Error: {said}\n"
 
 
 def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):
-    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
     notebook.cells[1].source += "\nopen('written.txt', 'w').write('x')"  # the parameters cell
     notebook.cells.append(nbformat.v4.new_code_cell(f"open('{student}/ran', 'w').write('x')"))
-    nbformat.write(notebook, student / "lesson.ipynb")
+    nbformat.write(notebook, student / f"{NAME}.ipynb")
     before = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
     lessons_command("check", "01")
     after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
@@ -315,9 +315,9 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     mine.mkdir(parents=True)
     for file in student.iterdir():
         (mine / file.name).write_bytes(file.read_bytes())
-    notebook = nbformat.read(mine / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(mine / f"{NAME}.ipynb", as_version=4)
     notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
-    nbformat.write(notebook, mine / "lesson.ipynb")
+    nbformat.write(notebook, mine / f"{NAME}.ipynb")
     done = lessons_command("check", "01", "--in", mine)
     assert done.exit_code == 1
     assert rows(done.output)["1.1"] == ("not yet", "its check cell is gone; take a fresh copy")
@@ -326,10 +326,10 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
 @pytest.mark.parametrize(
     ("break_it", "code", "words"),
     [
-        (lambda folder: (folder / "lesson.ipynb").unlink(), 2, "There is no lesson.ipynb"),
-        (lambda folder: (folder / "lesson.ipynb").write_text("{"), 1, "not a notebook"),
+        (lambda folder: (folder / f"{NAME}.ipynb").unlink(), 2, "There is no notebook"),
+        (lambda folder: (folder / f"{NAME}.ipynb").write_text("{"), 1, "not a notebook"),
         (
-            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / "lesson.ipynb"),
+            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / f"{NAME}.ipynb"),
             1,
             "has no check cells",
         ),
@@ -344,10 +344,10 @@ def test_what_cannot_be_checked(student, lessons_command, break_it, code, words)
 
 def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
     word = uuid.uuid4().hex
-    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
     sleep = f"import subprocess; subprocess.run(['python', '-c', 'input()', '{word}'], stdin=-1)"
     notebook.cells[1].source += f"\nopen('{course}/begun', 'w').close()\n{sleep}"
-    nbformat.write(notebook, student / "lesson.ipynb")
+    nbformat.write(notebook, student / f"{NAME}.ipynb")
     process = lessons_process("check", "01", start_new_session=True)
     end = time.monotonic() + 60
     while not (course / "begun").exists() and time.monotonic() < end:
