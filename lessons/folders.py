@@ -10,6 +10,8 @@ import click
 
 LESSON_NAME = re.compile(r"\d\d_[a-z0-9_]+")
 
+START_PAGE = "START.md"  # which `lessons start` writes
+
 # What running a lesson leaves in its folder: never copied, generated or called a stranger.
 PRODUCTS = (
     "*.out",
@@ -22,6 +24,7 @@ PRODUCTS = (
     "stack_of_rank_*.txt",
     "timeline*.json",
     "my_*.png",
+    START_PAGE,
     "__pycache__",
     ".*",
 )

@@ -44,7 +44,7 @@ def solved_files(folder: Path) -> dict[Path, bytes]:
 
 
 def students_files(files: Mapping[Path, bytes], name: str) -> dict[Path, bytes]:
-    """The files that students get, and the notebook under the name that its page has in the book."""
+    """The files that students get, the notebook under the name that its page has here."""
     own = Path(name, f"{name}.ipynb")
     return {Path(name, NOTEBOOK) if path == own else path: files[path] for path in files}
 

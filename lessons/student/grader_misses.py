@@ -172,17 +172,26 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
 
 def gaps_in(folder: Path, path: Path) -> Iterator[str]:
     """Gaps that are still open, once each; a notebook that is none."""
-    text = (folder / path).read_text(encoding="utf-8", errors="replace")
+    try:
+        names = open_gaps(folder / path)
+    except ValueError:
+        yield f"{path} {NO_NOTEBOOK}"
+        return
+    for name in names:
+        yield f"{path} still has the gap of {name}"
+
+
+def open_gaps(path: Path) -> list[str]:
+    """Return the names of a file's open gaps; a notebook that is none is a ValueError."""
+    text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         try:
             cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
             text = "\n".join("".join(cell["source"]) for cell in cells)
-        except (ValueError, LookupError, TypeError, RecursionError):
-            yield f"{path} {NO_NOTEBOOK}"
-            return
+        except (LookupError, TypeError, RecursionError) as error:
+            raise ValueError(f"{path} {NO_NOTEBOOK}") from error
     if path.suffix in (".sbatch", ".sh"):
-        names = ["".join(found) for found in JOB_GAP.findall(text)]
+        names = ["".join(parts) for parts in JOB_GAP.findall(text)]
     else:
         names = GAP.findall(text)
-    for name in sorted(set(names)):
-        yield f"{path} still has the gap of {name}"
+    return sorted(set(names))

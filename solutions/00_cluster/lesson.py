@@ -15,8 +15,8 @@
 #
 # **Where does my program run, who decides that, and where does its output go?**
 #
-# In a minute, two processes train a small language model for you. Then you find out where they ran, who
-# started them, and what happens when one of them dies. Allow 45 minutes.
+# First, two processes train a small language model for you. Then you find out where they ran, who started
+# them, and what happens when one of them dies. Allow 45 minutes.
 #
 # Run the cells from the top, one after the other, with Shift+Enter. When you come back another day, begin
 # at the top again: *Run → Run All Above Selected Cell*.
@@ -52,7 +52,7 @@ show_output(gpt_files)
 
 # %% [markdown]
 # **What you should see.** Two lines say which process on which host each rank was. Before training, the
-# network writes noise. Half a minute later it knows letters, words, brackets and where a sentence ends. It
+# network writes noise. Ten epochs later it knows letters, words, brackets and where a sentence ends. It
 # understands nothing, but all it knows came from your job: each rank read 256,000 characters, and 500
 # times the two averaged what they had learnt. `train_gpt.py` is the complete program, and `gpt.py` holds
 # the network: about 900,000 numbers, all of them changed by your job.
