@@ -26,7 +26,7 @@ def start_ranks():
     if size == 1:
         os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
         os.environ.setdefault("MASTER_PORT", "0")  # any that is free
-    gpu = torch.cuda.is_available()
+    gpu = torch.cuda.device_count() >= size  # of this job's one node: each rank its own
     device = torch.device("cuda", local_rank) if gpu else torch.device("cpu")
     if gpu:
         torch.cuda.set_device(device)
