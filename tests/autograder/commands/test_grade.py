@@ -228,7 +228,8 @@ def test_what_python_leaves_behind_is_no_student(tmp_path, grade, handed_in):
 
 LESSON_00 = {
     "predict_survivor": "stops", "predict_host_here": "a", "predict_host_job": "b",
-    "predict_lines": "4", "one_line": "c", "empty_file": "A", "all_rank_zero": "E", "ranks_seen": "2", "gflops": "101",
+    "predict_lines": "4", "one_line": "c", "empty_file": "A", "all_rank_zero": "E",
+    "ranks_seen": "2", "gflops": "101",
 }  # fmt: skip
 
 
