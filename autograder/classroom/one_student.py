@@ -182,7 +182,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     counted = list(named.values())
-    marked = {id(run): marks(run) for run in runs}
+    marked = {run.id: marks(run) for run in runs}
     sources = examine.Sources(
         settings.jobs,
         [settings.logins.get(owner) for owner in owners(folder, student)],

@@ -28,31 +28,31 @@ def summaries(
     hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
 ) -> tuple[RunSummary, ...]:
     names = {
-        id(run): name
+        run.id: name
         for name in reversed(hand_in.rubric.runs)
         for run in matching(runs, hand_in.rubric, name)
     }
     found = []
     smallest = baselines(runs)
-    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
-        name = names.get(id(run), run.format)
+    of_checks = {run.id for run in counted}
+    for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
+        name = names.get(run.id, run.format)
         base = smallest.get(program_of(run))
         if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
             base = None  # another run of the same size is no speedup
-        dataset = run.header.get("dataset")
         accuracy = run.test_accuracy.value if run.test_accuracy else None
         found.append(
             RunSummary(
                 name=name,
                 program=program_of(run),
                 outcome=run.outcome,
-                counted=any(run is c for c in counted),
+                counted=run.id in of_checks,
                 files=run.files,
                 job_id=run.job_id and shortened(run.job_id, 40),
                 workers=measure.workers(run),
-                device=shortened(run.header.get("device") or "", 80),
-                started=shortened(run.header.get("started") or "", 40),
-                synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
+                device=shortened(run.header.device or "", 80),
+                started=shortened(run.header.started or "", 40),
+                synthetic=bool(run.header.dataset.synthetic),
                 epoch_seconds=tuple(
                     e.seconds.value if e.seconds else None for e in run.epochs[:1000]
                 ),
@@ -62,7 +62,7 @@ def summaries(
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
                 toolkit=(run.program and run.program.toolkit) or "",
-                marks=marked[id(run)],
+                marks=marked[run.id],
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,

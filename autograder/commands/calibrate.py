@@ -113,7 +113,7 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
                         values[on_workers(title, workers)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
-        devices |= {str(r.header.get("device")) for r in finished}
+        devices |= {str(r.header.device) for r in finished}
         for metric in ALWAYS if finished else ():
             found = _median(metric, finished)
             if found:
@@ -132,10 +132,10 @@ def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[t
     """For each number of workers the runs of the name on so many, with all other runs."""
     own = matching(solution.runs, solution.rubric, name)
     others = filter(None, (condition.base, condition.over, condition.minus))
-    kept = {id(run) for other in others for run in matching(solution.runs, solution.rubric, other)}
-    kept |= {id(run) for run in solution.runs} - {id(run) for run in own}
+    kept = {run.id for other in others for run in matching(solution.runs, solution.rubric, other)}
+    kept |= {run.id for run in solution.runs} - {run.id for run in own}
     for workers in sorted({measure.workers(run) or 0 for run in own} - {0}):
-        runs = [r for r in solution.runs if id(r) in kept or measure.workers(r) == workers]
+        runs = [r for r in solution.runs if r.id in kept or measure.workers(r) == workers]
         yield workers, replace(solution, runs=runs)
 
 

@@ -44,9 +44,8 @@ def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
 
 def kind_of(runs: Sequence[Run]) -> str | None:
     """As the records say; None where no record does."""
-    said = {run.header.get("scaling") for run in runs} - {None, "serial"}
-    kind = said.pop() if len(said) == 1 else None
-    return kind if isinstance(kind, str) else None
+    kinds = {run.header.scaling for run in runs} - {None, "serial"}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def texts(runs: Sequence[Run]) -> list[str]:

@@ -55,7 +55,7 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
         return False
     if any(logins) and job.user not in logins:
         return False
-    return moment(run.header.get("started")) is not None and job.state.startswith("COMPLETED")
+    return moment(run.header.started) is not None and job.state.startswith("COMPLETED")
 
 
 def of_job(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
@@ -86,20 +86,21 @@ def where_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
     size = measure.workers(run)
-    on_gpus = "CPU" not in str(run.header.get("device") or "CPU")
+    device = run.header.device or "CPU"
+    on_gpus = "CPU" not in device
     if on_gpus and size and job.gpus is not None and size > job.gpus:
         if job.gpus:
             expected, found = f"at most {job.gpus}", counted(size, "rank")
             yield of_job(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
         else:  # a scheduler that counts no GPUs at all may only not be told of them
             code = Code.JOB_WITHOUT_GPU if job.gpus_counted else Code.JOB_GPUS_NOT_COUNTED
-            yield of_job(run, code, "no GPU", shortened(str(run.header["device"]), 60))
+            yield of_job(run, code, "no GPU", shortened(device, 60))
     ranks = len(run.ranks)
     if job.cpus and ranks > job.cpus:
         expected, found = f"at most {job.cpus}", counted(ranks, "rank")
         yield of_job(run, Code.MORE_RANKS_THAN_CPUS, expected, found)
     step = step_of(run, job)
-    by_srun = run.header.get("launcher") == "srun"
+    by_srun = run.header.launcher == "srun"
     if step is not None and step.tasks and by_srun and ranks > step.tasks:
         expected, found = counted(step.tasks, "task"), counted(ranks, "rank")
         yield of_job(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
@@ -109,7 +110,7 @@ def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    started = moment(run.header.get("started"))
+    started = moment(run.header.started)
     said = run.total_seconds.value if run.total_seconds else None
     if job.start is None or job.end is None:
         return
@@ -146,7 +147,7 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
             continue  # something ran there of which nobody says when
         seconds, share = OF_STEP if step else OF_JOB
         covered = union(known)
-        room = seconds + share * covered + PREPARES_S.get(str(first.header.get("lesson")), 0.0)
+        room = seconds + share * covered + PREPARES_S.get(first.header.lesson or "", 0.0)
         if ended - began - covered > room:
             told = of_job(
                 first,
@@ -156,7 +157,7 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
                 f"{covered:,.4g} s in {counted(len(members), 'run')}",
                 what="step" if step else "job",
             )
-            found |= {id(run): told for run, _, _ in members}
+            found |= {run.id: told for run, _, _ in members}
     return found
 
 

@@ -84,7 +84,7 @@ def _whole_run(run: Run) -> Iterator[Finding]:
             f"{said:.4g} s",
             [run.total_seconds.where],
         )
-    elif wall - said > CLOCK_SLACK_S + 0.25 * said and run.header.get("scheduler") not in SLEEPS:
+    elif wall - said > CLOCK_SLACK_S + 0.25 * said and run.header.scheduler not in SLEEPS:
         yield finding(
             FindingCode.RUN_SHORT_OF_CLOCK,
             f"about {wall:.4g} s",
@@ -102,7 +102,7 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
     """Where no evaluation can lie between an epoch's lines, its seconds are those of the clock.
     Most epochs have to differ: one of them may have met a sleep or a slow write."""
     pairs = list(_by_the_clock(run))
-    paused = run.header.get("framework") != "numpy"
+    paused = run.header.framework != "numpy"
     if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):
         return
     if median(wall - 1.1 * seconds.value - WITHIN_S for _, wall, seconds in pairs) > 0:

@@ -67,22 +67,16 @@ def of_losses(run: Run) -> str:
 
 
 def of_settings(run: Run) -> str:
-    dataset = run.header.get("dataset")
-    samples = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    names = [name for name in UNLIKE if name != "world_size" or not is_strong(run)]
-    return digest([*map(run.header.get, names), samples])
-
-
-def is_strong(run: Run) -> bool:
-    return run.header.get("scaling") == "strong"
+    is_strong = run.header.scaling == "strong"
+    names = [name for name in UNLIKE if name != "world_size" or not is_strong]
+    return digest([*map(run.header.get, names), run.header.dataset.train_samples])
 
 
 def of_parameters(run: Run) -> str:
     """Of all ranks, which may hold parts of one network, with what it was tested on."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
-    dataset = run.header.get("dataset")
-    tested = dataset.get("test_samples") if isinstance(dataset, dict) else None
+    tested = run.header.dataset.test_samples
     known = first is not None and len(first) >= 8 and run.test_accuracy is not None
     return digest([*every, tested]) if known else ""
 
@@ -90,11 +84,11 @@ def of_parameters(run: Run) -> str:
 def of_job(run: Run) -> str:
     """The job's number, as the record says it and no file's name, behind its site's name or that
     of the queue where everybody has an own."""
-    number = run.header.get("job_id")
-    if not isinstance(number, str) or not number:
+    header = run.header
+    if not header.job_id:
         return ""
-    own = [name for key in ("scheduler", "site") if (name := run.header.get(key)) in OWN_QUEUES]
-    return f"{own[0] if own else run.header.get('site') or ''} {number}"[:80]
+    own = [name for name in (header.scheduler, header.site) if name in OWN_QUEUES]
+    return f"{own[0] if own else header.site or ''} {header.job_id}"[:80]
 
 
 def digest(facts: list) -> str:
@@ -111,19 +105,19 @@ def within(runs: Sequence[Run], marked: Mapping[int, Marks]) -> dict[int, list[F
     losses: dict[str, tuple[str, Run]] = {}
     results: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        known = marked.get(id(run)) or marks(run)
+        known = marked.get(run.id) or marks(run)
         first = seconds.setdefault(known.seconds, run) if known.seconds else run
         if first.launch != run.launch:
-            found.setdefault(id(run), []).append(same_seconds(run, first))
+            found.setdefault(run.id, []).append(same_seconds(run, first))
             continue
         if known.losses:
             settings, first = losses.setdefault(known.losses, (known.settings, run))
             if settings != known.settings:
-                found.setdefault(id(run), []).append(same_losses(run, first))
+                found.setdefault(run.id, []).append(same_losses(run, first))
         if known.parameters and known.result is not None:
             result, first = results.setdefault(known.parameters, (known.result, run))
             if abs(result - known.result) > SAME_RESULT:
-                found.setdefault(id(run), []).append(same_parameters(run, first))
+                found.setdefault(run.id, []).append(same_parameters(run, first))
     return found
 
 

@@ -103,19 +103,20 @@ def examine(
     """
     findings: list[Finding] = []
     tiers = []
+    of_checks = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
     copied = copies.within(completed, marked or {})
     too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
     for run in completed:
         about = [one for check in CHECKS for one in check(run)]
         about += plausible.convergence(run, names_of(run), sources.references)
-        counts = any(run is other for other in counted)
+        counts = run.id in of_checks
         if counts:
             about += plausible.diverged(run)
-        about += copied.get(id(run), [])
+        about += copied.get(run.id, [])
         if sources.jobs is not None:
             about += accounting.compare(run, sources.jobs, sources.logins)
-            about += [too_long[id(run)]] if id(run) in too_long else []
+            about += [too_long[run.id]] if run.id in too_long else []
         again = sources.reruns.get(run.launch) if counts else None
         of_rerun = list(of_repeated(run, again)) if again else []
         findings += [*about, *of_rerun]

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding, rank_lines
 from autograder.measuring import measure
-from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.verdict import Finding
 
@@ -21,9 +20,9 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
     ranks = measure.workers(run)
     if ranks is None or ranks < 2:
         return
-    for event in run.measures:
-        seconds, size = event.get("value"), event.get("bytes")
-        if event.get("name") != "allreduce_s" or not (is_number(seconds) and is_number(size)):
+    for event in run.measured("allreduce_s"):
+        seconds, size = event.value, event.number("bytes")
+        if seconds is None or size is None:
             continue
         least = max(SHORTEST, size / FASTEST)
         if seconds < least:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding, rank_lines
-from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -31,18 +30,15 @@ BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
 
 
 def data_as_known(run: Run) -> Iterator[Finding]:
-    said = run.header.get("dataset")
-    if not isinstance(said, dict):
-        return
-    name, sha256, synthetic = (said.get(key) for key in ("name", "sha256", "synthetic"))
-    of_hash = BY_HASH.get(sha256) if isinstance(sha256, str) else None
-    known = KNOWN.get(name) if isinstance(name, str) else None
+    said = run.header.dataset
+    name, sha256, synthetic = said.name, said.sha256, said.synthetic
+    of_hash, known = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
     where = rank_lines(run)[:1]
-    if of_hash is not None and (of_hash != name or synthetic is True):
+    if of_hash is not None and (of_hash != name or synthetic):
         yield finding(
             FindingCode.DATA_HASH_AND_NAME,
             f"{of_hash}, the real one, by its hash",
-            f"{shortened(str(name), 40)}, {'synthetic' if synthetic is True else 'real'}",
+            f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
             where,
         )
     if known is None:
@@ -57,8 +53,8 @@ def data_as_known(run: Run) -> Iterator[Finding]:
             name=str(name),
         )
     for part in ("train_samples", "test_samples"):
-        count, most = said.get(part), getattr(known, part)
-        if is_number(count) and count > most:
+        count, most = getattr(said, part), getattr(known, part)
+        if count is not None and count > most:
             yield finding(
                 FindingCode.DATA_TOO_SMALL,
                 f"at most {most:,} {part.replace('_', ' ')}",

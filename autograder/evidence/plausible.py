@@ -30,8 +30,7 @@ PEAK_FLOPS = {
 
 
 def real_data(run: Run) -> Iterator[Finding]:
-    dataset = run.header.get("dataset")
-    if isinstance(dataset, dict) and dataset.get("synthetic") is True:
+    if run.header.dataset.synthetic:
         yield finding(
             FindingCode.SYNTHETIC_DATA,
             "the real data set",
@@ -42,9 +41,9 @@ def real_data(run: Run) -> Iterator[Finding]:
 
 
 def physically_possible(run: Run) -> Iterator[Finding]:
-    device, params = run.header.get("device"), run.header.get("params")
+    device, params = run.header.device, run.header.params
     rate, count = measured_or_none(measure.throughput, run), measure.workers(run)
-    if rate is None or not is_number(params) or not isinstance(device, str):
+    if rate is None or params is None or device is None:
         return
     peak = next((p for name, p in PEAK_FLOPS.items() if name in device), None)
     if peak is None or count is None:

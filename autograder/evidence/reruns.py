@@ -70,13 +70,13 @@ def same_parameters(run: Run, again: Again) -> bool:
 
 
 def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]:
-    started, seconds = moment(again.header.get("started")), value(again.total_seconds)
+    started, seconds = moment(again.header.started), value(again.total_seconds)
     if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
         yield untrue(
             run,
             FindingCode.RERUN_OTHER_TIME,
             f"a start within job {job.job_id}",
-            shortened(again.header.get("started"), 40),
+            shortened(again.header.started, 40),
         )
     elif seconds is not None and seconds > job.ended - job.submitted + 2:
         yield untrue(
@@ -102,10 +102,8 @@ def moment(text: Any) -> float | None:
         return None
 
 
-def of_data(run: Run) -> tuple[Any, Any]:
-    dataset = run.header.get("dataset")
-    known = dataset if isinstance(dataset, dict) else {}
-    return known.get("sha256"), known.get("synthetic")
+def of_data(run: Run) -> tuple[str | None, bool | None]:
+    return run.header.dataset.sha256, run.header.dataset.synthetic
 
 
 def other_data(run: Run, again: Run) -> Finding:
@@ -131,9 +129,9 @@ WORK: dict[FindingCode, Callable[[Run], Any]] = {
     FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
     FindingCode.RERUN_OTHER_STEPS: of_epochs(lambda epoch: epoch.steps),
     FindingCode.RERUN_OTHER_SAMPLES: of_epochs(lambda epoch: epoch.unique_samples),
-    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.get("global_batch"),
-    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.get("params"),
-    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.get("model"),
+    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
+    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
+    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.model,
 }
 
 
@@ -154,9 +152,9 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 def stopped_early(run: Run) -> bool:
     """A training that goes on until something is reached may end an epoch sooner or later. Ranks
     may divide the epochs among them."""
-    asked, size = run.header.get("epochs_asked"), run.header.get("world_size")
-    share = asked / size if is_number(asked) and is_number(size) and size >= 1 else asked
-    return is_number(share) and len(run.epochs) < share
+    asked, size = run.header.epochs_asked, run.header.world_size
+    share = asked / size if asked is not None and size and size >= 1 else asked
+    return share is not None and len(run.epochs) < share
 
 
 def in_words(said: Any) -> str:

@@ -10,7 +10,6 @@ from statistics import median
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding, rank_lines
-from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -25,8 +24,8 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
         return
     names = ("test_accuracy", "test_loss")
     for name, evaluated in zip(names, run.beside.evaluated, strict=True):
-        said = run.end.get(name)
-        if is_number(said) and evaluated is not None and abs(said - evaluated) > 1e-6 * abs(said):
+        said = getattr(run.end, name)
+        if said is not None and evaluated is not None and abs(said - evaluated) > 1e-6 * abs(said):
             number = run.test_accuracy if name == "test_accuracy" else run.test_loss
             yield finding(
                 FindingCode.EVALUATION_AND_END,
@@ -38,8 +37,8 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
     """Rank 0's device is the header's, with a number behind it where there are several."""
-    named, first = run.header.get("device"), next((r for r in run.ranks if r.rank == 0), None)
-    if not isinstance(named, str) or first is None or not first.device:
+    named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
+    if named is None or first is None or not first.device:
         return
     one, other = (
         text.partition(" #")[0].removesuffix("...")[:60] for text in (named, first.device)
@@ -63,13 +62,13 @@ JOB_SLACK_S = 60.0  # between the clocks of two nodes, of which no site's differ
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
     """When the run started: as the record says it in words, and by the clock of its first line."""
-    started = moment(run.header.get("started"))
+    started = moment(run.header.started)
     if started is None or run.began_ms is None:
         return
     if abs(started - run.began_ms / 1000) > START_SLACK_S:
         yield finding(
             FindingCode.START_AND_CLOCK,
-            f"started {run.header['started']}",
+            f"started {run.header.started}",
             f"{abs(started - run.began_ms / 1000):,.0f} s apart",
             rank_lines(run)[:1],
         )
@@ -78,7 +77,7 @@ def begun_as_said(run: Run) -> Iterator[Finding]:
         yield finding(
             FindingCode.BEGAN_BEFORE_JOB,
             f"after {shortened(run.beside.job['started'], 40)}, when the job started",
-            shortened(str(run.header["started"]), 40),
+            shortened(run.header.started, 40),
             rank_lines(run)[:1],
         )
 
@@ -102,14 +101,13 @@ NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "
 def job_as_printed(run: Run) -> Iterator[Finding]:
     """Job, ranks and GPUs as the job file told them ahead of the run."""
     job, where = run.beside.job, rank_lines(run)[:1]
-    printed, said = job_number(job.get("job")), job_number(run.header.get("job_id"))
+    printed, said = job_number(job.get("job")), job_number(run.header.job_id)
     if printed and said and printed != said:
         yield finding(FindingCode.OTHER_JOB, printed, said, where)
-    size, ranks = run.header.get("world_size"), job.get("ranks", "")
-    launched = run.header.get("launcher") in BY_SCHEDULER
+    size, ranks = run.header.world_size, job.get("ranks", "")
     if (
-        launched
-        and is_number(size)
+        size is not None
+        and run.header.launcher in BY_SCHEDULER
         and ranks.isascii()
         and ranks.isdigit()
         and int(ranks[:9]) < size
@@ -121,7 +119,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             rank_lines(run),
             "start the program with `launch`, which starts a rank a task",
         )
-    device = str(run.header.get("device") or "")
+    device = run.header.device or ""
     if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
         yield finding(
             FindingCode.PRINTED_NO_GPU,

@@ -71,7 +71,7 @@ def of_another_lesson(hand_in: HandIn) -> Iterator[Finding]:
             "An output of another lesson lies here",
             code=FindingCode.OTHER_LESSON,
             expected=f"outputs of lesson {lesson}",
-            found=shortened(", ".join(str(run.header.get("lesson")) for run in strangers[:4])),
+            found=shortened(", ".join(str(run.header.lesson) for run in strangers[:4])),
             where=tuple(Where(run.files[0], 0) for run in strangers[:4] if run.files),
             try_="hand in each lesson's outputs in its own folder",
             look=True,

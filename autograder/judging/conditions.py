@@ -11,7 +11,6 @@ from autograder.judging.runs_that_count import (
 )
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
-from autograder.measuring.record_facts import on_stand_in
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
@@ -40,7 +39,7 @@ def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
     """How well a network learns the real images says nothing of the synthetic ones; that a run had
     no others, a person is told (evidence)."""
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
-    return run is None or not on_stand_in(run)
+    return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:

@@ -24,19 +24,20 @@ WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
 
 
 def by_time(run: Run) -> tuple:
-    started = run.header.get("started")
     job = run.job_id or ""
     number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
-    return (started if isinstance(started, str) else "", number, run.files)
+    return run.header.started or "", number, run.files
 
 
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     """All runs that go by this name in the rubric, oldest first."""
     choice = rubric.runs[name]
     wanted = {"lesson": rubric.lesson} | choice.where
-    found = [run for run in runs if run.header and all(says(run, k, v) for k, v in wanted.items())]
+    found = [
+        run for run in runs if run.has_header and all(says(run, k, v) for k, v in wanted.items())
+    ]
     if not found:
-        found = [run for run in runs if not run.header and run.format in choice.or_format]
+        found = [run for run in runs if not run.has_header and run.format in choice.or_format]
     return sorted(found, key=by_time)
 
 
@@ -52,14 +53,15 @@ def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[st
     names: dict[int, list[str]] = {}
     for name in rubric.runs:
         for run in matching(runs, rubric, name):
-            names.setdefault(id(run), []).append(name)
-    return lambda run: names.get(id(run), ())
+            names.setdefault(run.id, []).append(name)
+    return lambda run: names.get(run.id, ())
 
 
 def program_of(run: Run) -> str:
     """Program and model as the record names them: their runs on several sizes belong together."""
-    known = [run.header.get(fact) for fact in ("source", "model")]
-    return printable(", ".join(word for word in known if isinstance(word, str)) or run.format, 80)
+    return printable(
+        ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
+    )
 
 
 def says(run: Run, key: str, value: object) -> bool:
@@ -100,7 +102,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     ended = [
         run
         for run in hand_in.runs
-        if not run.header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
+        if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     problems = (problem for run in hand_in.runs for problem in run.problems)
     copy = next(

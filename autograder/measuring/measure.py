@@ -76,8 +76,8 @@ def throughput(run: Run) -> Measure:
 
 def workers(run: Run) -> int | None:
     """How many took part, as the run itself says: ranks, times the replicas each of them drives."""
-    ranks = whole(run.workers) or whole(run.header.get("world_size"))
-    each = 1 if run.header.get("replicas") is None else whole(run.header["replicas"])
+    ranks = whole(run.workers) or whole(run.header.world_size)
+    each = 1 if run.header.replicas is None else whole(run.header.replicas)
     return ranks * each if ranks and each else None
 
 
@@ -112,10 +112,9 @@ def different_work(one: Run, other: Run, scaling: str | None = None) -> list[str
         if a * many != b * few:
             text = f"one reads {a} different samples an epoch, the other {b}"
             found.append(text + (f", on {few} and {many} workers" if scaling == "weak" else ""))
-    data = [r.header.get("dataset") for r in (one, other)]
-    names = [d.get("name") for d in data if isinstance(d, dict)]
-    if len(names) == 2 and names[0] != names[1]:
-        found.append(f"one trains on {names[0]!s:.40}, the other on {names[1]!s:.40}")
+    name, other_name = one.header.dataset.name, other.header.dataset.name
+    if name and other_name and name != other_name:
+        found.append(f"one trains on {name:.40}, the other on {other_name:.40}")
     if scaling == "strong":
         found += unlike(one, other, ("global_batch",))
     if scaling in ("epoch", "weak"):

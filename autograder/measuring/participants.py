@@ -30,7 +30,7 @@ def ranks(run: Run) -> Measure:
 
 def replicas(run: Run) -> Measure:
     """One a rank, unless one process says that it drives several."""
-    if run.header.get("replicas") is None:
+    if run.header.replicas is None:
         return ranks(run)
     count = measure.workers(run)
     if count is None:
@@ -41,10 +41,9 @@ def replicas(run: Run) -> Measure:
 def hosts(run: Run) -> Measure:
     if run.ranks:
         return _distinct(run, lambda rank: rank.host, "hosts")
-    named = run.header.get("hosts")
-    if not isinstance(named, list) or not named:
+    if not run.header.hosts:
         raise NotMeasured("the output does not name its hosts")
-    return exact(len({str(host) for host in named}), "hosts", first_line(run))
+    return exact(len(set(run.header.hosts)), "hosts", first_line(run))
 
 
 IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; a shorter number another one may have too
@@ -91,9 +90,9 @@ def files_found(run: Run) -> Measure:
 def checkpoint_kept(run: Run) -> str:
     """Whether rank 0 read back from its file what training ended with."""
     trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
-    if "checkpoint_hash" not in run.end or not trained or trained[0] is None:
+    if run.end.checkpoint_hash is None or not trained or trained[0] is None:
         raise NotMeasured("the output does not say what the checkpoint holds")
-    return "yes" if run.end["checkpoint_hash"] == trained[0] else "no"
+    return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
 # --- what each rank says, beside what the others say ------------------------------------------

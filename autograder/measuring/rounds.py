@@ -4,13 +4,12 @@ What slows a machine down hits the three phases of a round alike, so they are co
 round alone; the median over the rounds counts, and between which of them it lies is its interval.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
-from autograder.records import Run, Where
+from autograder.measuring.interval import Measure, NotMeasured, exact
+from autograder.records import MeasureEvent, Run, Where
 
 NAME = "round"  # of the record's measures
 LEAST = 3
@@ -25,7 +24,7 @@ class Round:
     alone: float
     silent: float
     together: float
-    said: Mapping[str, Any]
+    event: MeasureEvent
     where: tuple[Where, ...] = ()
 
     @property
@@ -38,9 +37,7 @@ def rounds(run: Run) -> list[Round]:
     that stands twice, word for word, because its output was handed in twice, counts once."""
     found: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
-    for event in run.measures:
-        if event.get("name") != NAME:
-            continue
+    for event in run.measured(NAME):
         one = _round(event)
         if found.get(one.number, one).seconds != one.seconds:
             raise copied(f"round {one.number} stands twice, with other seconds", one)
@@ -54,20 +51,19 @@ def rounds(run: Run) -> list[Round]:
 
 
 def of_rounds(run: Run) -> bool:
-    return any(event.get("name") == NAME for event in run.measures)
+    return any(event.name == NAME for event in run.measures)
 
 
 def copied(reason: str, one: Round) -> NotMeasured:
     return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
 
 
-def _round(event: Mapping[str, Any]) -> Round:
-    where = event.get("where")
-    places = (where,) if isinstance(where, Where) else ()
-    number = measure.whole(event.get("round"))
-    said = [event.get(key) for key in ("alone_s", "silent_s", "value")]
-    seconds = [float(s) for s in said if is_number(s) and 1e-9 < s < 1e9]
-    if number is None or len(seconds) < len(said):
+def _round(event: MeasureEvent) -> Round:
+    places = (event.where,) if event.where else ()
+    number = measure.whole(event.facts.get("round"))
+    phases = (event.number("alone_s"), event.number("silent_s"), event.value)
+    seconds = [float(s) for s in phases if s is not None and 1e-9 < s < 1e9]
+    if number is None or len(seconds) < len(phases):
         reason = "a round does not say its number and three times above 0"
         raise NotMeasured(reason, "hand in the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
@@ -106,14 +102,15 @@ def said_by_all(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """The largest or smallest of what each round says of the parameters."""
 
     def value(run: Run) -> Measure:
-        found = rounds(run)
-        values = [one.said.get(name) for one in found]
-        for one, said in zip(found, values, strict=True):
-            if not is_number(said) or said < 0:
+        values = []
+        for one in rounds(run):
+            stated = one.event.number(name)
+            if stated is None or stated < 0:
                 reason = f"round {one.number} says no `{name}` that is a number"
                 raise NotMeasured(reason, "look whether the training diverged", one.where)
-        worst = choose(range(len(found)), key=values.__getitem__)
-        return exact(values[worst], "", found[worst].where, f"round {found[worst].number}")
+            values.append((stated, one))
+        worst, one = choose(values, key=lambda pair: pair[0])
+        return exact(worst, "", one.where, f"round {one.number}")
 
     return value
 

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run
 
 PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the rest is no honest work
@@ -15,9 +15,8 @@ PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the res
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
     """Shares as ranges of indices, how many ranks have each, and the size of the training set."""
-    dataset = run.header.get("dataset")
-    size = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    if not is_number(size) or not 1 <= size <= 10**15 or int(size) != size:
+    size = run.header.dataset.train_samples
+    if size is None or not 1 <= size <= 10**15 or int(size) != size:
         raise NotMeasured("the output does not say the size of the training set")
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")

@@ -29,8 +29,7 @@ At = Mapping[str, Any]
 
 def scaling_of(run: Run) -> str | None:
     """On one worker all kinds are the same, so a run that calls itself serial says nothing."""
-    said = run.header.get("scaling")
-    return said if isinstance(said, str) and said != "serial" else None
+    return run.header.scaling if run.header.scaling != "serial" else None
 
 
 def speedup(base: Run, run: Run) -> Measure:
@@ -75,12 +74,12 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
     """What was not compared, and why, for people."""
-    kept = {id(run) for same in used.values() for run in same}
+    kept = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
         reason
         for run in runs
-        if id(run) not in kept
+        if run.id not in kept
         for reason in (measure.different_work(base, run) + measure.different_hardware(base, run))[
             :1
         ]

@@ -62,7 +62,7 @@ def comparable(runs: Sequence[Run]) -> Sizes:
     is taken for one on one worker."""
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
-    known = Sizes(of=compared(done), weak=ordered[0].header.get("scaling") == "weak")
+    known = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
     for run in ordered:
         name = ", ".join(run.files)
         if not is_over(run):
@@ -73,7 +73,7 @@ def comparable(runs: Sequence[Run]) -> Sizes:
         except NotMeasured as missing:
             known.remarks.append(f"{name}: {missing.reason}")
             continue
-        weak = "weak" if run.header.get("scaling") == "weak" else None
+        weak = "weak" if run.header.scaling == "weak" else None
         unlike = measure.different_work(done[0], run, weak)
         unlike += measure.different_hardware(done[0], run)
         if unlike:

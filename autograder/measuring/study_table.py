@@ -54,9 +54,9 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     """The table of each kind of scaling that studies in one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    points = [run for run in study_points.expanded(done) if study_points.is_point(run)]
+    points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):
-        of_kind = [run for run in points if run.header.get("scaling") == kind]
+        of_kind = [run for run in points if run.header.scaling == kind]
         if of_kind:
             try:
                 yield kind, rows(of_kind)

@@ -60,7 +60,7 @@ def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
                 for number, epoch in enumerate(run.epochs, start=1)
                 if epoch.val_accuracy and epoch.val_accuracy.value >= target
             )
-            latest[count, str(run.header.get("seed"))] = next(reached, None)
+            latest[count, str(run.header.seed)] = next(reached, None)
     needed: dict[float, list[int]] = {}
     for (count, _), number in latest.items():
         if number is not None:
@@ -74,7 +74,7 @@ def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
     for run in runs:  # the oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
-            rule, seed = (str(run.header.get(fact)) for fact in ("rule", "seed"))
+            rule, seed = str(run.header.get("rule")), str(run.header.seed)
             latest[count, rule, seed] = epochs.test_accuracy(run).value
     by_rule: dict[tuple[int, str], list[float]] = {}
     for (count, rule, _), accuracy in latest.items():

@@ -61,8 +61,7 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
     """The lesson that the outputs name, when the folder does not."""
-    named = [run.header.get("lesson") for run in runs]
-    lessons = {lesson for lesson in named if isinstance(lesson, str)}
+    lessons = {run.header.lesson for run in runs if run.header.lesson is not None}
     return lessons.pop() if len(lessons) == 1 else None
 
 

@@ -89,4 +89,4 @@ def changed(folder: Path, source: Path, cells: list[Any]) -> str | None:
 
 def devices(folder: Path) -> tuple[str, ...]:
     records = read_files(sorted(folder.glob("*.out")))
-    return tuple(sorted({str(run.header["device"]) for run in records if run.header.get("device")}))
+    return tuple(sorted({run.header.device for run in records if run.header.device}))

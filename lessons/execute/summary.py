@@ -40,11 +40,8 @@ def stand_ins(out: Path, lesson: str) -> list[str]:
     """The data sets that a lesson's jobs had to do without, as their records say."""
     folders = (out / lesson, out / f"{lesson}_job" / lesson)  # the second one with --batch
     outputs = [file for folder in folders for file in sorted(folder.rglob("*.out"))]
-    sets = [run.header.get("dataset") for run in read_files(outputs)]
-    names = {
-        str(facts["name"]) for facts in sets if isinstance(facts, dict) if facts.get("synthetic")
-    }
-    return sorted(name.upper() for name in names)
+    sets = [run.header.dataset for run in read_files(outputs)]
+    return sorted({str(dataset.name).upper() for dataset in sets if dataset.synthetic})
 
 
 def write_summary(out: Path, outcomes: list[LessonOutcome], facts: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ def meant_to_fail(output: Path) -> bool:
 
 
 def source_of(run: Run) -> str:
-    return str(run.header.get("source") or run.format)
+    return run.header.source or run.format
 
 
 def how_it_ended(run: Run, folder: Path) -> str:

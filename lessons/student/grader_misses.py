@@ -137,7 +137,7 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
             "run the job again, or hand in the program that ran"
         )
     for run in latest:
-        program = bundle.folder / Path(str(run.header.get("program") or "")).name
+        program = bundle.folder / Path(run.header.program or "").name
         output = Path(run.files[0])
         told = run.program and run.program.files.get(program.name)
         if told or not program.is_file():

@@ -79,7 +79,7 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
             certain = run.outcome == Outcome.COMPLETED
             draft = RunDraft(run, at, launch.first.line, last, certain, certain)
             if run.outcome == Outcome.FAILED:
-                name = str(run.end.get("reason", "Exception"))
+                name = run.end.reason or "Exception"
                 end = outcome.read_exception(f"{name}: ", launch.last or launch.first)
                 draft.recorded = end and replace(end, text=f"{name[:200]} (from the record)")
             drafts.append(draft)

@@ -6,6 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from autograder.codes import ProblemCode
+from autograder.reading.formats.record_header import end_of, measure_of
 from autograder.reading.formats.record_program import a_hash, with_files
 from autograder.reading.formats.record_shares import (
     Slice,
@@ -15,7 +16,17 @@ from autograder.reading.formats.record_shares import (
     what_was_read,
 )
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import Epoch, Number, Problem, Program, Rank, Where
+from autograder.records import (
+    NO_END,
+    Epoch,
+    MeasureEvent,
+    Number,
+    Problem,
+    Program,
+    Rank,
+    RunEnd,
+    Where,
+)
 
 FORMAT = "record"
 CHAIN = b',"chain":'
@@ -47,8 +58,8 @@ class Launch:
     validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     test_accuracy: Number | None = None
     test_loss: Number | None = None
-    measures: list[dict[str, Any]] = field(default_factory=list)
-    end: dict[str, Any] = field(default_factory=dict)
+    measures: list[MeasureEvent] = field(default_factory=list)
+    end: RunEnd = NO_END
     status: str | None = None
     total_seconds: Number | None = None
     chains: dict[int, bytes] = field(default_factory=dict)
@@ -255,10 +266,11 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if finite(value.get("value")) is None:
-        name = str(value.get("name"))[:80]
+    measure = measure_of(value, where)
+    if measure.value is None:
+        name = measure.name[:80]
         launch.complain(where, name, "the measure has no finite value", ProblemCode.OTHER)
-    launch.measures.append({**value, "where": where})
+    launch.measures.append(measure)
 
 
 def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -267,7 +279,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
-    launch.end = value
+    launch.end = end_of(value)
     launch.ended_ms = finite(event.get("time_ms"))
     launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
     if value.get("test_accuracy") is not None:

@@ -10,6 +10,7 @@ from autograder.measuring import interval, measure
 from autograder.measuring.interval import NotMeasured, exact
 from autograder.measuring.scaling_laws import karp_flatt
 from autograder.records import Epoch, Number, Rank, Run
+from tests.autograder.make_run import make_run
 
 
 def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
@@ -18,7 +19,7 @@ def run_of(seconds, half_width=0.0, samples=60000, **facts) -> Run:
         for i, s in enumerate(seconds, start=1)
     )
     workers = facts.pop("workers", 1)
-    return Run(
+    return make_run(
         files=("a.out",),
         format="record",
         outcome="completed",
@@ -172,15 +173,15 @@ def test_only_finite_numbers_are_numbers(value):
 
 def test_workers_come_from_the_run():
     assert measure.workers(Run((), "record", "completed", workers=4)) == 4
-    assert measure.workers(Run((), "record", "completed", header={"world_size": True})) is None
+    assert measure.workers(make_run((), "record", "completed", header={"world_size": True})) is None
     assert measure.workers(Run((), "keras", "completed", ranks=(Rank(0),))) is None
 
 
 @pytest.mark.parametrize(
-    ("replicas", "workers"), [(4, 8), (1, 2), (None, 2), (0, None), (True, None), ("4", None)]
+    ("replicas", "workers"), [(4, 8), (1, 2), (None, 2), (0, None), (True, 2), ("4", 2)]
 )
 def test_replicas_of_a_process_count_as_workers(replicas, workers):
-    run = Run((), "record", "completed", workers=2, header={"replicas": replicas})
+    run = make_run((), "record", "completed", workers=2, header={"replicas": replicas})
     assert measure.workers(run) == workers
 
 

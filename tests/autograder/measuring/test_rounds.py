@@ -10,13 +10,14 @@ from autograder.measuring import rounds
 from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 from tests.autograder.make_record import some_rounds
+from tests.autograder.make_run import make_measures, make_run
 
 METRICS = (rounds.speedup, rounds.ceiling, rounds.share)
 
 
 def run_of(*seconds: tuple[float, float, float], workers: int | None = 2, **more: object) -> Run:
     measures = some_rounds(*seconds, **more)
-    return Run(("a.out",), "record", "completed", workers=workers, measures=measures)
+    return make_run(("a.out",), "record", "completed", workers=workers, measures=measures)
 
 
 def numbers(found: Measure) -> tuple[float, float, float]:
@@ -133,7 +134,7 @@ def test_the_worst_round_counts(name, choose, said, value):
         event | {name: number}
         for event, number in zip(some_rounds(*THREE), said, strict=True)
     )  # fmt: skip
-    run = replace(run_of(), measures=measures)
+    run = replace(run_of(), measures=make_measures(measures))
     assert rounds.said_by_all(name, choose)(run).value == value
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import record
-from autograder.records import Run, Where
+from autograder.records import Header, Run, Where
 from tests.autograder.make_record import Writer, make_record, sealed_again
 
 
@@ -39,7 +39,7 @@ def test_everything_that_a_record_says_is_read():
     ]
     assert run.test_accuracy.value == 0.978
     assert run.total_seconds.value == 6.5
-    assert run.header["dataset"]["name"] == "mnist"
+    assert run.header.dataset.name == "mnist"
     assert run.end["param_spread"] == 0.0
     assert run.measures[0]["bytes"] == 4096
     assert run.chain_intact is True
@@ -57,7 +57,7 @@ def test_machine_facts_belong_to_the_header():
     writer.add("header", {"lesson": "02", "world_size": 1})
     writer.add("machine", {"job_id": "77", "hosts": ["n1"]})
     run = read_one(writer.lines)
-    assert run.header == {"lesson": "02", "world_size": 1, "job_id": "77", "hosts": ["n1"]}
+    assert run.header == Header(lesson="02", world_size=1, job_id="77", hosts=("n1",))
     assert run.job_id == "77"
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Epoch, Number, Rank, Run
+from autograder.records import Epoch, Number, Rank
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_run
 
 HEADER = {"device": "CPU of a test", "started": "2025-01-02T03:04:05+00:00", "model": "mlp512"}
 
@@ -26,7 +27,7 @@ def run_of(seconds, *, half_width=0.0, workers=1, accuracies=(), **more):
         for number, (value, accuracy) in enumerate(zip(seconds, accuracies, strict=True), start=1)
     )
     more = {"header": HEADER, "files": (f"/somewhere/out_{workers}.out",)} | more
-    return Run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
+    return make_run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
 
 
 def bars(figure):

@@ -7,6 +7,7 @@ from pictures import words
 
 from autograder.records import Rank
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_measures
 from tests.lessons.toolkit.plots.test_plots_workers import run_of
 
 
@@ -26,7 +27,7 @@ MEASURES = (
 
 
 def test_each_bucket_is_drawn_from_where_it_left_to_where_it_arrived():
-    figure = plots.buckets(replace(run_of(Rank(0), Rank(1)), measures=MEASURES))
+    figure = plots.buckets(replace(run_of(Rank(0), Rank(1)), measures=make_measures(MEASURES)))
     bars = [(bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches]
     expected = [(0, 100), (20, 30), (90, 10), (0, 120), (100, 20)]
     assert [value for bar in bars for value in bar] == pytest.approx(
