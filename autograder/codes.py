@@ -229,6 +229,15 @@ class FindingCode(StrEnum):
     RERUN_HIGHER_LOSS = "rerun higher loss"
     RERUN_FAR_SLOWER = "rerun far slower"
     RERUN_CONTRADICTS_ITSELF = "rerun contradicts itself"
+    # Reasons to look at a grade that are no findings on one submission.
+    CHECK_BORDERLINE = "check borderline"
+    CHECK_NOT_MEASURED = "check not measured"
+    NOT_IN_ROSTER = "not in roster"
+    OTHER_TOOLKIT = "other toolkit"
+    SHARED_RUN = "shared run"  # with another student, as the next ones are
+    SHARED_JOB = "shared job"
+    SHARED_LOSSES = "shared losses"
+    SHARED_PARAMETERS = "shared parameters"
 
 
 # Their advice is for the instructor; a student has nothing to do about it.

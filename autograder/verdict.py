@@ -1,6 +1,6 @@
 """What grading says: frozen records from the judge to the reports. All of it becomes JSON."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.codes import (
     CheckStatus,
@@ -34,7 +34,19 @@ class Finding:
     look: bool = False  # an instructor should look at it
     private: bool = False  # never shown to the student
     contradicts: bool = False  # parts of the record cannot both be true
-    code: FindingCode | None = None
+    code: FindingCode = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class LookReason:
+    """Why an instructor should look at a grade."""
+
+    code: FindingCode
+    text: str
+    details: str = ""  # of this student alone: the class page counts equal texts
+
+    def __str__(self) -> str:
+        return self.text + self.details
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,18 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTraits:
+    """What tells a run from all others, most of it as hashes. Empty: the run says too little."""
+
+    seconds: str = ""  # of its epochs
+    losses: str = ""  # of its epochs
+    settings: str = ""  # by which the losses must differ
+    parameters: str = ""  # after training
+    result: float | None = None  # test accuracy with these parameters
+    job: str = ""  # behind its site's name
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
     """What a report says of one run."""
 
@@ -120,8 +144,7 @@ class RunSummary:
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
     toolkit: str = ""  # hash of the course's toolkit that it used
-    # Of what no two runs share: seconds, losses, settings, parameters, result, job.
-    marks: tuple[str, str, str, str, float | None, str] = ("", "", "", "", None, "")
+    traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
@@ -168,7 +191,7 @@ class Grade:
     checks: tuple[Check, ...] = ()
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
-    look: tuple[str, ...] = ()  # why an instructor should look at it
+    look: tuple[LookReason, ...] = ()
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what students changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
@@ -176,3 +199,9 @@ class Grade:
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # it is due, and nothing says when it was submitted: the last adjustment
+
+    @property
+    def small_runs(self) -> int:
+        """How many of the runs that count are smaller than the profile asks."""
+        small = (one.where for one in self.findings if one.code == FindingCode.RUN_TOO_SMALL)
+        return len(set(small))

@@ -9,32 +9,34 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import ne
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT, Marks
+from autograder.codes import FindingCode
+from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT
 from autograder.records import Where
-from autograder.verdict import RunSummary
+from autograder.verdict import LookReason, RunSummary, RunTraits
 
 MOST_NAMED = 5
 
 
-class Print(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Print:
     """By what a run is known again."""
 
     fingerprint: str
     launch: str
     place: str  # where it begins
     student: str
-    marks: Marks
+    traits: RunTraits
 
 
 def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
     prints = [
-        Print(run.fingerprint, run.launch, place(run.where), student, Marks(*run.marks))
+        Print(run.fingerprint, run.launch, place(run.where), student, run.traits)
         for run in runs
         if run.epoch_seconds or run.launch
     ]
-    return tuple(sorted(prints, key=lambda print_: print_[:3]))
+    return tuple(sorted(prints, key=lambda one: (one.fingerprint, one.launch, one.place)))
 
 
 def place(where: Where | None) -> str:
@@ -86,11 +88,11 @@ class Agreement:
 
 
 def settings_of(print_: Print) -> str:
-    return print_.marks.settings
+    return print_.traits.settings
 
 
 def result_of(print_: Print) -> float:
-    return print_.marks.result or 0.0
+    return print_.traits.result or 0.0
 
 
 def far(one: float, other: float) -> bool:
@@ -115,8 +117,8 @@ def alike(
     accounted: Collection[str] = (),
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
-) -> dict[Lesson, tuple[str, ...]]:
-    """(student, lesson) -> sentences on runs that others handed in too; partners are no others."""
+) -> dict[Lesson, tuple[LookReason, ...]]:
+    """Return, by student and lesson, the runs that others than partners submitted too."""
     known = Known(max(map(len, partners.values()), default=0), accounted)
     for lesson, theirs in prints:
         group = min([lesson[0], *partners.get(lesson, ())])  # which has one say
@@ -125,8 +127,8 @@ def alike(
     found = {}
     for lesson, theirs in prints:
         mine = {lesson[0], *partners.get(lesson, ())}
-        if told := tuple(sentences(known, mine, theirs)):
-            found[lesson] = told
+        if reasons := tuple(reasons_to_look(known, mine, theirs)):
+            found[lesson] = reasons
     return found
 
 
@@ -135,7 +137,7 @@ def add(known: Known, student: str, print_: Print, group: str, sound: bool) -> N
         known.runs.setdefault(mark, {}).setdefault(student, print_)
     for mark in job_marks(known, print_):
         known.jobs.setdefault(mark, {}).setdefault(student, print_)
-    mine = print_.marks
+    mine = print_.traits
     if mine.losses:
         known.losses.add(mine.losses, group, print_, sound)
     if mine.parameters and mine.result is not None:
@@ -143,18 +145,20 @@ def add(known: Known, student: str, print_: Print, group: str, sound: bool) -> N
 
 
 def run_marks(_: Known, print_: Print) -> list[str]:
-    return [mark for mark in (print_.fingerprint, print_.launch, print_.marks.seconds) if mark]
+    return [mark for mark in (print_.fingerprint, print_.launch, print_.traits.seconds) if mark]
 
 
 def job_marks(known: Known, print_: Print) -> list[str]:
-    site, _, job = print_.marks.job.rpartition(" ")
-    return [print_.marks.job] if job and (site not in OWN_QUEUES or job in known.accounted) else []
+    site, _, job = print_.traits.job.rpartition(" ")
+    return [print_.traits.job] if job and (site not in OWN_QUEUES or job in known.accounted) else []
 
 
 # --- in words -------------------------------------------------------------------------------
 
 
-def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Iterator[str]:
+def reasons_to_look(
+    known: Known, student: set[str], prints: Sequence[Print]
+) -> Iterator[LookReason]:
     """`student`: with all who may have handed in the same."""
     for owners, marks_of in ((known.runs, run_marks), (known.jobs, job_marks)):
         others = others_with(known, owners, marks_of, student, prints)
@@ -163,30 +167,32 @@ def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Itera
         names = sorted(others)
         mine, theirs = others[names[0]]
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        where = f"({mine.place}; {names[0]}: {theirs.place})"
+        where = places(mine, theirs)
         if owners is known.runs:
             changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
-            yield f"the same run was also handed in by {who}{changed} {where}"
+            text = "the same run was also handed in"
+            yield LookReason(FindingCode.SHARED_RUN, text, f" by {who}{changed}{where}")
         else:
-            yield f"a run of the same job was also handed in by {who} {where}"
+            text = "a run of the same job was also handed in"
+            yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
         return  # what else is alike follows from it
     for print_ in prints:
-        marks = print_.marks
-        unlike = known.losses.unlike(marks.losses, print_) if marks.losses else []
+        traits = print_.traits
+        unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
         if other := of_another(student, unlike):
-            yield (
-                "the losses, to the last digit, are those of a run under unlike settings "
-                f"({print_.place}; {other.student}: {other.place})"
-            )
+            text = "the losses, to the last digit, are those of a run under unlike settings"
+            yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
             return
-        told = marks.parameters and marks.result is not None
-        unlike = known.results.unlike(marks.parameters, print_) if told else []
+        known_result = traits.parameters and traits.result is not None
+        unlike = known.results.unlike(traits.parameters, print_) if known_result else []
         if other := of_another(student, unlike):
-            yield (
-                "the parameters are those of a run with another accuracy "
-                f"({print_.place}; {other.student}: {other.place})"
-            )
+            text = "the parameters are those of a run with another accuracy"
+            yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
+
+
+def places(mine: Print, other: Print) -> str:
+    return f" ({mine.place}; {other.student}: {other.place})"
 
 
 def of_another(student: set[str], prints: Sequence[Print]) -> Print | None:

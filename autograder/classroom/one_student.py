@@ -11,7 +11,6 @@ from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
-from autograder.evidence.copies import marks
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
@@ -35,10 +34,15 @@ from autograder.verdict import (
     PACKED,
     Finding,
     Grade,
+    LookReason,
 )
 
 # Their titles do not say what was left out.
 SAYS_LITTLE = (FindingCode.ARCHIVE_LEFT_OUT, FindingCode.LEFT_OUT)
+UNSURE = {
+    BORDERLINE: FindingCode.CHECK_BORDERLINE,
+    NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
+}
 SHORT = 100  # characters of what stands in the class's table in place of a title
 
 
@@ -140,7 +144,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         score=None,
         max_score=rubric.points if rubric else 0,
         findings=(finding,),
-        look=(GRADER_ERROR,),
+        look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
     )
     return to_show(grade)
 
@@ -182,14 +186,13 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
     counted = list(named.values())
-    marked = {run.id: marks(run) for run in runs}
     sources = examine.Sources(
         settings.jobs,
         [settings.logins.get(owner) for owner in owners(folder, student)],
         hand_in.references,
         runs_again(hand_in, named, reruns),
     )
-    seen = examine.examine(runs, counted, sources, names_of(runs, rubric), marked)
+    seen = examine.examine(runs, counted, sources, names_of(runs, rubric))
     handed_in = read_programs(folder.programs)
     released = settings.released.get(lesson, {})
     seen, texts = programs.weighed(seen, counted, handed_in, released)
@@ -206,7 +209,7 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier_reason=seen.reason,
         checks=judged.checks,
         findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted, marked),
+        runs=summaries(hand_in, runs, counted),
         programs=texts,
         handed_in=folder.handed_in,
     )
@@ -234,7 +237,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         score=None,
         max_score=0,
         findings=(*folder.findings, finding),
-        look=(*to_look_at(folder.findings), finding.title),
+        look=to_look_at([*folder.findings, finding]),
     )
 
 
@@ -270,22 +273,25 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     )
 
 
-def reasons_to_look(grade: Grade) -> tuple[str, ...]:
-    reasons = [*to_look_at(grade.findings)]
-    reasons += [
-        f"{check.id} is {check.status}"
+def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
+    unsure = [
+        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
         for check in grade.checks
-        if check.status in (BORDERLINE, NOT_MEASURED)
+        if check.status in UNSURE
     ]
-    return tuple(dict.fromkeys(reasons))
+    return tuple(dict.fromkeys([*to_look_at(grade.findings), *unsure]))
 
 
-def to_look_at(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Titles; of what was left out what it is, the first for all."""
+def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
+    """Return the findings' titles. What was left out is named, the first file for all."""
     to_look = [one for one in findings if one.look]
-    left_out = [one.found for one in to_look if one.code in SAYS_LITTLE]
-    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    short = left_out and len(left_out[0]) <= SHORT
-    together = f"Left out: {left_out[0]}{more}" if short else ""
-    titles = (together if together and f.code in SAYS_LITTLE else f.title for f in to_look)
-    return tuple(dict.fromkeys(titles))
+    left_out = [one for one in to_look if one.code in SAYS_LITTLE]
+    together = None
+    if left_out and len(left_out[0].found) <= SHORT:
+        more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+        together = LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
+    reasons = (
+        together if together and one.code in SAYS_LITTLE else LookReason(one.code, one.title)
+        for one in to_look
+    )
+    return tuple(dict.fromkeys(reasons))

@@ -1,11 +1,11 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from autograder.codes import FindingCode, Outcome
-from autograder.evidence.copies import Marks
+from autograder.evidence.copies import traits_of
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure, rounds
@@ -25,7 +25,7 @@ def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
 
 
 def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
 ) -> tuple[RunSummary, ...]:
     names = {
         run.id: name
@@ -62,7 +62,7 @@ def summaries(
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
                 toolkit=(run.program and run.program.toolkit) or "",
-                marks=marked[run.id],
+                traits=traits_of(run),
                 where=first_line(run),
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,

@@ -113,8 +113,7 @@ def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
     they reach more of what `smoke` asks."""
     if rubric.train_samples is None:
         return reached(smoke) > reached(full)
-    small = {finding.where for finding in full.findings if finding.kind == "size"}
-    return 2 * len(small) >= sum(run.counted for run in full.runs) > 0
+    return 2 * full.small_runs >= sum(run.counted for run in full.runs) > 0
 
 
 def reached(grade: Grade) -> tuple[float, float]:

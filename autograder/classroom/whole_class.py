@@ -9,10 +9,10 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row
 from autograder.classroom.toolkits import lonely_toolkits
-from autograder.codes import EvidenceLevel, GradeStatus
+from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
-from autograder.verdict import GRADER_ERROR, NO_LESSON
+from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
 MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
 
@@ -57,7 +57,7 @@ def with_class_findings(
     return sorted(found, key=lambda row: (row.student, row.lesson))
 
 
-def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
+def with_copies(row: Row, told: Sequence[LookReason], account_known: bool) -> Row:
     """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
     the roster does not say whose it would be, it confirms neither."""
     tier = (
@@ -68,9 +68,9 @@ def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
     return replace(row, tier=tier, look=(*row.look, *told))
 
 
-def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
-    """Who is not in the roster, each with the name there that may be meant: the same but for its
-    case, or one much like it of somebody who handed in nothing."""
+def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
+    """Return the students who are not in the roster, each with the name there that may be meant:
+    the same but for its case, or a similar one of somebody who submitted nothing."""
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
     found = {}
@@ -79,7 +79,7 @@ def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
         if not near and number < MOST_COMPARED:
             near = difflib.get_close_matches(student.casefold(), absent, 1)
         hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
-        found[student] = "not in the roster" + hint
+        found[student] = LookReason(FindingCode.NOT_IN_ROSTER, "not in the roster", hint)
     return found
 
 

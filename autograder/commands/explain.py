@@ -120,7 +120,8 @@ def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
     """What the class's table says of a grade and its own record cannot know."""
     mine = (grade["student"], grade["lesson"])
     same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
-    return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+    reasons = [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+    return [reason["text"] + reason["details"] for reason in reasons]
 
 
 def show_row(row: dict[str, Any]) -> None:

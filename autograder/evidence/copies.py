@@ -6,15 +6,14 @@ numbers of ranks or of samples share their losses; but strong scaling, and a net
 the arithmetic of one process on however many ranks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
 from autograder.records import Run, Where
-from autograder.verdict import Finding
+from autograder.verdict import Finding, RunTraits
 
 NUMBERS = 3  # so many together are never alike by chance
 DIVERGED = 5.0  # far above guessing; networks that are lost in the same way can be alike
@@ -25,21 +24,10 @@ OWN_QUEUES = ("laptop", "none", "box")  # everybody's own: their jobs are all ca
 SAME_RESULT = 0.002  # of one network's accuracy on two kinds of processors
 
 
-class Marks(NamedTuple):
-    """What a run is known by; empty where it says too little."""
-
-    seconds: str = ""  # of its epochs
-    losses: str = ""  # of its epochs
-    settings: str = ""  # by which the losses must differ
-    parameters: str = ""  # after training
-    result: float | None = None  # test accuracy with these parameters
-    job: str = ""  # behind its site's name
-
-
-def marks(run: Run) -> Marks:
+def traits_of(run: Run) -> RunTraits:
     if not run.launch:
-        return Marks()
-    return Marks(
+        return RunTraits()
+    return RunTraits(
         seconds=of_seconds(run),
         losses=of_losses(run),
         settings=of_settings(run),
@@ -98,14 +86,14 @@ def digest(facts: list) -> str:
 # --- within one hand-in ---------------------------------------------------------------------
 
 
-def within(runs: Sequence[Run], marked: Mapping[int, Marks]) -> dict[int, list[Finding]]:
-    """By run: that it is another one of the same hand-in under other words."""
+def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
+    """Return, by run, the findings that it is another run of the same submission, changed."""
     found: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}
     results: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        known = marked.get(run.id) or marks(run)
+        known = traits_of(run)
         first = seconds.setdefault(known.seconds, run) if known.seconds else run
         if first.launch != run.launch:
             found.setdefault(run.id, []).append(same_seconds(run, first))

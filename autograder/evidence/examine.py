@@ -94,18 +94,17 @@ def examine(
     counted: Sequence[Run],
     sources: Sources = NO_SOURCES,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
-    marked: Mapping[int, copies.Marks] | None = None,
 ) -> Examined:
     """Return the findings on all finished runs, and the tier of the weakest run that counts.
 
     `names_of` returns what the rubric calls a run: a calibration has its references under these
-    names. `marked` holds what a run is recognized by.
+    names.
     """
     findings: list[Finding] = []
     tiers = []
     of_checks = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    copied = copies.within(completed, marked or {})
+    copied = copies.within(completed)
     too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
     for run in completed:
         about = [one for check in CHECKS for one in check(run)]

@@ -19,7 +19,7 @@ def notice(row: Row) -> str:
     """What to look at, or where points went if nothing else took any; then what was adjusted."""
     first = ""
     if row.look:
-        first = row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
+        first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""

@@ -1,7 +1,6 @@
 """Students × lessons: a line for each student, those to look at first."""
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,6 @@ from autograder.wording import shown
 OTHER = "other"  # the column of what is of no lesson
 REASONS_SHOWN = 2  # in a line; all of them stand in its details
 COMMON = 8  # reasons to look that many have
-SPECIFIC = re.compile(r"\(|`|\S*\d|\bby\b")  # from here on a reason is one student's
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def line(
     by_reason: dict[str, list[str]] = {}
     for row in rows:
         for reason in row.look:
-            by_reason.setdefault(reason, []).append(row.lesson)
+            by_reason.setdefault(str(reason), []).append(row.lesson)
     made.reasons = [f"{', '.join(where)}: {reason}" for reason, where in by_reason.items()]
     return made
 
@@ -168,17 +166,17 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Reasons to look, as far as they are alike; whether some say more; how many have each."""
+    """Return the most frequent reasons to look: the words that the filter finds, whether there
+    is more to read, and how many students have it."""
     seen: dict[str, set[str]] = defaultdict(set)
     cut = set()
     for row in rows:
         for reason in row.look:
-            alike = " ".join(SPECIFIC.split(reason, maxsplit=1)[0].split()).rstrip(" ,:;")
-            words = shortened_to_words(alike)
+            words = shortened_to_words(reason.text)
             seen[words].add(row.student)
-            if words != reason:
+            if words != str(reason):
                 cut.add(words)
-    counts = Counter({reason: len(students) for reason, students in seen.items() if reason})
+    counts = Counter({words: len(students) for words, students in seen.items()})
     return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
 
 
@@ -199,7 +197,7 @@ def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
                 row.tier or row.status,
                 f"{shown(row.epoch_s)} s" if row.epoch_s else "",
                 shown(row.speedup) if row.speedup else "",
-                "; ".join(filter(None, ["; ".join(row.look[1:]), notice(row)])),
+                "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
             ]
         )
     text = json.dumps([by_student[one.student] for one in made], ensure_ascii=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autograder.settings.policy import Policy, Regrade
 from autograder.settings.regrades import answer_to
-from autograder.verdict import Check, Grade
+from autograder.verdict import Check, Grade, LookReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Request:
     grade: Grade | None = None
     check: Check | None = None
     tier: str = ""  # with `look`, as the whole class's table has them: not for the student
-    look: tuple[str, ...] = ()
+    look: tuple[LookReason, ...] = ()
 
     @property
     def says(self) -> str:
