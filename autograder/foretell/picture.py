@@ -20,7 +20,7 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
     first, last = study.sizes[0], study.sizes[-1]
     axes.plot(sizes, [n / first for n in sizes], "--", color=GREY, label="ideal")
     for place, said in enumerate(found[0].foretold.laws):
-        if not said.describes or said.fit.form.name.startswith("step"):
+        if not said.describes or said.fit.form.is_step:
             continue
         line = [each.foretold.laws[place].best for each in found]
         label = "laws that describe the data" if not axes.lines[1:] else None

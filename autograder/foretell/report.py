@@ -1,6 +1,6 @@
 """The answer as text and as data. Every number that is foretold is a pair."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograder.foretell.answer import Line, measured_speedups
@@ -49,7 +49,7 @@ def envelope(table: Table, found: Sequence[Line]) -> str:
 
 def laws_on(table: Table, line: Line) -> str:
     """What each law says of one size by itself, and what speaks against it."""
-    objections = " ".join(laws.objections(table.study.sizes, measured_speedups(table)))
+    objections = laws.objections(table.study.sizes, measured_speedups(table))
     head = ("law", "misses the data by", f"speedup on {line.size:,}", "numbers", "")
     rows = [
         (
@@ -60,17 +60,17 @@ def laws_on(table: Table, line: Line) -> str:
             against(said, objections),
         )
         for said in line.foretold.laws
-        if not said.fit.form.name.startswith("step")
+        if not said.fit.form.is_step
     ]
     return columns([head, *rows])
 
 
-def against(said: laws.Said, objections: str) -> str:
+def against(said: laws.Said, objections: Collection[laws.Objection]) -> str:
     if not said.describes:
         return "does not describe these data"
-    if said.fit.form is forms.AMDAHL and "fraction falls" in objections:
+    if said.fit.form is forms.AMDAHL and laws.Objection.FRACTION_FALLS in objections:
         return "hardly describes them: Karp–Flatt falls"
-    if said.fit.form is forms.USL and "free fit" in objections:
+    if said.fit.form is forms.USL and laws.Objection.KAPPA_BELOW_ZERO in objections:
         return "hardly describes them: κ would be below 0"
     return ""
 
@@ -78,7 +78,7 @@ def against(said: laws.Said, objections: str) -> str:
 def remarks(table: Table, found: Sequence[Line]) -> list[str]:
     study = table.study
     gains = measured_speedups(table)
-    said = laws.objections(study.sizes, gains)
+    said = list(laws.objections(study.sizes, gains).values())
     if gains[-1] < HARDLY and study.sizes[-1] >= 2 * study.sizes[0]:
         said.append(hardly_faster(table))
     if table.per_node is not None and study.sizes[-1] <= table.per_node < found[-1].size:

@@ -163,7 +163,6 @@ METRICS: dict[str, Metric] = {
     "epoch_s": Metric(measure.epoch_time, "an epoch: the median of those after the first", "s"),
     "epoch_s_min": Metric(epochs.shortest, "the shortest epoch after the first", "s"),
     "epoch_s_max": Metric(epochs.longest, "the longest epoch after the first", "s"),
-    "total_s": Metric(epochs.total_seconds, "seconds from start to end of the program", "s"),
     "time_to_accuracy": Metric(
         epochs.time_to_accuracy,
         "training until validation accuracy is there and holds once more",
@@ -183,14 +182,9 @@ METRICS: dict[str, Metric] = {
     "rounds_speedup": Metric(
         rounds.speedup, "work done in a time by all ranks together / by one alone", label="speedup"
     ),
-    "rounds_ceiling": Metric(
-        rounds.ceiling,
-        "the same by ranks that exchange nothing: what this machine can give",
-        label="ceiling",
-    ),
     "rounds_share": Metric(
         rounds.share,
-        "`rounds_speedup` / `rounds_ceiling`",
+        "`rounds_speedup` / that of ranks that exchange nothing: what this machine can give",
         label="share of the ceiling",
         in_words=rounds.in_words,
     ),
@@ -292,20 +286,15 @@ METRICS: dict[str, Metric] = {
         study.fitted(laws.amdahl), "f of p/S − 1 = f (p − 1), by least squares"
     ),
     "study_gustafson_s": _study(study.fitted(laws.gustafson), "s of S = p − s (p − 1)"),
-    "study_speedup_amdahl": _study(
-        study.foretold(laws.amdahl_speedup), "what Amdahl's law says there", workers=1024
-    ),
-    "study_speedup_gustafson": _study(
-        study.foretold(laws.gustafson_speedup), "what Gustafson's law says there", workers=1024
-    ),
-    "study_speedup_usl": _study(
-        study.foretold(laws.usl_speedup), "what the USL says there, σ and κ ≥ 0", workers=1024
-    ),
     "study_speedup_low": _study(
-        study.foretold(laws.lowest), "the lowest of the three", workers=1024
+        study.foretold(laws.lowest),
+        "the lowest that Amdahl's, Gustafson's and the USL say there",
+        workers=1024,
     ),
     "study_speedup_high": _study(
-        study.foretold(laws.highest), "the highest of the three", workers=1024
+        study.foretold(laws.highest),
+        "the highest that Amdahl's, Gustafson's and the USL say there",
+        workers=1024,
     ),
 }
 
