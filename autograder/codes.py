@@ -55,6 +55,7 @@ class ProblemCode(StrEnum):
     NEVER_WRITTEN = "never written"  # no honest program writes this: a person should look
     DIVERGED = "diverged"  # a loss that is not a number
     EXCEPTION = "exception"  # the line that ends a traceback
+    BAD_LINE = "bad line"  # of a record
     UNREAD = "unread"  # the file itself could not be read
     TERMINAL_COPY = "terminal copy"  # copied from a window instead of a job's file
 

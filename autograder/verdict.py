@@ -60,7 +60,7 @@ class Part:
     found: str
     where: tuple[Where, ...] = ()
     try_: str = ""
-    code: ReasonCode | None = None
+    code: ReasonCode = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

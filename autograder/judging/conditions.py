@@ -60,7 +60,14 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
     except NotMeasured as missing:
         status = FAILED if missing.without_run else NOT_MEASURED
         return Part(
-            title, status, 0, expected, missing.reason, missing.where, missing.try_, missing.code
+            title,
+            status,
+            0,
+            expected,
+            missing.reason,
+            missing.where,
+            missing.try_,
+            code=missing.code,
         )
     found = f"{title}: {as_text(value)}"
     if isinstance(value, str) or isinstance(limit, str):
@@ -77,7 +84,7 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
         found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
         hint = last_lines(larger)
     where = value.where[:4]
-    return Part(title, status, credit, expected, found, where, hint, ReasonCode.VALUE)
+    return Part(title, status, credit, expected, found, where, hint, code=ReasonCode.VALUE)
 
 
 def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:

@@ -37,24 +37,24 @@ def of_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
     expected = f"{title} says what the records say"
     if hand_in.report is None:
-        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, ReasonCode.NO_REPORT)
+        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     try:
         rows = study_table.rows(finished(hand_in, name))
     except NotMeasured as missing:
         found = f"{title}: {missing.reason}"
         where, hint = missing.where, missing.try_
-        return Part(title, NOT_MEASURED, 0, expected, found, where, hint, ReasonCode.TABLE)
+        return Part(title, NOT_MEASURED, 0, expected, found, where, hint, code=ReasonCode.TABLE)
     table = hand_in.report.tables.get(name)
     if table is None:
         found = f"no table under a heading `### {name}`"
         where = (Where(hand_in.report.name, 0),)
-        return Part(title, FAILED, 0, expected, found, where, WRITE_IT, ReasonCode.NO_TABLE)
+        return Part(title, FAILED, 0, expected, found, where, WRITE_IT, code=ReasonCode.NO_TABLE)
     wrong = list(differences(table, rows))
     if wrong:
         found = f"{title}: " + "; ".join(text for text, _ in wrong[:3])
         places = tuple(dict.fromkeys(where for _, where in wrong))[:4]
         found = shortened(found, 300)
-        return Part(title, FAILED, 0, expected, found, places, WRITE_IT, ReasonCode.TABLE)
+        return Part(title, FAILED, 0, expected, found, places, WRITE_IT, code=ReasonCode.TABLE)
     found = f"{title}: {len(rows)} sizes, as the records say"
     return Part(title, PASSED, 1, expected, found, code=ReasonCode.TABLE)
 
@@ -103,24 +103,24 @@ def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     wanted = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
     expected = f"{name} with {' and '.join(wanted)}" if wanted else f"{name} is there"
     if report is None:
-        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, ReasonCode.NO_REPORT)
+        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
     hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
     words = different_words(text)
     if title.casefold() not in report.parts:
         found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
-        return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code)
+        return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code=code)
     if len(words) < fewest:
         found = f"{name} has {len(words)} different words"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
+        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     if title in asked.numbers and not NUMBER.search(text):
         found = f"{name} names no number in digits"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
+        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     for before in asked.parts[: asked.parts.index(title)]:
         if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
             found = f"{name} is “{before}” once more"
-            return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
-    return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", ReasonCode.TEXT)
+            return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
+    return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", code=ReasonCode.TEXT)
 
 
 def as_read(text: str) -> str:

@@ -11,7 +11,6 @@ from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
-from autograder.reading.formats import mllog
 from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
@@ -171,7 +170,7 @@ def how_it_ended(run: Run) -> str:
     if not problem:
         return run.outcome
     # A damaged line of the record stands at "Your runs" already; others say the cause.
-    text = "" if mllog.TAG.decode() in problem.text else said(problem)
+    text = "" if problem.code == ProblemCode.BAD_LINE else said(problem)
     return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
 
 

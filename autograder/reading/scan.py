@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
+from autograder.codes import ProblemCode
 from autograder.reading import beside_records, lines, printed_lines, terminal_copies
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
@@ -84,7 +85,8 @@ def read_records(
             number, counted = number + data.count(b"\n", counted, tag), tag
             if len(file.broken) < MOST and (width := terminal_copies.width_of(data, tag, at)):
                 file.broken.append((number, width))
-            file.complain(number, data[tag : tag + 120].decode("utf-8", "replace"), str(error))
+            text = data[tag : tag + 120].decode("utf-8", "replace")
+            file.complain(number, text, str(error), ProblemCode.BAD_LINE)
             continue
         of_course, key = event.get("namespace") == "course", event.get("key")
         if not of_course and (type(key) is not str or key not in mllog.KEYS):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from autograder.codes import ProblemCode
 from autograder.reading.beside_records import BesideRecords
 from autograder.reading.formats import mllog
 from autograder.reading.formats.bars import Bar
@@ -64,6 +65,8 @@ class ScannedFile:
     problems: list[Problem] = field(default_factory=list)
     broken: list[tuple[int, int]] = field(default_factory=list)  # a record's lines, their widths
 
-    def complain(self, line: int, text: str, reason: str) -> None:
+    def complain(
+        self, line: int, text: str, reason: str, code: ProblemCode = ProblemCode.OTHER
+    ) -> None:
         if len(self.problems) < MOST:
-            self.problems.append(Problem(Where(self.name, line), text[:200], reason))
+            self.problems.append(Problem(Where(self.name, line), text[:200], reason, code))

@@ -72,7 +72,7 @@ def of_check(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
     for part in told:
         if part.found:
             yield f"        found: {part.found}"
-        if part.expected and part.try_ != "as above":
+        if part.expected:
             yield f"        asked: {part.expected}"
         if part.try_:
             yield f"        try: {part.try_}"

@@ -74,7 +74,7 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
                 continue
             if kind == "test" and (whole is False or not draft.known or draft.run.format == STEPS):
                 continue
-            if kind.startswith("sum") and not sums_up(draft, files[at], line, kind, whole):
+            if facts.sums_up == kind and not sums_up(draft, files[at], line, kind, whole):
                 continue
             return Where(files[at].name, line)
     return None
@@ -90,7 +90,7 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
     if not facts.numbers.keys().isdisjoint(TESTS):
         yield "test"
     if facts.sums_up:
-        yield f"sum {facts.sums_up}"
+        yield facts.sums_up
 
 
 def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
@@ -99,7 +99,7 @@ def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: boo
     if whole is False or not draft.known or draft.run.format == STEPS:
         return False
     return line - draft.last <= NEAR and not any(
-        kind == f"sum {facts.sums_up}" for at, facts in file.facts if at <= draft.begun
+        kind == facts.sums_up for at, facts in file.facts if at <= draft.begun
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.codes import ReasonCode
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
@@ -122,7 +123,7 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
         parts = reasons(check) if several else [as_part(check)]
         # Of several parts none may say what to try: then the check does.
         silent = several and check.try_ and not any(part.try_ for part in check.parts)
-        parts += [Part("", check.status, 0, "", "", (), check.try_)] if silent else []
+        parts += [replace(as_part(check), expected="", found="", where=())] if silent else []
         mine = []
         for part in parts:
             key = part.found, part.where, part.try_
@@ -134,7 +135,6 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
 
 
 def as_part(check: Check) -> Part:
-    code = check.parts[0].code if check.parts else None
-    return Part(
-        check.id, check.status, 0, check.expected, check.found, check.where, check.try_, code
-    )
+    code = check.parts[0].code if check.parts else ReasonCode.VALUE
+    known = (check.expected, check.found, check.where, check.try_)
+    return Part(check.id, check.status, 0, *known, code=code)
