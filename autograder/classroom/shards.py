@@ -41,13 +41,13 @@ def grade_shard(
     shard: Shard,
     students: Sequence[Student],
     work: Work,
-    out: Path,
     graded_by: dict[str, str],
     processes: int,
     tick: Callable[[int], None],
 ) -> list[Done]:
     """Grade a part, and write its file when all of it is done; `graded_by`: the options' keys."""
-    path = out / shard.file_name
+    assert work.out is not None  # the shards of a class lie there
+    path = work.out / shard.file_name
     try:
         path.unlink(missing_ok=True)  # until the new one is there, this part is not done
     except OSError as error:

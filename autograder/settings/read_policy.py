@@ -5,6 +5,7 @@ All are checked against the rubrics before anything is graded; docs/grading.md d
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -25,17 +26,20 @@ Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, 
 LONGEST_EXTENSION = 366  # days; more is a date or a slip
 
 
-def read_policy(
-    rubrics: Mapping[str, Rubric],
-    late: Path | None = None,
-    extensions: Path | None = None,
-    overrides: Path | None = None,
-    times: Path | None = None,
-    regrades: Path | None = None,
-    who: WhoIs = nobody,
-) -> Policy:
-    """All of it checked against the rubrics: a slip is found before anything is graded."""
-    rules = _read_late(late, rubrics)
+@dataclass(frozen=True, slots=True)
+class PolicyFiles:
+    """The files of an instructor's rules."""
+
+    late: Path | None = None
+    extensions: Path | None = None
+    overrides: Path | None = None
+    times: Path | None = None
+    regrades: Path | None = None
+
+
+def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = nobody) -> Policy:
+    """Read the rules and check them against the rubrics, before anything is graded."""
+    rules = _read_late(files.late, rubrics)
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
@@ -46,7 +50,7 @@ def read_policy(
             yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(extensions, "days", "reason"):
+    for where, key, row in rows(files.extensions, "days", "reason"):
         _once(longer, key, where)
         longer[key] = (_days(row["days"], where), row.get("reason", ""))
         if key[1] not in rules.due:
@@ -55,18 +59,18 @@ def read_policy(
                 "changes nothing; give it one, or take this row out"
             )
     changes: dict[Key, tuple[Override, ...]] = {}
-    for where, key, row in rows(overrides, "points reason", "check"):
+    for where, key, row in rows(files.overrides, "points reason", "check"):
         change = _override(row, rubrics[key[1]], where)
         earlier = changes.get(key, ())
         if change.check in [other.check for other in earlier]:
             raise _twice(key, where, change.check)
         changes[key] = (*earlier, change)
     handed_in: dict[Key, str] = {}
-    for where, key, row in rows(times, "time"):
+    for where, key, row in rows(files.times, "time"):
         _once(handed_in, key, where)
         handed_in[key] = _moment(row["time"], where).isoformat()
     asked: dict[Key, tuple[Regrade, ...]] = {}
-    for where, key, row in rows(regrades, "says", "check"):
+    for where, key, row in rows(files.regrades, "says", "check"):
         request = read_regrade(row, rubrics[key[1]], where)
         asked[key] = (*asked.get(key, ()), request)
     return Policy(rules, longer, changes, handed_in, asked, named)
