@@ -1,6 +1,6 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +11,16 @@ from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
+from autograder.evidence.examine import Examined
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
 from autograder.reading.loose_files import one_folder_a_lesson
-from autograder.records import Where
+from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
-from autograder.settings.rubric_schema import own_readers
+from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.one_lesson import answers_by_content, answers_of, join_places
@@ -35,6 +36,7 @@ from autograder.verdict import (
     Finding,
     Grade,
     LookReason,
+    ProgramText,
 )
 
 # Their titles do not say what was left out.
@@ -161,42 +163,10 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    unread: list[WrittenAnswer] = []
-    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
-    answers, about_answers = answers_of(folder.answers, every_id, unread)
-    report, about_report = report_of(folder.reports)
-    findings = [*folder.findings, *about_answers, *about_report]
-    hand_in = HandIn(
-        rubric=rubric,
-        runs=runs,
-        answers=answers,
-        answers_file=next(iter(folder.answers.values()), None),
-        report=report,
-        profile=settings.profile,
-        expected=settings.expected.get(lesson, {}),
-        references=settings.references.get(lesson, {}),
-        unread=unread,
-        unseen=[
-            Unseen(one.where[0].file, one.found, one.try_) for one in findings if one.kind == PACKED
-        ],
-        other_ids=every_id,
-    )
+    hand_in, findings = hand_in_of(folder, runs, rubric, settings)
     judged = judge.judge(hand_in)
-    by = run_again_as(folder, student)
-    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    counted = list(named.values())
-    sources = examine.Sources(
-        settings.jobs,
-        [settings.logins.get(owner) for owner in owners(folder, student)],
-        hand_in.references,
-        runs_again(hand_in, named, reruns),
-    )
-    seen = examine.examine(runs, counted, sources, names_of(runs, rubric))
-    handed_in = read_programs(folder.programs)
-    released = settings.released.get(lesson, {})
-    seen, texts = programs.weighed(seen, counted, handed_in, released)
-    findings += [*judged.findings, *seen.findings]
+    seen, texts = evidence_on(hand_in, named, student, folder, settings)
     grade = Grade(
         student=student,
         lesson=lesson,
@@ -208,12 +178,61 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier=seen.tier,
         tier_reason=seen.reason,
         checks=judged.checks,
-        findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted),
+        findings=(*findings, *judged.findings, *seen.findings),
+        runs=summaries(hand_in, runs, list(named.values())),
         programs=texts,
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))
+
+
+def hand_in_of(
+    folder: Folder, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
+) -> tuple[HandIn, list[Finding]]:
+    """Return what is judged, and the findings on its files and answers."""
+    unread: list[WrittenAnswer] = []
+    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
+    answers, about_answers = answers_of(folder.answers, every_id, unread)
+    report, about_report = report_of(folder.reports)
+    findings = [*folder.findings, *about_answers, *about_report]
+    packed = [one for one in findings if one.kind == PACKED]
+    hand_in = HandIn(
+        rubric=rubric,
+        runs=runs,
+        answers=answers,
+        answers_file=next(iter(folder.answers.values()), None),
+        report=report,
+        profile=settings.profile,
+        expected=settings.expected.get(rubric.lesson, {}),
+        references=settings.references.get(rubric.lesson, {}),
+        unread=unread,
+        unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
+        other_ids=every_id,
+    )
+    return hand_in, findings
+
+
+def evidence_on(
+    hand_in: HandIn,
+    named: Mapping[str, Run],
+    student: str,
+    folder: Folder,
+    settings: ClassSettings,
+) -> tuple[Examined, tuple[ProgramText, ...]]:
+    """Examine the runs and programs. `named` are the runs that count, by their rubric's names."""
+    lesson, counted = hand_in.rubric.lesson, list(named.values())
+    by = run_again_as(folder, student)
+    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
+    sources = examine.Sources(
+        settings.jobs,
+        [settings.logins.get(owner) for owner in owners(folder, student)],
+        hand_in.references,
+        runs_again(hand_in, named, reruns),
+    )
+    names = names_of(hand_in.runs, hand_in.rubric)
+    seen = examine.examine(hand_in.runs, counted, sources, names)
+    released = settings.released.get(lesson, {})
+    return programs.weighed(seen, counted, read_programs(folder.programs), released)
 
 
 def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
