@@ -265,6 +265,16 @@ class Run:
     def has_header(self) -> bool:
         return self.header is not NO_HEADER
 
+    @property
+    def rank_lines(self) -> tuple[Where, ...]:
+        """Where each rank says that it takes part."""
+        return tuple(rank.where for rank in self.ranks if rank.where)
+
+    @property
+    def start(self) -> Where | None:
+        """Where the run begins: its first rank, else its first epoch."""
+        return next(iter((*self.rank_lines, *(e.where for e in self.epochs if e.where))), None)
+
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
         """Return the program's own measures of this name at this point, in their order."""
         return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

@@ -10,7 +10,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import by_time, matching, program_of
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
-from autograder.records import Problem, Run, Where
+from autograder.records import Problem, Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, Rounds, RunSummary
 
@@ -63,7 +63,7 @@ def summaries(
                 launch=launch_of(run),
                 toolkit=(run.program and run.program.toolkit) or "",
                 traits=traits_of(run),
-                where=first_line(run),
+                where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
                 rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
@@ -125,8 +125,3 @@ def fingerprint(run: Run) -> str:
 def digest(facts: list) -> str:
     text = json.dumps(facts, sort_keys=True, default=str)
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def first_line(run: Run) -> Where | None:
-    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
-    return next((where for where in places if where), None)

@@ -60,9 +60,7 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
 
 def of_job(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
     """Return a finding on the run's job, with the place where the run begins."""
-    where = [rank.where for rank in run.ranks[:1] if rank.where] or [
-        Where(file, 0) for file in run.files[:1]
-    ]
+    where = run.rank_lines[:1] or [Where(file, 0) for file in run.files[:1]]
     advice = "hand in the output of the job as the scheduler ran it"
     return finding(code, expected, found, where, advice, **fields)
 

@@ -6,7 +6,7 @@ from itertools import chain as one_after_another
 from itertools import islice
 
 from autograder.codes import FindingCode, ProblemCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.record_facts import train_samples
@@ -125,5 +125,5 @@ def _shares_hold_them(run: Run) -> Iterator[Finding]:
             FindingCode.SHARES_TOO_SMALL,
             f"at most {size.value - uncovered.value:g} different samples",
             f"{claimed.value:g}",
-            rank_lines(run),
+            run.rank_lines,
         )

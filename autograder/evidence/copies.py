@@ -12,7 +12,7 @@ from hashlib import blake2b
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
-from autograder.records import Run, Where
+from autograder.records import Run
 from autograder.verdict import Finding, RunTraits
 
 NUMBERS = 3  # so many together are never alike by chance
@@ -114,7 +114,7 @@ def same_seconds(run: Run, first: Run) -> Finding:
         FindingCode.SAME_SECONDS,
         "each run with seconds of its own",
         f"those of {place(first)} once more",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
     )
 
 
@@ -128,7 +128,7 @@ def same_losses(run: Run, first: Run) -> Finding:
         FindingCode.SAME_LOSSES,
         f"losses of its own for each ({'; '.join(words)[:120] or 'other data'})",
         f"those of {place(first)} once more",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
         "hand in each output as its own job wrote it",
     )
 
@@ -138,15 +138,10 @@ def same_parameters(run: Run, first: Run) -> Finding:
         FindingCode.SAME_PARAMETERS,
         f"test accuracy {first.test_accuracy.value:g}" if first.test_accuracy else "one accuracy",
         f"{run.test_accuracy.value:g}" if run.test_accuracy else "another",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
     )
 
 
-def beginning(run: Run) -> Where | None:
-    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
-    return next((where for where in places if where), None)
-
-
 def place(run: Run) -> str:
-    where = beginning(run)
+    where = run.start
     return f"{where.file}:{where.line}" if where else "another run"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.records import Run
 from autograder.verdict import Finding
@@ -30,6 +30,6 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
                 FindingCode.ALLREDUCE_TOO_FAST,
                 f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
                 f"{1e6 * seconds:.3g} µs",
-                rank_lines(run),
+                run.rank_lines,
             )
             return

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from autograder.codes import FindingCode
 from autograder.evidence.finding_codes import EVIDENCE_FINDINGS, Severity
-from autograder.records import Run, Where
+from autograder.records import Where
 from autograder.verdict import Finding
 
 AS_WRITTEN = "hand in the output as the job wrote it, or run the job again"
@@ -38,7 +38,3 @@ def finding(
 def doubts(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings that forbid *confirmed*."""
     return [one for one in findings if one.code and EVIDENCE_FINDINGS[one.code].forbids_confirmed]
-
-
-def rank_lines(run: Run) -> list[Where | None]:
-    return [rank.where for rank in run.ranks]

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -33,7 +33,7 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     said = run.header.dataset
     name, sha256, synthetic = said.name, said.sha256, said.synthetic
     of_hash, known = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
-    where = rank_lines(run)[:1]
+    where = run.rank_lines[:1]
     if of_hash is not None and (of_hash != name or synthetic):
         yield finding(
             FindingCode.DATA_HASH_AND_NAME,

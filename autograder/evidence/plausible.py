@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.codes import FindingCode, ProblemCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
 from autograder.records import Run
@@ -35,7 +35,7 @@ def real_data(run: Run) -> Iterator[Finding]:
             FindingCode.SYNTHETIC_DATA,
             "the real data set",
             "synthetic data; its accuracy says nothing about the task",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
             "`lessons data fetch` on a login node, then submit again",
         )
 

@@ -80,7 +80,7 @@ def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator
             FindingCode.OTHER_PROGRAM,
             f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
             f"another text in {shortened(program.name, 80)}",
-            [rank.where for rank in file.where.ranks[:1]],
+            file.where.rank_lines[:1],
             "run the job again with this program, or hand in the program that ran",
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -20,7 +20,7 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
             FindingCode.RANK_MISSING,
             f"ranks 0 to {size - 1:g}",
             f"{counted(len(present), 'rank')} reported",
-            rank_lines(run),
+            run.rank_lines,
         )
 
 
@@ -43,7 +43,7 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
             FindingCode.OTHER_RANK_COUNT,
             counted(asked, "rank"),
             counted(size, "rank"),
-            rank_lines(run),
+            run.rank_lines,
             "start the program with `launch`, which uses the job's own launcher",
         )
 
@@ -60,7 +60,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
             FindingCode.HASHES_AND_SPREAD,
             "no spread when all hashes are equal",
             f"spread {spread:g}",
-            rank_lines(run),
+            run.rank_lines,
         )
     together = all(r.start_hash for r in run.ranks) and run.end.param_moved is not None
     if together and len(set(hashes)) > 1 and spread == 0:
@@ -68,7 +68,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
             FindingCode.HASHES_AND_SPREAD,
             "equal hashes when there is no spread",
             f"{len(set(hashes))} unlike hashes",
-            rank_lines(run),
+            run.rank_lines,
         )
 
 
@@ -80,7 +80,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
             FindingCode.HOSTS_NOT_IN_HEADER,
             shortened(", ".join(named[:8]), 120),
             shortened(", ".join(sorted(seen)[:8]), 120),
-            rank_lines(run),
+            run.rank_lines,
         )
 
 

@@ -6,11 +6,11 @@ is. It cannot have been printed before: job and time are those of a job that the
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
+from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
@@ -45,7 +45,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
             FindingCode.RERUN_UNFINISHED,
             "a run like the one of the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
             "hand in the program that made the output, with all modules beside it",
         )
         return
@@ -95,13 +95,6 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
         )
 
 
-def moment(text: Any) -> float | None:
-    try:
-        return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else None
-    except (ValueError, OverflowError):
-        return None
-
-
 def of_data(run: Run) -> tuple[str | None, bool | None]:
     return run.header.dataset.sha256, run.header.dataset.synthetic
 
@@ -112,7 +105,7 @@ def other_data(run: Run, again: Run) -> Finding:
         FindingCode.RERUN_OTHER_DATA,
         "the data of the record",
         "the synthetic stand-in: give COURSE_DATA" if stand_in else "another data set",
-        rank_lines(run)[:1],
+        run.rank_lines[:1],
         "instructor: run it again with the data in COURSE_DATA",
     )
 
@@ -244,7 +237,7 @@ def value(number: Number | None) -> float | None:
 
 
 def places(run: Run) -> list[Where | None]:
-    return [run.test_accuracy.where if run.test_accuracy else None, *rank_lines(run)[:1]]
+    return [run.test_accuracy.where if run.test_accuracy else None, *run.rank_lines[:1]]
 
 
 def untrue(run: Run, code: FindingCode, expected: str, found: str, **fields: str) -> Finding:

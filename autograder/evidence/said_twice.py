@@ -9,7 +9,7 @@ from datetime import datetime
 from statistics import median
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.records import Epoch, Number, Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -70,7 +70,7 @@ def begun_as_said(run: Run) -> Iterator[Finding]:
             FindingCode.START_AND_CLOCK,
             f"started {run.header.started}",
             f"{abs(started - run.began_ms / 1000):,.0f} s apart",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
         )
     job = moment(run.beside.job.get("started"))
     if job is not None and min(started, run.began_ms / 1000) < job - JOB_SLACK_S:
@@ -78,7 +78,7 @@ def begun_as_said(run: Run) -> Iterator[Finding]:
             FindingCode.BEGAN_BEFORE_JOB,
             f"after {shortened(run.beside.job['started'], 40)}, when the job started",
             shortened(run.header.started, 40),
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
         )
 
 
@@ -100,7 +100,7 @@ NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "
 
 def job_as_printed(run: Run) -> Iterator[Finding]:
     """Job, ranks and GPUs as the job file told them ahead of the run."""
-    job, where = run.beside.job, rank_lines(run)[:1]
+    job, where = run.beside.job, run.rank_lines[:1]
     printed, said = job_number(job.get("job")), job_number(run.header.job_id)
     if printed and said and printed != said:
         yield finding(FindingCode.OTHER_JOB, printed, said, where)
@@ -116,7 +116,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             FindingCode.MORE_RANKS_THAN_PRINTED,
             counted(int(ranks[:9]), "task") + ", as the job file printed",
             counted(int(size), "rank"),
-            rank_lines(run),
+            run.rank_lines,
             "start the program with `launch`, which starts a rank a task",
         )
     device = run.header.device or ""

@@ -9,18 +9,14 @@ from typing import Any
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.record_facts import at_end, first_line, in_header
-from autograder.records import Rank, Run, Where
-
-
-def lines(run: Run) -> tuple[Where, ...]:
-    return tuple(rank.where for rank in run.ranks if rank.where)
+from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
     """Presence lines where the format has them, else what the run says."""
     if run.ranks:
         return exact(
-            len({r.rank for r in run.ranks}), "ranks", lines(run), "presence lines of ranks"
+            len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
         )
     count = measure.workers(run)
     if count is None:
@@ -72,14 +68,14 @@ def local_ranks(run: Run) -> str:
 def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
-    return exact(len({place(rank) for rank in run.ranks}), unit, lines(run))
+    return exact(len({place(rank) for rank in run.ranks}), unit, run.rank_lines)
 
 
 def files_written(run: Run) -> Measure:
     """What each rank says at its end, else rank 0's sum."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
-        return exact(sum(filter(None, counts)), "files", lines(run), "sum over ranks")
+        return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
     return at_end("files_written")(run)
 
 
@@ -100,7 +96,7 @@ def checkpoint_kept(run: Run) -> str:
 
 def starts(run: Run) -> Measure:
     found = _of_each(run, "start_hash", "which parameters training began with")
-    return exact(len(set(found)), "starts", lines(run))
+    return exact(len(set(found)), "starts", run.rank_lines)
 
 
 def start_of_rank_0(run: Run) -> str:
@@ -112,12 +108,12 @@ def start_of_rank_0(run: Run) -> str:
 
 def rank_losses(run: Run) -> Measure:
     found = _of_each(run, "loss", "the training loss of each rank")
-    return exact(len(set(found)), "losses", lines(run))
+    return exact(len(set(found)), "losses", run.rank_lines)
 
 
 def steps_apart(run: Run) -> Measure:
     found = _of_each(run, "steps", "how many steps each rank made")
-    return exact(max(found) - min(found), "steps", lines(run))
+    return exact(max(found) - min(found), "steps", run.rank_lines)
 
 
 def share_steps(run: Run) -> Measure:
@@ -126,7 +122,9 @@ def share_steps(run: Run) -> Measure:
     batch = in_header("local_batch")(run).value
     if batch < 1:
         raise NotMeasured(f"`local_batch` is {batch:g}")
-    return exact(math.ceil(fewest / batch), "steps", lines(run), "samples of a rank / its batch")
+    return exact(
+        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch"
+    )
 
 
 def labels_apart(run: Run) -> Measure:
@@ -140,7 +138,7 @@ def labels_apart(run: Run) -> Measure:
         for labels in found
         for here, there in zip(labels, whole, strict=True)
     ]
-    return exact(max(apart), "", lines(run))
+    return exact(max(apart), "", run.rank_lines)
 
 
 def _of_each(run: Run, name: str, what: str) -> list[Any]:

@@ -10,14 +10,8 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Where the run begins, for what its header says."""
-    for rank in run.ranks:
-        if rank.where:
-            return (rank.where,)
-    for epoch in run.epochs:
-        if epoch.where:
-            return (epoch.where,)
-    return (Where(run.files[0], 1),) if run.files else ()
+    """Return where the run begins, for what its header says."""
+    return (run.start,) if run.start else tuple(Where(file, 1) for file in run.files[:1])
 
 
 # --- header ---------------------------------------------------------------------------------

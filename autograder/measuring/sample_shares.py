@@ -63,10 +63,10 @@ def _reads(run: Run) -> tuple[int, int, int]:
 def shard_overlap(run: Run) -> Measure:
     """Samples an epoch that are read once more by another rank."""
     reads, different, _ = _reads(run)
-    return exact(reads - different, "samples", tuple(r.where for r in run.ranks if r.where))
+    return exact(reads - different, "samples", run.rank_lines)
 
 
 def shard_uncovered(run: Run) -> Measure:
     """Samples of the training set that no rank reads."""
     _, different, size = _reads(run)
-    return exact(size - different, "samples", tuple(r.where for r in run.ranks if r.where))
+    return exact(size - different, "samples", run.rank_lines)

@@ -89,8 +89,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
     """One line of each run, for people to look at."""
-    places = [next((r.where for r in run.ranks if r.where), None) for run in runs]
-    return tuple(place for place in places if place)
+    return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
 def epoch_times(runs: Sequence[Run]) -> Points:
