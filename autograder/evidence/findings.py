@@ -1,9 +1,9 @@
-"""Make a finding of evidence from its row of the table."""
+"""Make a finding of evidence, with the title and severity of its code."""
 
 from collections.abc import Iterable, Sequence
 
 from autograder.codes import FindingCode
-from autograder.evidence.finding_codes import EVIDENCE_FINDINGS, Severity
+from autograder.finding_codes import CONTRADICTS, DOUBT, INFORMATION
 from autograder.records import Where
 from autograder.verdict import Finding
 
@@ -20,21 +20,20 @@ def finding(
     **fields: str,
 ) -> Finding:
     """Return the finding of this code. `fields` fill in its title."""
-    row = EVIDENCE_FINDINGS[code]
     return Finding(
         "evidence",
-        row.title.format(**fields),
+        code.heading.format(**fields),
         expected,
         found,
         tuple(place for place in where if place)[:MOST_PLACES],
         advice,
-        look=row.severity != Severity.INFORMATION,
-        private=row.private,
-        contradicts=row.severity == Severity.CONTRADICTS,
+        look=code.severity != INFORMATION,
+        private=code.private,
+        contradicts=code.severity == CONTRADICTS,
         code=code,
     )
 
 
 def doubts(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings that forbid *confirmed*."""
-    return [one for one in findings if one.code and EVIDENCE_FINDINGS[one.code].forbids_confirmed]
+    return [one for one in findings if one.code.severity in (CONTRADICTS, DOUBT)]
