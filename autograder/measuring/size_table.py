@@ -18,6 +18,7 @@ from autograder.measuring.interval import (
     ratio,
     scaled,
 )
+from autograder.measuring.study_table import Row
 from autograder.records import Run
 
 HEAD = ("ranks", "jobs", "{}", "range", "speedup", "range", "efficiency")
@@ -100,17 +101,6 @@ def compared(runs: Sequence[Run]) -> Compared:
     return RATES if runs and all(run.throughput for run in runs) else EPOCHS
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One size against the smallest."""
-
-    ranks: int
-    jobs: int
-    value: Measure
-    speedup: Measure
-    efficiency: Measure
-
-
 def rows(known: Sizes) -> list[Row]:
     """The medians over the repeats of each size."""
     if not known.by_size:
@@ -127,10 +117,10 @@ def rows(known: Sizes) -> list[Row]:
 
 
 def cells(row: Row) -> list[str]:
-    here, gain = row.value, row.speedup
+    here, gain = row.seconds, row.speedup
     return [
         str(row.ranks),
-        str(row.jobs),
+        str(row.runs),
         short(here.value),
         f"{short(here.low)} to {short(here.high)}",
         f"{gain.value:.2f}",
@@ -151,20 +141,8 @@ def text(known: Sizes) -> str:
 
 
 def plain(known: Sizes) -> dict[str, Any]:
-    """The table for scripts, in the names of `study_table`'s columns."""
-    value = "rate" if known.of.rate else "seconds"
-    table = [
-        {
-            "ranks": row.ranks,
-            "runs": row.jobs,
-            value: row.value.value,
-            "from": row.value.low,
-            "to": row.value.high,
-            "speedup": row.speedup.value,
-            "low": row.speedup.low,
-            "high": row.speedup.high,
-            "efficiency": row.efficiency.value,
-        }
-        for row in rows(known)
-    ]
+    """Return the table for scripts, in the names of `study_table`'s columns."""
+    table = [row.values for row in rows(known)]
+    if known.of.rate:
+        table = [{"rate" if key == "seconds" else key: row[key] for key in row} for row in table]
     return {"of": known.of.head, "rows": table, "left_out": known.remarks}

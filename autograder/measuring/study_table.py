@@ -15,7 +15,7 @@ SIGNIFICANT = 4  # digits of seconds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size: how many runs, seconds of an epoch, and what that is against the fewest ranks."""
+    """One size: how many runs, seconds (or a rate), and what that is against the fewest ranks."""
 
     ranks: int
     runs: int
