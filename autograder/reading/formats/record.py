@@ -1,6 +1,5 @@
 """The course's run record (docs/run-record.md): tagged lines, told apart by their run id."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
@@ -31,10 +30,9 @@ from autograder.records import (
 FORMAT = "record"
 CHAIN = b',"chain":'
 # Of one submission, so much is kept in memory; no course's runs have more.
-MOST_LAUNCHES, MOST_EVENTS, MOST_PROBLEMS = 5_000, 50_000, 50
-MOST_BYTES = 16 << 20  # of lines whose values are kept as they are; in memory they take far more
-SHORT = 2_000  # bytes; an end is longer only if somebody wants it so
-MOST_PIECES = 200_000  # of all ranks' shares
+MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
+MOST_BYTES = 16 << 20  # of lines; in memory their values may take thirty times as much
+LONGEST_END = 2_000  # bytes; an end is longer only if somebody wants it so
 
 
 @dataclass
@@ -65,7 +63,7 @@ class Launch:
     chains: dict[int, bytes] = field(default_factory=dict)
     broken: set[int] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0  # lines
 
     def complain(
         self,
@@ -83,20 +81,17 @@ class Launches:
     """All launches of a submission."""
 
     by_run: dict[str, Launch] = field(default_factory=dict)
-    events: int = 0
-    chains: int = 0
-    pieces: int = 0
-    kept: int = 0  # bytes of lines whose values are kept as they are
+    size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Ends of what began are always wanted, and there are no more of them than beginnings."""
-        if key == "run_stop" and launch.status is None and size <= SHORT:
+        """Ends of what began are always read, and there are no more of them than beginnings."""
+        self.size += size
+        if self.size <= MOST_BYTES:
             return True
-        if key == "rank_end" and rank in launch.ranks:
-            return True
-        return self.events < MOST_EVENTS and (
-            key not in KEPT_AS_SAID or self.kept + size <= MOST_BYTES
+        is_end = (key == "run_stop" and launch.status is None) or (
+            key == "rank_end" and rank in launch.ranks
         )
+        return is_end and size <= LONGEST_END
 
 
 def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
@@ -119,21 +114,14 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if not run or rank is None or not isinstance(key, str):
         launch.complain(where, shown, "the record line does not say its run, rank or key")
         return run
-    if rank in launch.chains or launches.chains < MOST_EVENTS:
-        launches.chains += rank not in launch.chains
+    has_room = launches.has_room(launch, key, rank, len(payload))
+    if has_room or rank in launch.chains:
         check_chain(launch, rank, about.get("chain"), payload, where, shown)
     handler = HANDLERS.get(key)
-    if not launches.has_room(launch, key, rank, len(payload)):
-        launch.left_out["record"] += 1
+    if not has_room:
+        launch.left_out += 1
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
-        launches.events += 1
-        launches.kept += len(payload) if key in KEPT_AS_SAID else 0
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
-        if key == "rank":
-            launches.pieces += len(launch.slices.get(rank, ()))
-            if launches.pieces > MOST_PIECES and rank in launch.slices:
-                del launch.slices[rank]
-                launch.left_out["slices"] += 1
     return run
 
 
@@ -300,9 +288,6 @@ HANDLERS = {
     "rank_end": on_rank_end,
     "run_stop": on_run_stop,
 }
-
-
-KEPT_AS_SAID = {"header", "machine", "measure", "run_stop"}
 
 
 def quantity(

@@ -18,9 +18,9 @@ def to_run(launch: Launch) -> Run:
         epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
     if not launch.header and launch.first is not None:
         launch.complain(launch.first, launch.run[:80], "the record has no header line")
-    for key, lines in launch.left_out.items():
-        if launch.last is not None:
-            launch.complain(launch.last, key, f"{lines} more {key} lines were left out")
+    if launch.left_out and launch.last is not None:
+        reason = f"{launch.left_out} more record lines were left out"
+        launch.complain(launch.last, "record", reason)
     place = launch.first
 
     def complain(name: str, reason: str) -> None:
