@@ -66,20 +66,21 @@ def read_gaps(
         end = block.start + len(block.data)
         for start, stop in gaps:
             if start < end and stop > block.start:
-                first, last = max(0, start - block.start), min(len(block.data), stop - block.start)
-                read_part(file, block, number, first, last, anchors, readers)
+                part = max(0, start - block.start), min(len(block.data), stop - block.start)
+                read_part(file, block, number, part, anchors, readers)
 
 
 def read_part(
     file: ScannedFile,
     block: lines.Block,
     number: int,
-    first: int,
-    last: int,
+    part: tuple[int, int],
     anchors: Sequence[tuple[bytes, int, bytes]],
     readers: Sequence[Reader],
 ) -> None:
+    """Read what stands between two bytes of a block that begins with line `number`."""
     data, counted = block.data, 0
+    first, last = part
     knows: Reader | None = None  # who understood the line before: mostly it does again
     said: LineFacts | None = None  # and what it said, if this line follows it
     if file.open_traceback:
