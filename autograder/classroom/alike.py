@@ -36,7 +36,7 @@ def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
         for run in runs
         if run.epoch_seconds or run.launch
     ]
-    return tuple(sorted(prints, key=lambda one: (one.fingerprint, one.launch, one.place)))
+    return tuple(sorted(prints, key=lambda run: (run.fingerprint, run.launch, run.place)))
 
 
 def place(where: Where | None) -> str:
@@ -60,25 +60,25 @@ class Agreement:
     judges: dict[str, tuple[Print | None, list[Print]]] = field(default_factory=dict)
 
     def add(self, mark: str, group: str, print_: Print, sound: bool) -> None:
-        known = self.sound if sound else self.contradicted
-        known.setdefault(mark, {}).setdefault(group, print_)
+        owners = self.sound if sound else self.contradicted
+        owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
         """Those to be named beside a run: a few, so that a large class costs no more for each."""
         if mark not in self.judges:
             self.judges[mark] = self.judges_of(mark)
-        of_most, judges = self.judges[mark]
-        if of_most:
-            return judges if self.unequal(of_most, print_) else []
-        return [one for one in judges if self.unequal(one, print_)]
+        typical, judges = self.judges[mark]
+        if typical:
+            return judges if self.unequal(typical, print_) else []
+        return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
         """One with whom most agree, if there is, and two of these; else the extremes. What more
         than half agree in is in the middle; who differs from anybody differs from an extreme."""
-        said = self.sound.get(mark) or self.contradicted.get(mark, {})
-        ordered = sorted(said.values(), key=lambda one: (self.value(one), one.student))
+        prints = self.sound.get(mark) or self.contradicted.get(mark, {})
+        ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
         middle = ordered[(len(ordered) - 1) // 2]
-        agree = [one for one in ordered if not self.unequal(one, middle)]
+        agree = [print_ for print_ in ordered if not self.unequal(print_, middle)]
         if 2 * len(agree) > len(ordered):
             return middle, agree[:2]
         return None, [*ordered[:2], *ordered[-2:]]
@@ -95,8 +95,8 @@ def result_of(print_: Print) -> float:
     return print_.traits.result or 0.0
 
 
-def far(one: float, other: float) -> bool:
-    return abs(one - other) > SAME_RESULT
+def far(first: float, other: float) -> bool:
+    return abs(first - other) > SAME_RESULT
 
 
 @dataclass(slots=True)
@@ -124,24 +124,24 @@ def alike(
         group = min([lesson[0], *partners.get(lesson, ())])  # which has one say
         for print_ in theirs:
             add(known, lesson[0], print_, group, lesson not in contradicted)
-    found = {}
+    reasons_of = {}
     for lesson, theirs in prints:
         mine = {lesson[0], *partners.get(lesson, ())}
         if reasons := tuple(reasons_to_look(known, mine, theirs)):
-            found[lesson] = reasons
-    return found
+            reasons_of[lesson] = reasons
+    return reasons_of
 
 
-def add(known: Known, student: str, print_: Print, group: str, sound: bool) -> None:
-    for mark in run_marks(known, print_):
-        known.runs.setdefault(mark, {}).setdefault(student, print_)
-    for mark in job_marks(known, print_):
-        known.jobs.setdefault(mark, {}).setdefault(student, print_)
+def add(owners: Known, student: str, print_: Print, group: str, sound: bool) -> None:
+    for mark in run_marks(owners, print_):
+        owners.runs.setdefault(mark, {}).setdefault(student, print_)
+    for mark in job_marks(owners, print_):
+        owners.jobs.setdefault(mark, {}).setdefault(student, print_)
     mine = print_.traits
     if mine.losses:
-        known.losses.add(mine.losses, group, print_, sound)
+        owners.losses.add(mine.losses, group, print_, sound)
     if mine.parameters and mine.result is not None:
-        known.results.add(mine.parameters, group, print_, sound)
+        owners.results.add(mine.parameters, group, print_, sound)
 
 
 def run_marks(_: Known, print_: Print) -> list[str]:
@@ -179,13 +179,13 @@ def reasons_to_look(
     for print_ in prints:
         traits = print_.traits
         unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
-        if other := of_another(student, unlike):
+        if other := first_of_others(student, unlike):
             text = "the losses, to the last digit, are those of a run under unlike settings"
             yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
             return
         known_result = traits.parameters and traits.result is not None
         unlike = known.results.unlike(traits.parameters, print_) if known_result else []
-        if other := of_another(student, unlike):
+        if other := first_of_others(student, unlike):
             text = "the parameters are those of a run with another accuracy"
             yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
@@ -195,7 +195,7 @@ def places(mine: Print, other: Print) -> str:
     return f" ({mine.place}; {other.student}: {other.place})"
 
 
-def of_another(student: set[str], prints: Sequence[Print]) -> Print | None:
+def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
     """The first of them; a student's own are told with the student's evidence."""
     return next((print_ for print_ in prints if print_.student not in student), None)
 
@@ -208,7 +208,7 @@ def others_with(
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
     """Who else has one of these marks, with both runs. Of very many the first ones do."""
-    found: dict[str, tuple[Print, Print]] = {}
+    others: dict[str, tuple[Print, Print]] = {}
     for print_ in prints:
         for mark in marks_of(known, print_):
             having = owners[mark]
@@ -218,5 +218,5 @@ def others_with(
             names[:] = names or heapq.nsmallest(MOST_NAMED + 2 + known.room, having)
             for other in names:
                 if other not in student:
-                    found.setdefault(other, (print_, having[other]))
-    return found
+                    others.setdefault(other, (print_, having[other]))
+    return others

@@ -232,7 +232,7 @@ def evidence_on(
     names = names_of(hand_in.runs, hand_in.rubric)
     seen = examine.examine(hand_in.runs, counted, sources, names)
     released = settings.released.get(lesson, {})
-    return programs.weighed(seen, counted, read_programs(folder.programs), released)
+    return programs.with_programs(seen, counted, read_programs(folder.programs), released)
 
 
 def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:

@@ -18,10 +18,10 @@ MOST_ROUNDS = 40  # that a picture shows
 
 
 def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
-    found = measured_or_none(function, *runs)
-    if found is None:
+    value = measured_or_none(function, *runs)
+    if value is None:
         return None
-    return Point(round(found.value, 6), round(found.low, 6), round(found.high, 6))
+    return Point(round(value.value, 6), round(value.low, 6), round(value.high, 6))
 
 
 def summaries(
@@ -32,21 +32,21 @@ def summaries(
         for name in reversed(hand_in.rubric.runs)
         for run in matching(runs, hand_in.rubric, name)
     }
-    found = []
+    made = []
     smallest = baselines(runs)
-    of_checks = {run.id for run in counted}
+    counted_ids = {run.id for run in counted}
     for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
         name = names.get(run.id, run.format)
         base = smallest.get(program_of(run))
         if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
             base = None  # another run of the same size is no speedup
         accuracy = run.test_accuracy.value if run.test_accuracy else None
-        found.append(
+        made.append(
             RunSummary(
                 name=name,
                 program=program_of(run),
                 outcome=run.outcome,
-                counted=run.id in of_checks,
+                counted=run.id in counted_ids,
                 files=run.files,
                 job_id=run.job_id and shortened(run.job_id, 40),
                 workers=measure.workers(run),
@@ -65,17 +65,17 @@ def summaries(
                 traits=traits_of(run),
                 where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
-                rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,
+                rounds=measured_or_none(rounds_of, run) if rounds.has_rounds(run) else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )
-    return tuple(found)
+    return tuple(made)
 
 
 def rounds_of(run: Run) -> Rounds:
     metrics = (rounds.speedup, rounds.ceiling, rounds.share)
     points = [found for found in (point(metric, run) for metric in metrics) if found]
-    seconds = [one.seconds for one in rounds.rounds(run)[:MOST_ROUNDS]]
+    seconds = [each.seconds for each in rounds.rounds(run)[:MOST_ROUNDS]]
     if len(points) < len(metrics):
         raise NotMeasured("not the rounds of several ranks")
     return Rounds(tuple(seconds), *points)
@@ -83,15 +83,15 @@ def rounds_of(run: Run) -> Rounds:
 
 def baselines(runs: Sequence[Run]) -> dict[str, Run]:
     """Of each program the finished run on the fewest workers: its speedups are against that one."""
-    found: dict[str, Run] = {}
+    smallest: dict[str, Run] = {}
     for run in runs:
         count = measure.workers(run)
         if run.outcome != Outcome.COMPLETED or count is None:
             continue
-        known = found.setdefault(program_of(run), run)
-        if count < (measure.workers(known) or 0):
-            found[program_of(run)] = run
-    return found
+        best = smallest.setdefault(program_of(run), run)
+        if count < (measure.workers(best) or 0):
+            smallest[program_of(run)] = run
+    return smallest
 
 
 def problem_finding(problem: Problem) -> Finding:

@@ -39,7 +39,7 @@ class SelfGrade:
 
     @property
     def open_points(self) -> float:
-        return sum(one.points for one in self.undecided)
+        return sum(part.points for part in self.undecided)
 
     @property
     def complete(self) -> bool:
@@ -49,20 +49,20 @@ class SelfGrade:
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
 
 
-def places_of(given: Sequence[Path], lesson: str | None) -> list[Student]:
+def places_of(places: Sequence[Path], lesson: str | None) -> list[Student]:
     """One's own lesson's folder or archive, or all lessons below a folder or the course's."""
-    found = []
-    for place in given:
+    students = []
+    for place in places:
         name = lesson_of(place.resolve().name)
         if (
             name is None
             and lesson is None
             and (lessons := below(place) or below(place / "lessons"))
         ):
-            found += [Student(YOU, (path,), lesson_of(path.name)) for path in lessons]
+            students += [Student(YOU, (path,), lesson_of(path.name)) for path in lessons]
         else:
-            found.append(Student(YOU, (place,), lesson or name))
-    return found
+            students.append(Student(YOU, (place,), lesson or name))
+    return students
 
 
 def below(place: Path) -> list[Path]:
@@ -124,8 +124,9 @@ def reached(grade: Grade) -> tuple[float, float]:
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
     """What stands open, and what is not there at all."""
     undecided, missing = [], []
+    by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:
-        asked = next((one for one in rubric.checks if one.id == check.id), None) if rubric else None
+        asked = by_id.get(check.id)
         if check.hidden or asked is None or rubric is None:
             continue
         undecided += list(left_open(check, asked, rubric, grade))

@@ -65,7 +65,7 @@ def references(runs: Path) -> list[Student]:
     """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
     try:
         students = find_students([runs], name="reference")
-        names = [one.name for one in find_students([runs])]  # those of a platform, too
+        names = [student.name for student in find_students([runs])]  # those of a platform, too
     except NoSubmissionsError as error:
         raise click.UsageError(str(error)) from None
     named = [(student, lesson_of(student.name)) for student in students]
@@ -87,13 +87,13 @@ def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, 
             click.echo(f"{lesson}: no rubric, left out", err=True)
         else:
             asked = rubric.load_rubric(path)
-            found = of_lesson(asked, read_runs(folder, own_readers(asked)))
-            if not found["values"]:
+            values = reference_values(asked, read_runs(folder, own_readers(asked)))
+            if not values["values"]:
                 click.echo(f"{lesson}: no finished run of this lesson", err=True)
-            yield lesson, found
+            yield lesson, values
 
 
-def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
+def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
     """Every value that a condition of the rubric is relative to, and the speedup curves."""
     solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
@@ -115,9 +115,9 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
         finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
         devices |= {str(r.header.device) for r in finished}
         for metric in ALWAYS if finished else ():
-            found = _median(metric, finished)
-            if found:
-                values[of_run(metric, name)] = found
+            median = _median(metric, finished)
+            if median:
+                values[of_run(metric, name)] = median
     return {
         "devices": sorted(devices),
         "values": {
@@ -154,8 +154,8 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
 
 def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
     values = [measured_or_none(metric_named(metric).function, run) for run in runs]
-    known = [value for value in values if isinstance(value, Measure)]
-    return interval.middle(known) if known else None
+    measures = [value for value in values if isinstance(value, Measure)]
+    return interval.middle(measures) if measures else None
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:

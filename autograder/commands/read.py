@@ -87,10 +87,10 @@ def why_lines(runs: Sequence[Run]) -> Iterator[str]:
         if number:
             yield ""
         yield ", ".join(run.files)
-        found = reasons(run)
-        said = texts(run.files, [reason.where for reason in found if reason.where is not None])
-        for reason in found:
-            yield from lines_of(reason, said.get(reason.where, "") if reason.where else "")
+        facts = reasons(run)
+        text_of = texts(run.files, [reason.where for reason in facts if reason.where is not None])
+        for reason in facts:
+            yield from lines_of(reason, text_of.get(reason.where, "") if reason.where else "")
 
 
 def lines_of(reason: Reason, text: str) -> Iterator[str]:

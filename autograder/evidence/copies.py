@@ -28,48 +28,48 @@ def traits_of(run: Run) -> RunTraits:
     if not run.launch:
         return RunTraits()
     return RunTraits(
-        seconds=of_seconds(run),
-        losses=of_losses(run),
-        settings=of_settings(run),
-        parameters=of_parameters(run),
+        seconds=hash_of_seconds(run),
+        losses=hash_of_losses(run),
+        settings=hash_of_settings(run),
+        parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
-        job=of_job(run),
+        job=site_and_job(run),
     )
 
 
-def of_seconds(run: Run) -> str:
+def hash_of_seconds(run: Run) -> str:
     """The first few that have digits down to the microsecond."""
-    said = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
-    values = [s.value for s in said if s is not None and is_number(s.value)]
+    numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
+    values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
     return digest(fine[:NUMBERS]) if len(fine) >= NUMBERS else ""
 
 
-def of_losses(run: Run) -> str:
-    said = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
-    values = [loss.value for loss in said if loss is not None and is_number(loss.value)][:2]
+def hash_of_losses(run: Run) -> str:
+    numbers = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
+    values = [loss.value for loss in numbers if loss is not None and is_number(loss.value)][:2]
     if len(values) < 2 or values[0] == values[1] or not all(0 < v < DIVERGED for v in values):
         return ""
     long = all(len(f"{value:.7g}".strip("0.")) >= 4 for value in values)
     return digest(values) if long else ""
 
 
-def of_settings(run: Run) -> str:
+def hash_of_settings(run: Run) -> str:
     is_strong = run.header.scaling == "strong"
     names = [name for name in UNLIKE if name != "world_size" or not is_strong]
     return digest([*map(run.header.get, names), run.header.dataset.train_samples])
 
 
-def of_parameters(run: Run) -> str:
+def hash_of_parameters(run: Run) -> str:
     """Of all ranks, which may hold parts of one network, with what it was tested on."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     tested = run.header.dataset.test_samples
-    known = first is not None and len(first) >= 8 and run.test_accuracy is not None
-    return digest([*every, tested]) if known else ""
+    is_known = first is not None and len(first) >= 8 and run.test_accuracy is not None
+    return digest([*every, tested]) if is_known else ""
 
 
-def of_job(run: Run) -> str:
+def site_and_job(run: Run) -> str:
     """The job's number, as the record says it and no file's name, behind its site's name or that
     of the queue where everybody has an own."""
     header = run.header
@@ -88,25 +88,25 @@ def digest(facts: list) -> str:
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
     """Return, by run, the findings that it is another run of the same submission, changed."""
-    found: dict[int, list[Finding]] = {}
+    findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}
     results: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        known = traits_of(run)
-        first = seconds.setdefault(known.seconds, run) if known.seconds else run
+        traits = traits_of(run)
+        first = seconds.setdefault(traits.seconds, run) if traits.seconds else run
         if first.launch != run.launch:
-            found.setdefault(run.id, []).append(same_seconds(run, first))
+            findings.setdefault(run.id, []).append(same_seconds(run, first))
             continue
-        if known.losses:
-            settings, first = losses.setdefault(known.losses, (known.settings, run))
-            if settings != known.settings:
-                found.setdefault(run.id, []).append(same_losses(run, first))
-        if known.parameters and known.result is not None:
-            result, first = results.setdefault(known.parameters, (known.result, run))
-            if abs(result - known.result) > SAME_RESULT:
-                found.setdefault(run.id, []).append(same_parameters(run, first))
-    return found
+        if traits.losses:
+            settings, first = losses.setdefault(traits.losses, (traits.settings, run))
+            if settings != traits.settings:
+                findings.setdefault(run.id, []).append(same_losses(run, first))
+        if traits.parameters and traits.result is not None:
+            result, first = results.setdefault(traits.parameters, (traits.result, run))
+            if abs(result - traits.result) > SAME_RESULT:
+                findings.setdefault(run.id, []).append(same_parameters(run, first))
+    return findings
 
 
 def same_seconds(run: Run, first: Run) -> Finding:

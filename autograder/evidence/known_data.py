@@ -30,30 +30,30 @@ BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
 
 
 def data_as_known(run: Run) -> Iterator[Finding]:
-    said = run.header.dataset
-    name, sha256, synthetic = said.name, said.sha256, said.synthetic
-    of_hash, known = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
+    dataset = run.header.dataset
+    name, sha256, synthetic = dataset.name, dataset.sha256, dataset.synthetic
+    name_by_hash, expected = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
     where = run.rank_lines[:1]
-    if of_hash is not None and (of_hash != name or synthetic):
+    if name_by_hash is not None and (name_by_hash != name or synthetic):
         yield finding(
             FindingCode.DATA_HASH_AND_NAME,
-            f"{of_hash}, the real one, by its hash",
+            f"{name_by_hash}, the real one, by its hash",
             f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
             where,
         )
-    if known is None:
+    if expected is None:
         return
-    if of_hash is None and synthetic is False:
+    if name_by_hash is None and synthetic is False:
         yield finding(
             FindingCode.DATA_IS_ANOTHER,
-            f"the hash {known.sha256[:12]}… of {name}",
+            f"the hash {expected.sha256[:12]}… of {name}",
             shortened(str(sha256), 16),
             where,
             "`lessons data check`, then submit again",
             name=str(name),
         )
     for part in ("train_samples", "test_samples"):
-        count, most = getattr(said, part), getattr(known, part)
+        count, most = getattr(dataset, part), getattr(expected, part)
         if count is not None and count > most:
             yield finding(
                 FindingCode.DATA_TOO_SMALL,

@@ -80,11 +80,11 @@ def convergence(
     """A first epoch far better than the solution's own is worth a look. Of a run that a rubric
     calls by several names, the best of their references is meant."""
     titles = [of_run(FIRST_ACCURACY, name) for name in names]
-    known = [references[title].high for title in titles if title in references]
+    highest = [references[title].high for title in titles if title in references]
     first = run.epochs[0].train_accuracy if run.epochs else None
-    if not known or first is None or not is_number(first.value):
+    if not highest or first is None or not is_number(first.value):
         return
-    limit = max(known) + 0.05
+    limit = max(highest) + 0.05
     if first.value > limit:
         yield finding(
             FindingCode.CONVERGES_TOO_FAST,

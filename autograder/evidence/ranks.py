@@ -86,15 +86,15 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
 
 def same_program(run: Run) -> Iterator[Finding]:
     """What every rank says of its program, and rank 0 besides in a line of its own."""
-    told = [(rank.program, rank.where) for rank in run.ranks if rank.program]
+    stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
-        told.insert(0, (first, None))
-    others = [where for hash_, where in told if hash_ != told[0][0]]
+        stated.insert(0, (first, None))
+    others = [where for hash_, where in stated if hash_ != stated[0][0]]
     if others:
         yield finding(
             FindingCode.PROGRAMS_UNLIKE,
             "the same program on every rank",
-            f"{len({hash_ for hash_, _ in told})} different ones",
+            f"{len({hash_ for hash_, _ in stated})} different ones",
             others,
             "start all ranks with one command, and leave the program alone until they run",
         )

@@ -50,7 +50,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
         )
         return
     made_up = list(not_of_this_job(run, again.run, again.job))
-    if made_up or of_data(run) != of_data(again.run):
+    if made_up or data_of(run) != data_of(again.run):
         yield from made_up or [other_data(run, again.run)]
         return
     yield from same_work(run, again.run)
@@ -95,12 +95,12 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
         )
 
 
-def of_data(run: Run) -> tuple[str | None, bool | None]:
+def data_of(run: Run) -> tuple[str | None, bool | None]:
     return run.header.dataset.sha256, run.header.dataset.synthetic
 
 
 def other_data(run: Run, again: Run) -> Finding:
-    stand_in = of_data(again)[1] is True
+    stand_in = data_of(again)[1] is True
     return finding(
         FindingCode.RERUN_OTHER_DATA,
         "the data of the record",
@@ -113,15 +113,15 @@ def other_data(run: Run, again: Run) -> Finding:
 # --- the same work, the same result -------------------------------------------------------------
 
 
-def of_epochs(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
+def each_epoch(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
     return lambda run: tuple(map(read, run.epochs))
 
 
 WORK: dict[FindingCode, Callable[[Run], Any]] = {
     FindingCode.RERUN_OTHER_RANKS: measure.workers,
     FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
-    FindingCode.RERUN_OTHER_STEPS: of_epochs(lambda epoch: epoch.steps),
-    FindingCode.RERUN_OTHER_SAMPLES: of_epochs(lambda epoch: epoch.unique_samples),
+    FindingCode.RERUN_OTHER_STEPS: each_epoch(lambda epoch: epoch.steps),
+    FindingCode.RERUN_OTHER_SAMPLES: each_epoch(lambda epoch: epoch.unique_samples),
     FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
     FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
     FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.model,
@@ -131,15 +131,15 @@ WORK: dict[FindingCode, Callable[[Run], Any]] = {
 def same_work(run: Run, again: Run) -> Iterator[Finding]:
     both_stopped_early = stopped_early(run) and stopped_early(again)
     for code, read in WORK.items():
-        said, found = read(run), read(again)
-        if isinstance(said, tuple):  # of the epochs that both have; their number is a row above
-            common = min(len(said), len(found))
-            said, found = said[:common], found[:common]
-        if said in (None, ()) or said == found:
+        recorded, repeated = read(run), read(again)
+        if isinstance(recorded, tuple):  # of the epochs that both have; their number is a row above
+            common = min(len(recorded), len(repeated))
+            recorded, repeated = recorded[:common], repeated[:common]
+        if recorded in (None, ()) or recorded == repeated:
             continue
         if code == FindingCode.RERUN_OTHER_EPOCHS and both_stopped_early:
             continue
-        yield untrue(run, code, f"{in_words(said)}, as the record says", in_words(found))
+        yield untrue(run, code, f"{in_words(recorded)}, as the record says", in_words(repeated))
 
 
 def stopped_early(run: Run) -> bool:
@@ -150,10 +150,10 @@ def stopped_early(run: Run) -> bool:
     return share is not None and len(run.epochs) < share
 
 
-def in_words(said: Any) -> str:
-    if isinstance(said, tuple):
-        return shortened(", ".join(map(str, said[:8])), 80)
-    return shortened(said, 80)
+def in_words(fact: Any) -> str:
+    if isinstance(fact, tuple):
+        return shortened(", ".join(map(str, fact[:8])), 80)
+    return shortened(fact, 80)
 
 
 ACCURACIES: dict[str, Callable[[Run], Number | None]] = {
@@ -173,23 +173,23 @@ def last(run: Run, name: str) -> Number | None:
 
 def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
     for name, read in ACCURACIES.items():
-        said, found = value(read(run)), value(read(again))
-        if said is None:
+        recorded, repeated = value(read(run)), value(read(again))
+        if recorded is None:
             continue
-        margin = max(ACCURACY_MARGIN, (1 - max(said, found or 0.0)) / 10)
-        if found is None or said > found + margin:
+        margin = max(ACCURACY_MARGIN, (1 - max(recorded, repeated or 0.0)) / 10)
+        if repeated is None or recorded > repeated + margin:
             yield untrue(
                 run,
                 FindingCode.RERUN_LOWER_ACCURACY,
-                f"{said:.4g} as the record says, give or take {margin:.2g}",
-                "none" if found is None else f"{found:.4g}",
+                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                "none" if repeated is None else f"{repeated:.4g}",
                 name=name,
             )
-        elif found > said + margin:
+        elif repeated > recorded + margin:
             yield finding(
                 FindingCode.RERUN_HIGHER_ACCURACY,
-                f"{said:.4g} as the record says, give or take {margin:.2g}",
-                f"{found:.4g}",
+                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                f"{repeated:.4g}",
                 places(run),
                 "hand in the program that made the output",
                 name=name,
@@ -198,15 +198,15 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
 
 def same_losses(run: Run, again: Run) -> Iterator[Finding]:
     for name, read in LOSSES.items():
-        said, found = value(read(run)), value(read(again))
-        if said is None or found is None:
+        recorded, repeated = value(read(run)), value(read(again))
+        if recorded is None or repeated is None:
             continue
-        if said < LOSS_FACTOR * found - LOSS_MARGIN:
+        if recorded < LOSS_FACTOR * repeated - LOSS_MARGIN:
             yield untrue(
                 run,
                 FindingCode.RERUN_HIGHER_LOSS,
-                f"{said:.4g} as the record says",
-                f"{found:.4g}",
+                f"{recorded:.4g} as the record says",
+                f"{repeated:.4g}",
                 name=name,
             )
 

@@ -27,15 +27,15 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     where = [event.where for event in events]
     # An output that was handed in twice has each round twice; that is found by its lines.
     numbered = {str(event.facts.get("round")): seconds_in(event) for event in events}
-    known = [times for times in numbered.values() if len(times) == PHASES]
-    if len(set(known)) < len(known):
+    complete = [times for times in numbered.values() if len(times) == PHASES]
+    if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,
             "other times in each round, to the microsecond",
-            f"{len(set(known))} different rounds of {len(known)}",
+            f"{len(set(complete))} different rounds of {len(complete)}",
             where,
         )
-    seconds = sum(sum(times) for times in known)
+    seconds = sum(sum(times) for times in complete)
     total = run.total_seconds
     if total is None or not is_number(total.value):
         return
@@ -50,7 +50,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
     """By all of the interval, so that no noise gets a finding."""
-    if not rounds.of_rounds(run):
+    if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))
     if gain is None or share is None:

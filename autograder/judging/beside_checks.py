@@ -22,7 +22,7 @@ def findings(hand_in: HandIn) -> Iterator[Finding]:
     for name in hand_in.rubric.runs:
         yield from larger_run_did_not_finish(hand_in, name)
         yield from smaller_than_asked(hand_in, name)
-    yield from of_another_lesson(hand_in)
+    yield from runs_of_other_lessons(hand_in)
     yield from not_asked(hand_in)
 
 
@@ -62,7 +62,7 @@ def smaller_than_asked(hand_in: HandIn, name: str) -> Iterator[Finding]:
     )
 
 
-def of_another_lesson(hand_in: HandIn) -> Iterator[Finding]:
+def runs_of_other_lessons(hand_in: HandIn) -> Iterator[Finding]:
     lesson = hand_in.rubric.lesson
     strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
     if strangers:

@@ -24,7 +24,7 @@ ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and pr
 KEPT = "the expected answer is kept elsewhere"
 
 
-def of_another_kind(question: Question, text: str) -> str:
+def expected_kind(question: Question, text: str) -> str:
     """What is asked, when the text is no answer of its kind; empty when it is one."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
@@ -62,7 +62,7 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         expected, found = f"{key}: a prediction", f"{key}: made"
         return Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER)
     found = f"{key}: {shortened(answer.text, 40)}"
-    if asked := of_another_kind(question, answer.text):
+    if asked := expected_kind(question, answer.text):
         expected, hint = f"{key}: a {question.kind}", f"write {asked}"
         return Part(key, FAILED, 0, expected, found, where, hint, code=ReasonCode.ANSWER)
     if question.metric is not None:
@@ -88,23 +88,23 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
 
 def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
     """Honest if it holds the truth, useful if it is no wider than asked."""
-    said = foretold.read(key, answer.text)
-    assert said is not None  # else it is of another kind
+    interval = foretold.read(key, answer.text)
+    assert interval is not None  # else it is of another kind
     widest = question.widest or 1.0
     expected = f"{key}: holds the truth, and its high end is at most {widest:g} times its low end"
-    found = f"{key}: {said.low:g} to {said.high:g}"
-    if not said.sealed:
+    found = f"{key}: {interval.low:g} to {interval.high:g}"
+    if not interval.sealed:
         found += ", which the course's function did not write so"
         hint = (
             "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
         )
         return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code=ReasonCode.ANSWER)
-    wide = said.width > widest * (1 + 1e-9)
+    wide = interval.width > widest * (1 + 1e-9)
     if wide:
-        found += f", the high end is {said.width:.3g} times the low end"
-    if not said.low <= truth <= said.high:
-        found += f", and the truth is {'below' if truth < said.low else 'above'} it"
-    right = not wide and said.low <= truth <= said.high
+        found += f", the high end is {interval.width:.3g} times the low end"
+    if not interval.low <= truth <= interval.high:
+        found += f", and the truth is {'below' if truth < interval.low else 'above'} it"
+    right = not wide and interval.low <= truth <= interval.high
     part = Part(key, PASSED, 1, expected, found, (answer.where,), code=ReasonCode.ANSWER)
     return _judged(part, question, right)
 
@@ -119,7 +119,7 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was handed in", ReasonCode.NO_ANSWERS_FILE
-    unseen = [one for one in hand_in.unseen if may_be_answers(PurePath(one.file).name)]
+    unseen = [packed for packed in hand_in.unseen if may_be_answers(PurePath(packed.file).name)]
     if unseen and not hand_in.answers_file:
         found, hint = f"no answers.txt that can be read: {unseen[0].found}", unseen[0].do
         code = ReasonCode.ANSWERS_FILE_UNREAD

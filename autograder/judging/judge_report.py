@@ -26,14 +26,14 @@ NUMBER = re.compile(r"\d")
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
     """A part for each table and each heading that is asked for."""
-    tables = tuple(of_table(hand_in, name) for name in asked.tables)
-    return (*tables, *(of_part(hand_in.report, title, asked) for title in asked.parts))
+    tables = tuple(judge_table(hand_in, name) for name in asked.tables)
+    return (*tables, *(judge_part(hand_in.report, title, asked) for title in asked.parts))
 
 
 # --- tables ----------------------------------------------------------------------------------
 
 
-def of_table(hand_in: HandIn, name: str) -> Part:
+def judge_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
     expected = f"{title} says what the records say"
     if hand_in.report is None:
@@ -66,21 +66,21 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
         lacking = ", ".join(column for column in HEAD if column not in table.head)
         yield f"its first line lacks {lacking or 'the order of the columns'}", table.where
         return
-    said = {}
+    by_ranks = {}
     for cells, where in table.rows:
-        found = dict(zip(table.head, cells, strict=False))
-        said[as_number(found.get("ranks", ""))] = (found, where)
+        row_cells = dict(zip(table.head, cells, strict=False))
+        by_ranks[as_number(row_cells.get("ranks", ""))] = (row_cells, where)
     for row in rows:
-        found, where = said.pop(float(row.ranks), ({}, table.where))
-        if not found:
+        row_cells, where = by_ranks.pop(float(row.ranks), ({}, table.where))
+        if not row_cells:
             yield f"it has no line for {row.ranks} ranks", where
             continue
         for column, value in row.values.items():
-            text = found.get(column, "")
+            text = row_cells.get(column, "")
             if not agrees(text, value):
                 what = f"{column} on {row.ranks} is {shortened(text, 20) or 'missing'}"
                 yield f"{what}, the records say {value:.4g}", where
-    for _, where in said.values():
+    for _, where in by_ranks.values():
         yield "it has a line of a size that the records do not have", where
 
 
@@ -97,11 +97,11 @@ def agrees(text: str, value: float) -> bool:
 # --- what is written -------------------------------------------------------------------------
 
 
-def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
+def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
-    wanted = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
-    expected = f"{name} with {' and '.join(wanted)}" if wanted else f"{name} is there"
+    parts = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
+    expected = f"{name} with {' and '.join(parts)}" if parts else f"{name} is there"
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))

@@ -31,13 +31,13 @@ def by_time(run: Run) -> tuple:
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
     """All runs that go by this name in the rubric, oldest first."""
     choice = rubric.runs[name]
-    wanted = {"lesson": rubric.lesson} | choice.where
-    found = [
-        run for run in runs if run.has_header and all(says(run, k, v) for k, v in wanted.items())
+    facts = {"lesson": rubric.lesson} | choice.where
+    matches = [
+        run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
     ]
-    if not found:
-        found = [run for run in runs if not run.has_header and run.format in choice.or_format]
-    return sorted(found, key=by_time)
+    if not matches:
+        matches = [run for run in runs if not run.has_header and run.format in choice.or_format]
+    return sorted(matches, key=by_time)
 
 
 def named(hand_in: HandIn, name: str) -> list[Run]:
@@ -65,8 +65,8 @@ def program_of(run: Run) -> str:
 
 def says(run: Run, key: str, value: object) -> bool:
     """A run that does not say its lesson may belong to any."""
-    said = run.header.get(key)
-    return said == value or (key == "lesson" and said is None)
+    stated = run.header.get(key)
+    return stated == value or (key == "lesson" and stated is None)
 
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
@@ -111,7 +111,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job and hand in its output"
-    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.file).name)]
+    unseen = [packed for packed in hand_in.unseen if not is_answers(PurePath(packed.file).name)]
     if not ended and unseen:
         reason = f"no run of `{name}` was handed in that can be read: {unseen[0].found}"
         hint = f"{unseen[0].do}; if this run is not in it, {hint}"
@@ -122,7 +122,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     cause = cause_of(run)
     assert cause
     reason = f"no run of `{name}`: its job ended before the program began to record; {run.outcome}"
-    reason += f" ({cause.reason}: {said(cause)})"
+    reason += f" ({cause.reason}: {problem_text(cause)})"
     return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
 
 
@@ -170,11 +170,11 @@ def how_it_ended(run: Run) -> str:
     if not problem:
         return run.outcome
     # A damaged line of the record stands at "Your runs" already; others say the cause.
-    text = "" if problem.code == ProblemCode.BAD_LINE else said(problem)
+    text = "" if problem.code == ProblemCode.BAD_LINE else problem_text(problem)
     return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
 
 
-def said(problem: Problem) -> str:
+def problem_text(problem: Problem) -> str:
     """Its words, without the place in the C++ code of a library where an exception was raised."""
     return shortened(SOURCE_PLACE.sub("", problem.text), 160)
 
@@ -214,7 +214,7 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None
-    known = by_value(largest, named(hand_in, name))
-    most = max((size for size, run in known if run.outcome == Outcome.COMPLETED), default=math.inf)
-    larger = [run for size, run in known if run.outcome != Outcome.COMPLETED and size > most]
+    sized = by_value(largest, named(hand_in, name))
+    most = max((size for size, run in sized if run.outcome == Outcome.COMPLETED), default=math.inf)
+    larger = [run for size, run in sized if run.outcome != Outcome.COMPLETED and size > most]
     return larger[-1] if larger else None

@@ -92,38 +92,40 @@ WORK = ("model", "params", "image_size", "precision", "lesson")
 HARDWARE = ("device", "threads")
 
 
-def unlike(one: Run, other: Run, facts: Sequence[str]) -> list[str]:
+def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
     """Facts of the header that both runs state and state differently, as sentences."""
-    found = []
+    differences = []
     for fact in facts:
-        a, b = one.header.get(fact), other.header.get(fact)
+        a, b = first.header.get(fact), other.header.get(fact)
         if a is not None and b is not None and a != b:
-            found.append(f"{fact} is {a!s:.60} in one and {b!s:.60} in the other")
-    return found
+            differences.append(f"{fact} is {a!s:.60} in one and {b!s:.60} in the other")
+    return differences
 
 
-def different_work(one: Run, other: Run, scaling: str | None = None) -> list[str]:
+def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
     """Why the seconds of two runs cannot be divided, if so. Strong scaling also fixes the batch."""
-    found = unlike(one, other, WORK)
-    here, there = (measured_or_none(unique_samples, run) for run in (one, other))
-    few, many = (workers(run) if scaling == "weak" else 1 for run in (one, other))
+    differences = unlike(first, other, WORK)
+    here, there = (measured_or_none(unique_samples, run) for run in (first, other))
+    few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))
     if here and there and few and many:
         a, b = int(here.value), int(there.value)
         if a * many != b * few:
             text = f"one reads {a} different samples an epoch, the other {b}"
-            found.append(text + (f", on {few} and {many} workers" if scaling == "weak" else ""))
-    name, other_name = one.header.dataset.name, other.header.dataset.name
+            differences.append(
+                text + (f", on {few} and {many} workers" if scaling == "weak" else "")
+            )
+    name, other_name = first.header.dataset.name, other.header.dataset.name
     if name and other_name and name != other_name:
-        found.append(f"one trains on {name:.40}, the other on {other_name:.40}")
+        differences.append(f"one trains on {name:.40}, the other on {other_name:.40}")
     if scaling == "strong":
-        found += unlike(one, other, ("global_batch",))
+        differences += unlike(first, other, ("global_batch",))
     if scaling in ("epoch", "weak"):
-        found += unlike(one, other, ("local_batch",))
-    return found
+        differences += unlike(first, other, ("local_batch",))
+    return differences
 
 
-def different_hardware(one: Run, other: Run) -> list[str]:
-    return unlike(one, other, HARDWARE)
+def different_hardware(first: Run, other: Run) -> list[str]:
+    return unlike(first, other, HARDWARE)
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:

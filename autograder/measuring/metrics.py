@@ -138,10 +138,10 @@ METRICS: dict[str, Metric] = {
     "rounds_share": Metric(rounds.share,
         "`rounds_speedup` / that of ranks that exchange nothing: what this machine can give",
         label="share of the ceiling", in_words=rounds.in_words),
-    "rounds_moved": Metric(rounds.said_by_all("moved", min),
+    "rounds_moved": Metric(rounds.worst_over_rounds("moved", min),
         "how far the steps of a round moved the parameters, at least",
         label="movement of parameters"),
-    "rounds_spread": Metric(rounds.said_by_all("spread", max),
+    "rounds_spread": Metric(rounds.worst_over_rounds("spread", max),
         "largest difference of parameters over ranks after a round", label="spread of parameters"),
     # what was learnt
     "test_loss": Metric(epochs.test_loss, "loss on the test set at the end"),

@@ -49,8 +49,8 @@ def devices(run: Run) -> Measure:
     """Places that ranks ran at: GPUs of a host as far as they can be told apart, or local ranks."""
 
     def place(rank: Rank) -> tuple[Any, Any]:
-        told = IDENTITY.search(rank.device or "")
-        return rank.host, told[1] if told else rank.local_rank
+        identity = IDENTITY.search(rank.device or "")
+        return rank.host, identity[1] if identity else rank.local_rank
 
     return _distinct(run, place, "devices")
 
@@ -59,10 +59,10 @@ def local_ranks(run: Run) -> str:
     """Whether the ranks of each host count from 0 without a gap."""
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
-    found: dict[str | None, list[int | None]] = {}
+    by_host: dict[str | None, list[int | None]] = {}
     for rank in run.ranks:
-        found.setdefault(rank.host, []).append(rank.local_rank)
-    return "yes" if all(set(own) == set(range(len(own))) for own in found.values()) else "no"
+        by_host.setdefault(rank.host, []).append(rank.local_rank)
+    return "yes" if all(set(own) == set(range(len(own))) for own in by_host.values()) else "no"
 
 
 def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
@@ -95,8 +95,8 @@ def checkpoint_kept(run: Run) -> str:
 
 
 def starts(run: Run) -> Measure:
-    found = _of_each(run, "start_hash", "which parameters training began with")
-    return exact(len(set(found)), "starts", run.rank_lines)
+    hashes = _of_each(run, "start_hash", "which parameters training began with")
+    return exact(len(set(hashes)), "starts", run.rank_lines)
 
 
 def start_of_rank_0(run: Run) -> str:
@@ -107,13 +107,13 @@ def start_of_rank_0(run: Run) -> str:
 
 
 def rank_losses(run: Run) -> Measure:
-    found = _of_each(run, "loss", "the training loss of each rank")
-    return exact(len(set(found)), "losses", run.rank_lines)
+    losses = _of_each(run, "loss", "the training loss of each rank")
+    return exact(len(set(losses)), "losses", run.rank_lines)
 
 
 def steps_apart(run: Run) -> Measure:
-    found = _of_each(run, "steps", "how many steps each rank made")
-    return exact(max(found) - min(found), "steps", run.rank_lines)
+    steps = _of_each(run, "steps", "how many steps each rank made")
+    return exact(max(steps) - min(steps), "steps", run.rank_lines)
 
 
 def share_steps(run: Run) -> Measure:
@@ -129,20 +129,20 @@ def share_steps(run: Run) -> Measure:
 
 def labels_apart(run: Run) -> Measure:
     """Largest difference between a class's share on a rank and on all ranks together."""
-    found = _of_each(run, "labels", "how many samples of each class its ranks read")
-    if len({len(labels) for labels in found}) > 1 or not all(map(sum, found)):
+    counts = _of_each(run, "labels", "how many samples of each class its ranks read")
+    if len({len(labels) for labels in counts}) > 1 or not all(map(sum, counts)):
         raise NotMeasured("ranks do not count the same classes")
-    whole = [sum(of_class) for of_class in zip(*found, strict=True)]
+    whole = [sum(samples) for samples in zip(*counts, strict=True)]
     apart = [
         abs(here / sum(labels) - there / sum(whole))
-        for labels in found
+        for labels in counts
         for here, there in zip(labels, whole, strict=True)
     ]
     return exact(max(apart), "", run.rank_lines)
 
 
 def _of_each(run: Run, name: str, what: str) -> list[Any]:
-    found = [getattr(rank, name) for rank in run.ranks]
-    if not found or None in found:
+    values = [getattr(rank, name) for rank in run.ranks]
+    if not values or None in values:
         raise NotMeasured(f"the output does not say {what}")
-    return found
+    return values

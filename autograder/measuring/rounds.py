@@ -35,27 +35,27 @@ class Round:
 def rounds(run: Run) -> list[Round]:
     """All rounds, in their order; NotMeasured where one of them is no round, or they are few. One
     that stands twice, word for word, because its output was handed in twice, counts once."""
-    found: dict[int, Round] = {}
+    by_number: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
     for event in run.measured(NAME):
-        one = _round(event)
-        if found.get(one.number, one).seconds != one.seconds:
-            raise copied(f"round {one.number} stands twice, with other seconds", one)
-        if (first := numbers.setdefault(one.seconds, one.number)) != one.number:
-            raise copied(f"rounds {first} and {one.number} say the very same seconds", one)
-        found.setdefault(one.number, one)
-    if len(found) < LEAST:
-        counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
+        current = _round(event)
+        if by_number.get(current.number, current).seconds != current.seconds:
+            raise copied(f"round {current.number} stands twice, with other seconds", current)
+        if (first := numbers.setdefault(current.seconds, current.number)) != current.number:
+            raise copied(f"rounds {first} and {current.number} say the very same seconds", current)
+        by_number.setdefault(current.number, current)
+    if len(by_number) < LEAST:
+        counted = "1 round" if len(by_number) == 1 else f"{len(by_number)} rounds"
         raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
-    return list(found.values())
+    return list(by_number.values())
 
 
-def of_rounds(run: Run) -> bool:
+def has_rounds(run: Run) -> bool:
     return any(event.name == NAME for event in run.measures)
 
 
-def copied(reason: str, one: Round) -> NotMeasured:
-    return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
+def copied(reason: str, current: Round) -> NotMeasured:
+    return NotMeasured(reason, "hand in the output as the job wrote it", current.where)
 
 
 def _round(event: MeasureEvent) -> Round:
@@ -94,11 +94,11 @@ share = _over_rounds(lambda one, count: one.silent / one.together)
 
 
 def how_many(run: Run) -> Measure:
-    found = rounds(run)
-    return exact(len(found), "rounds", found[0].where)
+    counted = rounds(run)
+    return exact(len(counted), "rounds", counted[0].where)
 
 
-def said_by_all(name: str, choose: Callable) -> Callable[[Run], Measure]:
+def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """The largest or smallest of what each round says of the parameters."""
 
     def value(run: Run) -> Measure:

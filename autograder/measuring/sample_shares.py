@@ -39,8 +39,8 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
     """The shares cut so that all have one step: of each piece its start modulo that step, and the
     first and the last of its samples, counted in steps."""
     step = 1
-    for one in {share.step for share in shares}:
-        step = math.lcm(step, one)
+    for each in {share.step for share in shares}:
+        step = math.lcm(step, each)
         if sum(step // share.step for share in shares) > PIECES + PIECES_A_SHARE * len(shares):
             raise NotMeasured("the shares' steps have too little in common to compare them")
     for share in shares:

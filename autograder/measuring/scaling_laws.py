@@ -124,12 +124,12 @@ def highest(speedups: Points, p: int) -> Measure:
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
     """What the laws say, at least two of them: mostly the choice of a law decides."""
-    known, reasons = [], []
+    estimates, reasons = [], []
     for law in LAWS:
         try:
-            known.append(law(speedups, p))
+            estimates.append(law(speedups, p))
         except NotMeasured as missing:
             reasons.append(missing)
-    if len(known) < 2:
+    if len(estimates) < 2:
         raise reasons[0]
-    return known
+    return estimates

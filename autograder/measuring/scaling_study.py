@@ -107,21 +107,21 @@ def speedups(runs: Sequence[Run]) -> Points:
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
     pairs = gains_in_rounds(runs, few)
-    found = []
+    gains = []
     for count, fast in points:
         gain = pairs.get(count) or interval.ratio(slow, fast)
         gain = gain if count != few else exact(1, where=slow.where)
-        found.append((count, interval.scaled(gain, count / few) if weak else gain))
-    return found
+        gains.append((count, interval.scaled(gain, count / few) if weak else gain))
+    return gains
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
     """Of points: the base's time over that of a size, from the pairs of each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
-    for one in study_points.by_round(used):
-        for count, run in one.items() if few in one else ():
-            slow, fast = (study_points.pass_time(which) for which in (one[few], run))
+    for by_ranks in study_points.by_round(used):
+        for count, run in by_ranks.items() if few in by_ranks else ():
+            slow, fast = (study_points.pass_time(which) for which in (by_ranks[few], run))
             gains.setdefault(count, []).append(interval.ratio(slow, fast))
     return {
         count: interval.middle(values, f"median of {len(values)} rounds")
@@ -165,8 +165,8 @@ def size_of(there: Sequence[int], at: At) -> int:
 
 def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
     def value(runs: Sequence[Run], at: At) -> Measure:
-        known = dict(points_of(runs))
-        return known[size_of(list(known), at)]
+        by_size = dict(points_of(runs))
+        return by_size[size_of(list(by_size), at)]
 
     return value
 

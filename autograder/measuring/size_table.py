@@ -63,25 +63,25 @@ def comparable(runs: Sequence[Run]) -> Sizes:
     is taken for one on one worker."""
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
-    known = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
+    sizes = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
     for run in ordered:
         name = ", ".join(run.files)
         if not is_over(run):
-            known.remarks.append(f"{name}: the run ended as {run.outcome}")
+            sizes.remarks.append(f"{name}: the run ended as {run.outcome}")
             continue
         try:
-            value = known.of.of(run)
+            value = sizes.of.of(run)
         except NotMeasured as missing:
-            known.remarks.append(f"{name}: {missing.reason}")
+            sizes.remarks.append(f"{name}: {missing.reason}")
             continue
         weak = "weak" if run.header.scaling == "weak" else None
         unlike = measure.different_work(done[0], run, weak)
         unlike += measure.different_hardware(done[0], run)
         if unlike:
-            known.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
+            sizes.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
         else:
-            known.by_size.setdefault(measure.workers(run) or 1, []).append(value)
-    return known
+            sizes.by_size.setdefault(measure.workers(run) or 1, []).append(value)
+    return sizes
 
 
 def is_over(run: Run) -> bool:
@@ -101,19 +101,19 @@ def compared(runs: Sequence[Run]) -> Compared:
     return RATES if runs and all(run.throughput for run in runs) else EPOCHS
 
 
-def rows(known: Sizes) -> list[Row]:
+def rows(sizes: Sizes) -> list[Row]:
     """The medians over the repeats of each size."""
-    if not known.by_size:
+    if not sizes.by_size:
         return []
-    fewest = min(known.by_size)
-    base = middle(known.by_size[fewest])
-    found = []
-    for size in sorted(known.by_size):
-        here = middle(known.by_size[size])
-        gain = ratio(here, base) if known.of.rate else ratio(base, here)
-        share = 1.0 if known.weak and not known.of.rate else fewest / size
-        found.append(Row(size, len(known.by_size[size]), here, gain, scaled(gain, share)))
-    return found
+    fewest = min(sizes.by_size)
+    base = middle(sizes.by_size[fewest])
+    table = []
+    for size in sorted(sizes.by_size):
+        here = middle(sizes.by_size[size])
+        gain = ratio(here, base) if sizes.of.rate else ratio(base, here)
+        share = 1.0 if sizes.weak and not sizes.of.rate else fewest / size
+        table.append(Row(size, len(sizes.by_size[size]), here, gain, scaled(gain, share)))
+    return table
 
 
 def cells(row: Row) -> list[str]:
@@ -133,16 +133,16 @@ def short(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def text(known: Sizes) -> str:
+def text(sizes: Sizes) -> str:
     """The table, and what was left out."""
-    table = rows(known)
-    head = [ROW.format(*(name.format(known.of.head) for name in HEAD))] if table else []
-    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *known.remarks])
+    table = rows(sizes)
+    head = [ROW.format(*(name.format(sizes.of.head) for name in HEAD))] if table else []
+    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *sizes.remarks])
 
 
-def plain(known: Sizes) -> dict[str, Any]:
+def plain(sizes: Sizes) -> dict[str, Any]:
     """Return the table for scripts, in the names of `study_table`'s columns."""
-    table = [row.values for row in rows(known)]
-    if known.of.rate:
+    table = [row.values for row in rows(sizes)]
+    if sizes.of.rate:
         table = [{"rate" if key == "seconds" else key: row[key] for key in row} for row in table]
-    return {"of": known.of.head, "rows": table, "left_out": known.remarks}
+    return {"of": sizes.of.head, "rows": table, "left_out": sizes.remarks}

@@ -17,18 +17,18 @@ ROUND = "round"
 
 def expanded(runs: Sequence[Run]) -> list[Run]:
     """The runs, with the points of a study in its place; what stands twice counts once."""
-    found: list[Run] = []
+    result: list[Run] = []
     seen = set()
     for run in runs:
         events = run.measured(NAME)
         if not events:
-            found.append(run)
+            result.append(run)
         for event in events:
             key = (*launch_of(run), *map(str, map(event.facts.get, (ROUND, "ranks"))), event.value)
             if key not in seen:
                 seen.add(key)
-                found.append(as_run(run, event))
-    return found
+                result.append(as_run(run, event))
+    return result
 
 
 def launch_of(run: Run) -> tuple[str, str]:
@@ -59,8 +59,8 @@ def pass_time(run: Run) -> Measure:
 
 def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
     """The points of each round of each launch, by ranks."""
-    found: dict[tuple, dict[int, Run]] = {}
+    rounds: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if run.point:
-            found.setdefault((*launch_of(run), run.point.facts[ROUND]), {})[run.workers or 0] = run
-    yield from found.values()
+            rounds.setdefault((*launch_of(run), run.point.facts[ROUND]), {})[run.workers or 0] = run
+    yield from rounds.values()

@@ -56,9 +56,9 @@ def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):
-        of_kind = [run for run in points if run.header.scaling == kind]
-        if of_kind:
+        same_kind = [run for run in points if run.header.scaling == kind]
+        if same_kind:
             try:
-                yield kind, rows(of_kind)
+                yield kind, rows(same_kind)
             except NotMeasured:
                 yield kind, []

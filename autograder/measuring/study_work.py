@@ -14,7 +14,7 @@ def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         sized = scaling_study.by_size(runs)
         same = sized[scaling_study.size_of(list(sized), at)]
-        return min((of(run) for run in same), key=lambda found: found.value)
+        return min(map(of, same), key=lambda measure: measure.value)
 
     return value
 
@@ -38,12 +38,12 @@ def _of_points(name: str, choose: Callable) -> Callable:
         if not points:
             raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
         values = [(point.number(name), point) for point in points]
-        known = [(value, point) for value, point in values if value is not None and value >= 0]
+        usable = [(value, point) for value, point in values if value is not None and value >= 0]
         for value, point in values:
-            if (value, point) not in known:
+            if (value, point) not in usable:
                 reason = f"round {point.facts['round']} says no `{name}` that is a number"
                 raise NotMeasured(reason, "look whether the training diverged")
-        worst, point = choose(known, key=lambda pair: pair[0])
+        worst, point = choose(usable, key=lambda pair: pair[0])
         where = (point.where,) if point.where else ()
         basis = f"round {point.facts['round']} on {point.facts['ranks']} ranks"
         return exact(worst, "", where, basis)

@@ -25,8 +25,8 @@ class EndLine:
     @property
     def code(self) -> ProblemCode:
         """EXCEPTION for an exception of the program, or the echo that a launcher raises."""
-        of_program = self.kind == "exception" or (self.raised and self.kind == "exit")
-        return ProblemCode.EXCEPTION if of_program else ProblemCode.OTHER
+        raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
+        return ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
 
 
 OOM_EXCEPTION = re.compile(

@@ -82,25 +82,25 @@ def read_part(
     data, counted = block.data, 0
     first, last = part
     knows: Reader | None = None  # who understood the line before: mostly it does again
-    said: LineFacts | None = None  # and what it said, if this line follows it
+    understood: LineFacts | None = None  # and what it said, if this line follows it
     if file.open_traceback:
         end_traceback(file, data, first, number)
     if file.table:
         file.tables_to = block.start + read_table(file, data, first, last, number)
-    found = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
-    while (line := found.next()) is not None:
+    hits = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
+    while (line := hits.next()) is not None:
         start, end, kinds = line
         number += data.count(b"\n", counted, start)
-        if said is not None and data.find(b"\n", counted, start) != start - 1:
-            said = None
+        if understood is not None and data.find(b"\n", counted, start) != start - 1:
+            understood = None
         counted = start
         raw = data[start:end]
         label, text = lines.shown(raw)
         if len(text) > WIDEST:
             text = text[-WIDEST:] if b"\r" in raw else text[:WIDEST]
-        before, said = said, None
+        before, understood = understood, None
         if kinds & FORMAT:
-            knows, said = read_formats(file, text, label, number, readers, knows)
+            knows, understood = read_formats(file, text, label, number, readers, knows)
             new = knows is None and block.start + start >= file.tables_to
             if new and (table := tables.head(text)) is not None:
                 file.table, file.missed = table, 0
@@ -110,13 +110,13 @@ def read_part(
         if kinds & FACT:
             facts = run_facts.read(text, kinds >> OF_FACTS)
             if facts:
-                said = None
+                understood = None
                 file.facts.append((number, facts))
         if kinds & END:
-            said = None
-            found.go_to(read_end(file, block, (start, end), number, text, kinds))
-        if before and said and label is None and same_shape.goes_on(before, said):
-            found.go_to(same_shape.last_alike(data, raw, said, end + 1, last))
+            understood = None
+            hits.go_to(read_end(file, block, (start, end), number, text, kinds))
+        if before and understood and label is None and same_shape.goes_on(before, understood):
+            hits.go_to(same_shape.last_alike(data, raw, understood, end + 1, last))
 
 
 def read_end(
@@ -158,10 +158,10 @@ def read_formats(
     if last is not None and last not in UNSURE:
         facts = seen = last.read(text)
         if facts and not facts.opens and not facts.loose:
-            said = facts if same_shape.only_replaced(facts) else None
+            step = facts if same_shape.only_replaced(facts) else None
             add(file, last, label, number, facts, text)
-            return last, said
-    knows, said = None, None
+            return last, step
+    knows, step = None, None
     names_epoch = "poch" in text or "POCH" in text
     for reader in readers:
         if knows is not None and reader in UNSURE:
@@ -174,11 +174,11 @@ def read_formats(
                 if facts:
                     replaced = knows is None and same_shape.only_replaced(facts)
                     if add(file, reader, label, number, facts, text) or not facts.loose:
-                        knows, said = reader, facts if replaced else None
+                        knows, step = reader, facts if replaced else None
                 break
     if names_epoch and knows is None and plain.EPOCH.search(text):
         file.unread = True
-    return knows, said
+    return knows, step
 
 
 def may_be_below(file: ScannedFile, label: int | None) -> bool:

@@ -69,8 +69,8 @@ def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
     """Read the tagged lines of a block that begins with line `number`; the next block's number."""
-    data, counted, told = block.data, 0, 0
-    tagged = [found.span() for found in TAGGED.finditer(data)]
+    data, counted, record_end = block.data, 0, 0
+    tagged = [match.span() for match in TAGGED.finditer(data)]
     tagged.reverse()
     while tagged:
         tag, end = tagged.pop()
@@ -88,16 +88,16 @@ def read_records(
             text = data[tag : tag + 120].decode("utf-8", "replace")
             file.complain(number, text, str(error), ProblemCode.BAD_LINE)
             continue
-        of_course, key = event.get("namespace") == "course", event.get("key")
-        if not of_course and (type(key) is not str or key not in mllog.KEYS):
+        is_ours, key = event.get("namespace") == "course", event.get("key")
+        if not is_ours and (type(key) is not str or key not in mllog.KEYS):
             continue
         number, counted = number + data.count(b"\n", counted, tag), tag
         run: str | int
-        if of_course:
+        if is_ours:
             where = Where(file.name, number)
             run = record.take(launches, event, payload, where)
-            beside_records.add(file.beside, event, run, data, (told, tag, end), where)
-            told = end
+            beside_records.add(file.beside, event, run, data, (record_end, tag, end), where)
+            record_end = end
         else:
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
@@ -108,8 +108,8 @@ def read_records(
         else:
             span[1] = past
     # Beside MLPerf's lines nothing is told of a record that has not begun.
-    if told or file.beside.runs or not file.benchmarks.runs:
-        beside_records.add_rest(file.beside, data, told, Where(file.name, number))
+    if record_end or file.beside.runs or not file.benchmarks.runs:
+        beside_records.add_rest(file.beside, data, record_end, Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

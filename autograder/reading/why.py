@@ -73,15 +73,15 @@ def reasons(run: Run) -> list[Reason]:
     read = summary(run)
     total = run.total_seconds
     read["total_seconds"] = None if total is None else total.value
-    found = [Reason("outcome", run.outcome, *why_outcome(run))]
+    facts = [Reason("outcome", run.outcome, *why_outcome(run))]
     for fact, place in PLACES.items():
         value = read[fact]
         if value in (None, []):
-            found.append(Reason(fact, None, None, f"looked for {LOOKED_FOR[fact]}"))
+            facts.append(Reason(fact, None, None, f"looked for {LOOKED_FOR[fact]}"))
         else:
             where, rule = place(run)
-            found.append(Reason(fact, value, where, rule))
-    return found
+            facts.append(Reason(fact, value, where, rule))
+    return facts
 
 
 def why_outcome(run: Run) -> tuple[Where | None, str]:
@@ -91,44 +91,44 @@ def why_outcome(run: Run) -> tuple[Where | None, str]:
     if run.outcome == Outcome.EMPTY:
         return None, "the file says nothing"
     if run.outcome != Outcome.COMPLETED:
-        told = [p for p in run.problems if where is not None and p.where == where]
-        return where, told[0].reason if told else "it ends before its last epoch does"
+        problems = [p for p in run.problems if where is not None and p.where == where]
+        return where, problems[0].reason if problems else "it ends before its last epoch does"
     if where is not None:
         return (
             where,
             "the program says that it is done, how long it took, what its test gave or what all "
             "came to, and says so behind no epoch before",
         )
-    return of_last(run)[0], "its last epoch is finished, and nothing speaks against it"
+    return place_of_last(run)[0], "its last epoch is finished, and nothing speaks against it"
 
 
-def of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str]:
+def place_of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str]:
     last = run.unfinished if unfinished and run.unfinished else None
     last = last or (run.epochs[-1] if run.epochs else run.unfinished)
     return (last.where if last else None), FORMATS.get(run.format, f"the format `{run.format}`")
 
 
-def of_number(name: str) -> Callable[[Run], tuple[Where | None, str]]:
+def place_of_number(name: str) -> Callable[[Run], tuple[Where | None, str]]:
     """The place of a number of the last epoch, which may stand in another line than its end."""
 
     def place(run: Run) -> tuple[Where | None, str]:
         last = run.epochs[-1] if run.epochs else run.unfinished
         if name == "train_loss" and run.unfinished is not None:
             last = run.unfinished
-        where, rule = of_last(run)
+        where, rule = place_of_last(run)
         number = getattr(last, name) if last else None
         return (number.where or where) if isinstance(number, Number) else where, rule
 
     return place
 
 
-def of_seconds(run: Run) -> tuple[Where | None, str]:
+def place_of_seconds(run: Run) -> tuple[Where | None, str]:
     timed = [epoch for epoch in run.epochs if epoch.seconds is not None]
     where = timed[-1].seconds.where if timed and timed[-1].seconds else None
-    return where, LOGS_TIMES if run.timed_by_log else of_last(run)[1]
+    return where, LOGS_TIMES if run.timed_by_log else place_of_last(run)[1]
 
 
-def of_run(name: str, number: Callable[[Run], Number | None]) -> Callable[..., Any]:
+def place_in_run(name: str, number: Callable[[Run], Number | None]) -> Callable[..., Any]:
     def place(run: Run) -> tuple[Where | None, str]:
         value = number(run)
         where = value.where if value is not None else None
@@ -137,12 +137,12 @@ def of_run(name: str, number: Callable[[Run], Number | None]) -> Callable[..., A
     return place
 
 
-def of_job(run: Run) -> tuple[Where | None, str]:
+def place_of_job(run: Run) -> tuple[Where | None, str]:
     where = run.places.get("job_id")
     return where, OF_RUN["job_id"] if where else "the record, or the file's name"
 
 
-def of_workers(run: Run) -> tuple[Where | None, str]:
+def place_of_workers(run: Run) -> tuple[Where | None, str]:
     where = run.places.get("workers")
     if where is None:
         return None, "the record, ranks told apart by labels or by their order, or the file's name"
@@ -150,29 +150,29 @@ def of_workers(run: Run) -> tuple[Where | None, str]:
 
 
 PLACES: dict[str, Callable[[Run], tuple[Where | None, str]]] = {
-    "job_id": of_job,
-    "workers": of_workers,
-    "epochs": of_last,
-    "epoch_seconds": of_seconds,
-    "final_train_loss": of_number("train_loss"),
-    "final_train_accuracy": of_number("train_accuracy"),
-    "final_val_accuracy": of_number("val_accuracy"),
-    "test_accuracy": of_run("test_accuracy", lambda run: run.test_accuracy),
-    "throughput": of_run("throughput", lambda run: run.throughput),
-    "total_seconds": of_run("total_seconds", lambda run: run.total_seconds),
+    "job_id": place_of_job,
+    "workers": place_of_workers,
+    "epochs": place_of_last,
+    "epoch_seconds": place_of_seconds,
+    "final_train_loss": place_of_number("train_loss"),
+    "final_train_accuracy": place_of_number("train_accuracy"),
+    "final_val_accuracy": place_of_number("val_accuracy"),
+    "test_accuracy": place_in_run("test_accuracy", lambda run: run.test_accuracy),
+    "throughput": place_in_run("throughput", lambda run: run.throughput),
+    "total_seconds": place_in_run("total_seconds", lambda run: run.total_seconds),
 }
 
 
-def texts(files: Iterable[str], wanted: Iterable[Where]) -> Mapping[Where, str]:
+def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
     """What stands in the lines that are wanted."""
-    of_file: dict[str, set[int]] = {}
-    for where in wanted:
-        of_file.setdefault(where.file, set()).add(where.line)
-    found: dict[Where, str] = {}
+    by_file: dict[str, set[int]] = {}
+    for where in places:
+        by_file.setdefault(where.file, set()).add(where.line)
+    text_of: dict[Where, str] = {}
     for name in files:
-        numbers = sorted(of_file.get(name, ()))
+        numbers = sorted(by_file.get(name, ()))
         if numbers:
             with suppress(OSError), open_regular(Path(name)) as stream:
                 for number, raw in lines.numbered(stream, numbers):
-                    found[Where(name, number)] = lines.clean(raw).strip()
-    return found
+                    text_of[Where(name, number)] = lines.clean(raw).strip()
+    return text_of

@@ -35,7 +35,7 @@ def write_all(
     exports: Exports,
 ) -> list[str]:
     """Write the files of a class. Return a sentence on each file that was filled in."""
-    said = []
+    sentences = []
     about = About(people, settings.policy, settings.titles)
     text = tables.as_json(rows, settings.profile)
     key = blake2b(f"{code_key()} {exports.canvas} {about}".encode("utf-8", "replace"))
@@ -44,7 +44,7 @@ def write_all(
     if exports.canvas:
         filled, sentence = canvas.filled(rows, people, exports.canvas)
         write_if_new(out / "canvas.csv", filled)
-        said.append(sentence)
+        sentences.append(sentence)
     elif not made_before:
         write_if_new(out / "canvas.csv", canvas.made(rows, people))
     if not made_before:
@@ -58,7 +58,7 @@ def write_all(
     for worksheet in exports.moodle:
         filled, sentence = moodle.filled(rows, people, worksheet)
         write_if_new(out / moodle.filled_name(worksheet), filled)
-        said.append(sentence)
+        sentences.append(sentence)
     if exports.pseudonyms is not None:
         names, graded = (
             exports.pseudonyms,
@@ -67,9 +67,9 @@ def write_all(
         made = leaderboard.boards(names, graded, rows, partial(read_record, out))
         write_if_new(out / "leaderboard.html", leaderboard.page(made))
         write_if_new(out / "leaderboard.csv", leaderboard.table(made))
-        known = {*(row.student for row in rows), *people}
-        said.append(leaderboard.sentence(names, made, known))
-    return said
+        students = {*(row.student for row in rows), *people}
+        sentences.append(leaderboard.sentence(names, made, students))
+    return sentences
 
 
 # A class in which nothing changed keeps its tables; making them takes longer than all the rest.

@@ -112,7 +112,7 @@ def student_page(
             alike=said_once.adjusted_alike(grades),
             many=len(grades) > MANY,
             asked=asked,
-            noticed=lambda grade: said_once.of_one_lesson(grade, shared),
+            noticed=lambda grade: said_once.findings_of_lesson(grade, shared),
             check_marks=check_marks,
         )
     )

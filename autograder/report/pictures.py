@@ -89,12 +89,12 @@ def epoch_bars(run: RunSummary) -> Markup:
     return _frame(f"Seconds of each epoch of {run.name}; the first is hatched", body)
 
 
-def rounds_bars(found: Rounds, workers: int) -> Markup:
+def rounds_bars(rounds: Rounds, workers: int) -> Markup:
     """What all ranks did together in each round, beside what they did without a word (hatched),
     both as multiples of one rank alone; the line is the median, dashed is one for each rank."""
     bars = [
         (workers * alone / silent, workers * alone / together)
-        for alone, silent, together in found.seconds
+        for alone, silent, together in rounds.seconds
     ]
     most = min(max([float(workers), *(value for both in bars for value in both)]), 2.0 * workers)
     ticks = _nice(most)
@@ -107,7 +107,7 @@ def rounds_bars(found: Rounds, workers: int) -> Markup:
             body.append(_bar(x, height(value), min(wide * slot, 48 * wide), kind))
         if index % math.ceil(len(bars) / 12) == 0:
             body.append(_text(x, FLOOR + 15, index + 1))
-    body += [_rule(height(found.speedup.value), "mark"), _rule(height(float(workers)), "ideal")]
+    body += [_rule(height(rounds.speedup.value), "mark"), _rule(height(float(workers)), "ideal")]
     body.append(_below("round"))
     return _frame("Speedup in each round, beside what the machine can give (hatched)", body)
 

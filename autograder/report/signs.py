@@ -11,7 +11,7 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def marks(row: Row) -> str:
+def check_signs(row: Row) -> str:
     return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
 
 

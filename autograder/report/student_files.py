@@ -11,7 +11,7 @@ from autograder.classroom.pool import Publish
 from autograder.report import gradescope, html, junit, programs
 from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
-from autograder.report.student.requests import of_student
+from autograder.report.student.requests import requests_of_student
 from autograder.safe_text import printable, readable_name
 from autograder.submissions.students import Student
 from autograder.verdict import Grade
@@ -37,7 +37,7 @@ def publisher(
         if out is None:
             return
         name = readable_name(settings.names.get(student.name) or student.name)
-        asked = of_student(student.name, grades, policy)
+        asked = requests_of_student(student.name, grades, policy)
         absent = not_handed_in(student.name, grades, policy)
         write_if_new(
             out / PAGES / page, html.student_page(name, grades, settings.curves, asked, absent)

@@ -44,8 +44,8 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            known = who(Claim(row["student"])).students
-            student = known[0] if len(known) == 1 else row["student"]
+            students = who(Claim(row["student"])).students
+            student = students[0] if len(students) == 1 else row["student"]
             named.setdefault(student, where)
             yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 

@@ -9,4 +9,4 @@ def of_another_kind(lesson: str, name: str, question: Question, text: str) -> st
     """Return in which form the rubric or the page asks, when this is another one."""
     if question.kind == "prediction":
         return prediction_forms.of_another_form(lesson, name, text)
-    return judge_answers.of_another_kind(question, text)
+    return judge_answers.expected_kind(question, text)

@@ -37,13 +37,13 @@ def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a text book's law needs the speedup 1 on one worker")
-    found = {}
+    laws = {}
     for name, fit in FITS.items():
         try:
-            found[name] = fit(points)
+            laws[name] = fit(points)
         except NotMeasured:
             continue
-    return found
+    return laws
 
 
 class Objection(StrEnum):
@@ -72,28 +72,28 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
     first = min(sizes)
     order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
     fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]
-    found = {}
+    sentences = {}
     if monotone([-fraction for fraction in fractions]):
-        found[Objection.FRACTION_FALLS] = (
+        sentences[Objection.FRACTION_FALLS] = (
             f"Karp–Flatt's fraction falls from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
             "a serial part of fixed work, as Amdahl has it, does not describe these data."
         )
     if monotone(fractions):
-        found[Objection.FRACTION_RISES] = (
+        sentences[Objection.FRACTION_RISES] = (
             f"Karp–Flatt's fraction rises from {fractions[0]:.3g} to {fractions[-1]:.3g}: "
             "there is overhead that grows with the size, which Amdahl's law does not have."
         )
     if len(fractions) >= 2 and (kappa := free_kappa(*zip(*order, strict=True))) < -1e-9:
-        found[Objection.KAPPA_BELOW_ZERO] = (
+        sentences[Objection.KAPPA_BELOW_ZERO] = (
             f"A free fit of USL has κ = {kappa:.2g}, below zero, which means nothing: "
             "there is no sign of a peak, and κ is kept at 0."
         )
     if any(s > (1 + CLEARLY) * p for p, s in order):
-        found[Objection.SUPERLINEAR] = (
+        sentences[Objection.SUPERLINEAR] = (
             "Some size is superlinear: a larger cache, another local batch or the noise of the "
             "smallest size may be why; no law here explains it."
         )
-    return found
+    return sentences
 
 
 def monotone(values: Sequence[float]) -> bool:

@@ -32,13 +32,13 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
         whole = False
     if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
         return run, whole
-    told = (
+    place = (
         None if says_done(draft) else (end_told(draft, files, whole) or tested_at_end(draft, files))
     )
-    if told is None and not says_done(draft):
+    if place is None and not says_done(draft):
         return run, whole
-    if told is not None:
-        draft.places["outcome"] = told
+    if place is not None:
+        draft.places["outcome"] = place
     if run.unfinished is not None and run.epochs_done is None and run.format != STEPS:
         run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
     return run, True
@@ -110,14 +110,14 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
     if draft.known or (draft.run.format != STEPS and any(file.unread for file in files)):
         return None
     for file in files:
-        told = {
+        tests = {
             (name, number and number.value): line
             for line, facts in file.facts
             for name, number in facts.numbers.items()
             if name in TESTS
         }
-        if 0 < len(told) <= MOST_TESTS:
-            return Where(file.name, max(told.values()))
+        if 0 < len(tests) <= MOST_TESTS:
+            return Where(file.name, max(tests.values()))
     return None
 
 

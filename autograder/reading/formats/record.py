@@ -109,14 +109,14 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if where.file not in launch.files:
         launch.files.append(where.file)
     key, value = event.get("key"), event.get("value")
-    shown = str(key)[:80]
+    text = str(key)[:80]
     rank = count(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
-        launch.complain(where, shown, "the record line does not say its run, rank or key")
+        launch.complain(where, text, "the record line does not say its run, rank or key")
         return run
     has_room = launches.has_room(launch, key, rank, len(payload))
     if has_room or rank in launch.chains:
-        check_chain(launch, rank, about.get("chain"), payload, where, shown)
+        check_chain(launch, rank, about.get("chain"), payload, where, text)
     handler = HANDLERS.get(key)
     if not has_room:
         launch.left_out += 1
@@ -126,7 +126,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 
 
 def check_chain(
-    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, shown: str
+    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
     """Each line carries a hash over the one before; what is stated goes on as the next one's seed,
     so that one change breaks the chain once or twice and not for the whole rest of the file."""
@@ -134,14 +134,14 @@ def check_chain(
     cut = payload.rfind(CHAIN)
     line = payload[:cut] if cut >= 0 else payload
     expected = blake2b(before + line).hexdigest()[:12]
-    said = isinstance(stated, str) and len(stated) == len(expected)
-    launch.chains[rank] = (stated if said else expected).encode()
+    is_chain = isinstance(stated, str) and len(stated) == len(expected)
+    launch.chains[rank] = (stated if is_chain else expected).encode()
     if stated == expected or rank in launch.broken:
         return
     launch.broken.add(rank)
     launch.complain(
         where,
-        shown,
+        text,
         f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
         "missing, moved or changed",
         ProblemCode.CHAIN_BROKEN,
@@ -193,13 +193,13 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 
 def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    known = launch.ranks.get(rank) or Rank(rank)
-    if known.ended:
+    begun = launch.ranks.get(rank) or Rank(rank)
+    if begun.ended:
         launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
         return
     launch.ranks[rank] = replace(
-        known,
-        samples=known.samples if known.samples is not None else count(value.get("samples")),
+        begun,
+        samples=begun.samples if begun.samples is not None else count(value.get("samples")),
         start_hash=words(value.get("start_hash")),
         param_hash=words(value.get("param_hash")),
         files_written=count(value.get("files_written")),
@@ -207,7 +207,7 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         loss=finite(value.get("loss")),
         program=a_hash(value.get("program")),
         ended=True,
-        where=known.where or where,
+        where=begun.where or where,
     )
 
 

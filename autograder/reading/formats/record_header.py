@@ -61,14 +61,14 @@ def typed(
     complain: Complain,
 ) -> dict[str, Any]:
     """Return the facts that have a value of the right type."""
-    found = {}
+    facts = {}
     for name, stated in value.items():
         if name in readers and stated is not None:
             read, kind = readers[name]
-            found[name] = read(stated)
-            if found[name] is None or (kind == TEXT and type(stated) is not str):
+            facts[name] = read(stated)
+            if facts[name] is None or (kind == TEXT and type(stated) is not str):
                 complain(name, f"`{name}` should be {kind} and is {stated!r:.40}")
-    return found
+    return facts
 
 
 def header_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> Header:

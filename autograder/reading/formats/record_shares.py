@@ -32,8 +32,8 @@ def counts(value: Any) -> tuple[int, ...] | None:
     """Samples of each class."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
         return None
-    found = [count(item) for item in value]
-    return None if None in found else tuple(found)  # type: ignore[arg-type]
+    numbers = [count(item) for item in value]
+    return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
 
 
 def what_was_read(value: Any) -> Read | None:

@@ -123,10 +123,10 @@ def last_throughput(match: re.Match[str]) -> RunFacts:
 
 
 def total_throughput(match: re.Match[str]) -> RunFacts:
-    known = workers(match) or RunFacts()
-    known.numbers["run_throughput"] = positive(printed(match[2]))
-    known.done = True  # it is a benchmark's last line
-    return known
+    facts = workers(match) or RunFacts()
+    facts.numbers["run_throughput"] = positive(printed(match[2]))
+    facts.done = True  # it is a benchmark's last line
+    return facts
 
 
 def done(match: re.Match[str]) -> RunFacts:

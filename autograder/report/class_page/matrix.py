@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report.signs import marks, notice, points
+from autograder.report.signs import check_signs, notice, points
 from autograder.safe_text import readable_name
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
@@ -80,12 +80,12 @@ def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
         if is_lesson(row):
             titles[row.lesson] = titles.get(row.lesson) or row.title
     due = policy.late.due
-    found = [
+    heads = [
         Column(lesson, titles[lesson], due.get(lesson, ""), bool(due) and lesson not in due)
         for lesson in sorted(titles)
     ]
     odd = any(not is_lesson(row) for row in rows)
-    return [*found, Column(OTHER, "of no lesson")] if odd else found
+    return [*heads, Column(OTHER, "of no lesson")] if odd else heads
 
 
 def is_lesson(row: Row) -> bool:
@@ -99,8 +99,8 @@ def lines(
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
-    found = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return sorted(found, key=lambda one: (not one.reasons, one.student))
+    made = [line(theirs, people, policy, heads) for theirs in by_student.values()]
+    return sorted(made, key=lambda row_line: (not row_line.reasons, row_line.student))
 
 
 def line(
@@ -120,12 +120,12 @@ def line(
         here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
         made.cells.append(cell(here, head, policy))
     # Of the lowest results, which are dropped, what is missing is the first.
-    absent = [at for at, one in enumerate(made.cells) if one.most and heads[at].due]
+    absent = [at for at, missing in enumerate(made.cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
         made.cells[at] = replace(made.cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
     made.score = sum(row.score or 0.0 for row in graded)
-    made.most = sum(row.max_score for row in graded) + sum(one.most for one in made.cells)
+    made.most = sum(row.max_score for row in graded) + sum(missing.most for missing in made.cells)
     made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
     by_reason: dict[str, list[str]] = {}
     for row in rows:
@@ -193,12 +193,12 @@ def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
             [
                 f"{row.lesson} {row.title}".strip(),
                 f"{points(row.score)} / {points(row.max_score)}",
-                marks(row),
+                check_signs(row),
                 row.tier or row.status,
                 f"{shown(row.epoch_s)} s" if row.epoch_s else "",
                 shown(row.speedup) if row.speedup else "",
                 "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
             ]
         )
-    text = json.dumps([by_student[one.student] for one in made], ensure_ascii=False)
+    text = json.dumps([by_student[made_line.student] for made_line in made], ensure_ascii=False)
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

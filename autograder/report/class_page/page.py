@@ -12,7 +12,7 @@ from autograder.codes import GradeStatus
 from autograder.report import pictures
 from autograder.report.class_page import checks, matrix
 from autograder.report.html import environment
-from autograder.report.student.requests import Request, of_student
+from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable
 from autograder.settings.policy import Policy
@@ -77,7 +77,7 @@ def requests_of(
     found: list[Request] = []
     for student in sorted({name for name, _ in policy.regrades}):
         page = pages.get(printable(student))
-        for request in of_student(student, record_of(page) if page else (), policy):
+        for request in requests_of_student(student, record_of(page) if page else (), policy):
             row = known.get((printable(student), request.lesson))
             found.append(replace(request, tier=row.tier, look=row.look) if row else request)
     return sorted(found, key=lambda request: bool(request.answer))

@@ -37,7 +37,7 @@ class Request:
         return (self.grade.score, self.grade.max_score) if self.grade else (None, None)
 
 
-def of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
+def requests_of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
     by_lesson = {grade.lesson: grade for grade in grades}
     return [
         request_of(student, lesson, asked, by_lesson.get(lesson), policy)
@@ -51,5 +51,5 @@ def request_of(
     student: str, lesson: str, asked: Regrade, grade: Grade | None, policy: Policy
 ) -> Request:
     checks: Sequence[Check] = grade.checks if grade else ()
-    check = next((one for one in checks if one.id == asked.check), None)
+    check = next((known_check for known_check in checks if known_check.id == asked.check), None)
     return Request(student, lesson, asked, answer_to(policy, student, lesson, asked), grade, check)

@@ -135,10 +135,10 @@ def test_the_worst_round_counts(name, choose, said, value):
         for event, number in zip(some_rounds(*THREE), said, strict=True)
     )  # fmt: skip
     run = replace(run_of(), measures=make_measures(measures))
-    assert rounds.said_by_all(name, choose)(run).value == value
+    assert rounds.worst_over_rounds(name, choose)(run).value == value
 
 
 @pytest.mark.parametrize("said", ["nan", None, -1, True, "much"])
 def test_a_diverged_training_has_no_spread(said):
     with pytest.raises(NotMeasured, match="diverged"):
-        rounds.said_by_all("spread", max)(run_of(*THREE, spread=said))
+        rounds.worst_over_rounds("spread", max)(run_of(*THREE, spread=said))
