@@ -216,8 +216,7 @@ def plain_number(value: Any) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a job's output says beside a run's record: in lines that the program or the job file
-    printed, and in the error file."""
+    """What a job's output says beside a run's record: in printed lines and in the error file."""
 
     epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
     test_accuracy: Number | None = None  # printed

@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LookReason:
-    """Why an instructor should look at a grade."""
+    """A reason why an instructor should look at a grade."""
 
     code: FindingCode
     text: str
@@ -84,7 +84,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the judge says of one student's lesson, before late days and overrides."""
+    """The judge's result for one student's lesson, before late days and overrides."""
 
     score: float
     max_score: float
@@ -103,7 +103,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What a speed job measured, for pictures: one rank alone, all silent, all together."""
+    """The seconds and ratios of a speed job, for pictures."""
 
     seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
     speedup: Point
@@ -113,7 +113,7 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class RunTraits:
-    """What tells a run from all others, most of it as hashes. Empty: the run says too little."""
+    """Traits that tell a run from all others, mostly hashes. Empty: the run says too little."""
 
     seconds: str = ""  # of its epochs
     losses: str = ""  # of its epochs
@@ -125,7 +125,7 @@ class RunTraits:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a report says of one run."""
+    """The facts of one run that reports show."""
 
     name: str  # its name in the rubric, else its format
     program: str  # what it trained with which model: of these a speedup curve is drawn
@@ -166,7 +166,7 @@ class ChangedLine:
 
 @dataclass(frozen=True, slots=True)
 class ProgramText:
-    """What an instructor should know of one program that was handed in."""
+    """Notes for an instructor on one submitted program."""
 
     file: str
     said: str

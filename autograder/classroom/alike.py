@@ -21,7 +21,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class Print:
-    """By what a run is known again."""
+    """The marks by which a run is recognized."""
 
     fingerprint: str
     launch: str
@@ -49,9 +49,9 @@ Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What those who share a mark have to agree in. Whoever edits one record would else put all
-    honest ones beside it into doubt: where most agree, only who differs from them is told, and
-    records that contradict themselves have no say."""
+    """What those who share a mark have to agree in. An edited record must not put the honest ones
+    beside it into doubt: where most agree, only those who differ are reported, and records that
+    contradict themselves do not count."""
 
     value: Callable[[Print], Any]  # of a run
     differ: Callable[[Any, Any], bool]
@@ -64,7 +64,8 @@ class Agreement:
         owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
-        """Those to be named beside a run: a few, so that a large class costs no more for each."""
+        """Return a few runs that differ from this one, so that a large class costs no more per
+        student."""
         if mark not in self.judges:
             self.judges[mark] = self.judges_of(mark)
         typical, judges = self.judges[mark]
@@ -207,7 +208,8 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
-    """Who else has one of these marks, with both runs. Of very many the first ones do."""
+    """Return other students with one of these marks, each with both runs. Of very many, the first
+    ones."""
     others: dict[str, tuple[Print, Print]] = {}
     for print_ in prints:
         for mark in marks_of(known, print_):

@@ -19,7 +19,7 @@ YOU = "you"
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What the outputs alone do not decide: a share of a check's points, or a doubt about them."""
+    """A share of a check's points, or a doubt about them, that the outputs alone do not decide."""
 
     about: str
     points: float
@@ -43,7 +43,7 @@ class SelfGrade:
 
     @property
     def complete(self) -> bool:
-        """Nothing is lost and nothing is missing, as far as the outputs tell."""
+        """Return whether no points are lost and nothing is missing, as far as the outputs tell."""
         have = sum(check.score for check in self.shown)
         most = sum(check.points for check in self.shown)
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
@@ -88,7 +88,7 @@ def grade_yourself(
 
 
 def untold(grade: Grade) -> Grade:
-    """What a record says of a question is for the student to read there, not here."""
+    """Hide the numbers that a record answers a question with: the student is to read them there."""
     checks = tuple(
         replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
         if (parts := tuple(map(without_number, check.parts))) != check.parts
@@ -109,8 +109,8 @@ def at(settings: ClassSettings, profile: Profile) -> ClassSettings:
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
-    """Most of the runs that count are smaller than `full` asks; where a lesson asks for no size,
-    they reach more of what `smoke` asks."""
+    """Return whether most runs that count are smaller than `full` asks. Where a lesson asks for no
+    size: whether they reach more of what `smoke` asks."""
     if rubric.train_samples is None:
         return reached(smoke) > reached(full)
     return 2 * full.small_runs >= sum(run.counted for run in full.runs) > 0
@@ -122,7 +122,7 @@ def reached(grade: Grade) -> tuple[float, float]:
 
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """What stands open, and what is not there at all."""
+    """Return the grade with what is undecided and what is missing."""
     undecided, missing = [], []
     by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:
@@ -158,7 +158,7 @@ def left_open(
 
 
 def is_absent(part: Part) -> bool:
-    """Nothing was handed in for it: no run, no answer, no report."""
+    """Return whether nothing was submitted for it: no run, no answer, no report."""
     return part.status == FAILED and part.code in ABSENT
 
 

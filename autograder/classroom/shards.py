@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which part of how many, counted from 1."""
+    """A part of a class: which of how many, counted from 1."""
 
     number: int
     of: int
@@ -67,7 +67,7 @@ def grade_shard(
 
 
 def digest_of(names: Iterable[str]) -> str:
-    """Of a class by its students' names, in whatever order."""
+    """Return a digest of a class by its students' names, in any order."""
     return kept.digest([json.dumps(sorted(names)).encode()])
 
 
@@ -76,7 +76,7 @@ def digest_of(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GradedShard:
-    """What the file of a part says."""
+    """The contents of a part's file."""
 
     path: Path
     shard: Shard

@@ -58,8 +58,8 @@ def with_class_findings(
 
 
 def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
-    """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
-    the roster does not say whose it would be, it confirms neither."""
+    """Add the reasons to look. If two students submitted one run, the accounting confirms only the
+    run of the account that owns the job; without known accounts it confirms neither."""
     tier = (
         EvidenceLevel.SELF_CONSISTENT
         if row.tier == EvidenceLevel.CONFIRMED and not account_known
@@ -99,7 +99,7 @@ def asked_for(
 
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
-    """Nothing was handed in. Whether that is a zero is the instructor's to say (an override)."""
+    """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
     rubric = settings.rubrics[lesson]
     row = Row(
         student=printable(student),

@@ -77,7 +77,8 @@ def references(runs: Path) -> list[Student]:
 
 
 def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
+    """Yield each lesson and its reference values. The folder's name gives the lesson, else the
+    outputs."""
     for folder in one_folder_a_lesson(folders):
         lesson = folder.lesson or lesson_of(lesson_named(read_runs(folder)) or "")
         path = rubrics / f"{lesson}.yaml"
@@ -129,7 +130,7 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """For each number of workers the runs of the name on so many, with all other runs."""
+    """Yield, for each number of workers, the runs of the name on so many, with all other runs."""
     own = matching(solution.runs, solution.rubric, name)
     others = filter(None, (condition.base, condition.over, condition.minus))
     kept = {run.id for other in others for run in matching(solution.runs, solution.rubric, other)}

@@ -73,7 +73,7 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
 
 
 def as_graded(grades: Path, student: str) -> str:
-    """What a student is called in the grades, whatever form of the name is asked for."""
+    """Return the student's name in the grades, whatever form of it is given."""
     there = {row["student"] for row in table(grades)}
     if printable(student) in there or (grades / "records" / f"{file_name(student)}.json").exists():
         return student
@@ -118,7 +118,7 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
-    """What the class's table says of a grade and its own record cannot know."""
+    """Return the reasons to look that only the whole class shows."""
     mine = (grade["student"], grade["lesson"])
     same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
     reasons = [reason for row in same for reason in row["look"] if reason not in grade["look"]]
@@ -126,7 +126,7 @@ def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
 
 
 def show_row(row: dict[str, Any]) -> None:
-    """What the class's table says where nothing was handed in to measure."""
+    """Print the row of a lesson for which nothing was submitted."""
     click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
     worth = f"{points(row['score'])} of {points(row['max_score'])} points"
     click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")

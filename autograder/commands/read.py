@@ -82,7 +82,7 @@ def show(text: str) -> None:
 
 
 def why_lines(runs: Sequence[Run]) -> Iterator[str]:
-    """What is printed, line by line."""
+    """Yield the lines that are printed."""
     for number, run in enumerate(runs):
         if number:
             yield ""

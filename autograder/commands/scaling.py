@@ -45,7 +45,7 @@ def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
 
 
 def kind_of(runs: Sequence[Run]) -> str | None:
-    """As the records say; None where no record does."""
+    """Return the kind of scaling that the records name; None where none does."""
     kinds = {run.header.scaling for run in runs} - {None, "serial"}
     return kinds.pop() if len(kinds) == 1 else None
 

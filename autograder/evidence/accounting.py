@@ -25,7 +25,8 @@ PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files ah
 def compare(
     run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
 ) -> Iterator[Finding]:
-    """What the scheduler says differently. A job it does not know is odd, not contradicted."""
+    """Yield where the scheduler contradicts the run. A job that it does not know is odd, no
+    contradiction."""
     if not run.job_id:
         yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
         return
@@ -129,8 +130,8 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """By run: its step, or without one its job, took far longer than all that ran in it. Seconds
-    that were made less leave such a gap."""
+    """Return, by run, the finding that its step, or without steps its job, took far longer than all
+    runs in it. Seconds that were reduced by hand leave such a gap."""
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
         job = job_of(run, jobs)
@@ -179,8 +180,8 @@ def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
 
 
 def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
-    """From the record's first line to its last, in seconds since 1970; of a run without an end,
-    up to that of its job."""
+    """Return the times of the record's first and last line, in seconds since 1970. A run without an
+    end reaches to that of its job."""
     if run.began_ms is None:
         return None
     began = run.began_ms / 1000
@@ -205,7 +206,7 @@ BAD_STATES = (
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    """Of a job that failed later, the step of a run that ended well says so."""
+    """Compare how the job ended. If it failed later, the step of a run that ended well shows it."""
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
     if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):

@@ -99,8 +99,8 @@ WITHIN_S = 0.02  # between an epoch's two lines nothing else happens; writing th
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
-    """Where no evaluation can lie between an epoch's lines, its seconds are those of the clock.
-    Most epochs have to differ: one of them may have met a sleep or a slow write."""
+    """Compare seconds with the clock where no evaluation can lie between an epoch's lines. Most
+    epochs have to differ: one may have met a sleep or a slow write."""
     pairs = list(_by_the_clock(run))
     paused = run.header.framework != "numpy"
     if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):

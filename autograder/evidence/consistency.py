@@ -30,7 +30,7 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 
 
 def oddities(run: Run) -> Iterator[Finding]:
-    """What no honest program writes, as the reader came across it."""
+    """Report what no honest program writes, as the reader came across it."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,

@@ -61,7 +61,7 @@ def hash_of_settings(run: Run) -> str:
 
 
 def hash_of_parameters(run: Run) -> str:
-    """Of all ranks, which may hold parts of one network, with what it was tested on."""
+    """Hash the parameters of all ranks, which may hold parts of one network, with the test set."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     tested = run.header.dataset.test_samples

@@ -129,7 +129,7 @@ def examine(
 
 
 def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
-    """How the rerun differs, and whether it can be believed itself."""
+    """Yield how the rerun differs, and whether it contradicts itself."""
     yield from reruns.compare(run, again)
     findings = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
     for wrong in (one for one in findings if one.contradicts):

@@ -38,7 +38,8 @@ class Ran:
 
 
 def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
-    """Of the runs that count. One name may have several hashes: mended between two runs."""
+    """Return the programs of the runs that count. A name may have several hashes, if it was changed
+    between two runs."""
     files: dict[str, Ran] = {}
     for run in runs:
         for name, hash_ in run.program.files.items() if run.program else ():
@@ -132,7 +133,7 @@ def as_released(pieces: Pieces) -> str | None:
 def compared(
     ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
 ) -> Iterator[ProgramText]:
-    """Each program in which something outside the gaps differs, and those that are no lesson's."""
+    """Yield the programs that differ outside the gaps, and those that no lesson released."""
     if not released:
         return
     hashes = {hash_ for file in ran for hash_ in file.hashes}
@@ -190,7 +191,7 @@ def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
-    """With the lines that ask for a look before the others, should they be too many to show."""
+    """Return the program's lines; if they are too many, those that ask for a look come first."""
     kept = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(
         file=program.name,

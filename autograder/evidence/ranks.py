@@ -85,7 +85,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
 
 
 def same_program(run: Run) -> Iterator[Finding]:
-    """What every rank says of its program, and rank 0 besides in a line of its own."""
+    """Compare the program that every rank names, and rank 0 in a line of its own."""
     stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
         stated.insert(0, (first, None))

@@ -31,7 +31,7 @@ MACHINE = ("site", "device", "threads")
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What became of a run when its program was run again."""
+    """The result of running a run's program again."""
 
     job: RepeatedJob
     run: Run | None
@@ -39,7 +39,7 @@ class Again:
 
 
 def compare(run: Run, again: Again) -> Iterator[Finding]:
-    """All that the program did otherwise than the record says: nothing if it reproduces it."""
+    """Yield all differences between the record and its rerun: none if it was reproduced."""
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
@@ -61,7 +61,8 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
 
 
 def same_parameters(run: Run, again: Again) -> bool:
-    """To the last bit, on every rank. Many honest runs are not: threads add in any order."""
+    """Return whether the parameters are equal to the last bit on every rank. Many honest runs are
+    not: threads add in any order."""
     mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
     return again.run is not None and mine == other and bool(mine) and None not in mine
 
@@ -212,7 +213,7 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
-    """Only on the same site and kind of device: the fastest epoch there, the usual one here."""
+    """Compare the fastest epoch of the rerun with the median one, on the same machine only."""
     here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
     if None in here or here != there:
         return

@@ -49,7 +49,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """By all of the interval, so that no noise gets a finding."""
+    """Compare the whole interval, so that noise makes no finding."""
     if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))

@@ -65,7 +65,7 @@ JOB_SLACK_S = 60.0  # between the clocks of two nodes, of which no site's differ
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
-    """When the run started: as the record says it in words, and by the clock of its first line."""
+    """Compare the start in the header with the clock of the first line and with the job's start."""
     started = moment(run.header.started)
     if started is None or run.began_ms is None:
         return

@@ -12,7 +12,7 @@ BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
 
 def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
-    """On given axes, up to the farthest size that is asked about."""
+    """Draw on these axes, up to the farthest size that is asked about."""
     study = table.study
     asked = asked or usual_sizes(table)
     answers = lines(table, drawn_sizes(table, asked))

@@ -48,7 +48,7 @@ def envelope(table: Table, lines: Sequence[Line]) -> str:
 
 
 def laws_on(table: Table, line: Line) -> str:
-    """What each law says of one size by itself, and what speaks against it."""
+    """Return each law's own answer for one size, and the objections to it."""
     objections = laws.objections(table.study.sizes, measured_speedups(table))
     head = ("law", "misses the data by", f"speedup on {line.size:,}", "numbers", "")
     rows = [

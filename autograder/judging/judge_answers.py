@@ -25,7 +25,7 @@ KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
-    """What is asked, when the text is no answer of its kind; empty when it is one."""
+    """Return what kind of answer is asked if the text is not of it; else nothing."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:

@@ -60,7 +60,7 @@ def judge_table(hand_in: HandIn, name: str) -> Part:
 
 
 def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]]:
-    """What a table says otherwise than the records, each with its place."""
+    """Yield where a table differs from the records, with the place."""
     columns = [column for column in HEAD if column in table.head]
     if columns != list(HEAD):
         lacking = ", ".join(column for column in HEAD if column not in table.head)

@@ -29,7 +29,7 @@ def by_time(run: Run) -> tuple:
 
 
 def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
-    """All runs that go by this name in the rubric, oldest first."""
+    """Return all runs of this name in the rubric, oldest first."""
     choice = rubric.runs[name]
     facts = {"lesson": rubric.lesson} | choice.where
     matches = [
@@ -48,7 +48,7 @@ def named(hand_in: HandIn, name: str) -> list[Run]:
 
 
 def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[str]]:
-    """What the rubric calls each of these runs; one may go by several names."""
+    """Return a function from a run to its names in the rubric, of which it may have several."""
     names: dict[int, list[str]] = {}
     for name in rubric.runs:
         for run in matching(runs, rubric, name):
@@ -70,7 +70,7 @@ def says(run: Run, key: str, value: object) -> bool:
 
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
-    """Of the finished runs that were asked for, the latest. NotMeasured says why there is none."""
+    """Return the latest finished run that was asked for. NotMeasured says why there is none."""
     if name not in hand_in.that_counts:
         hand_in.that_counts[name] = latest_as_asked(hand_in, name)
     return hand_in.that_counts[name]
@@ -127,20 +127,20 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Whether an output is called as the job whose runs go by this name: 10_multiworker_7.out."""
+    """Return whether an output is named like the job of these runs, as in 10_multiworker_7.out."""
     source = hand_in.rubric.runs[name].where.get("source")
     called = {name, str(source), str(source).partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
 def cause_of(run: Run) -> Problem | None:
-    """What the output of a run without a record says of its end, in words of its own."""
+    """Return how an output without a record says that its run ended."""
     problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
     return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
-    """How the run ended, with the problem that its output tells of."""
+    """Return the error for a run that ended early, with the problem in its output."""
     problem = last_problem(run)
     reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
@@ -187,7 +187,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Where a job that did not end well says why: in its error file, if one was handed in."""
+    """Return the advice where to look: in the error file, if one was submitted."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 

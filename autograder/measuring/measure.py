@@ -50,7 +50,7 @@ def epoch_time(run: Run) -> Measure:
 
 
 def later_epochs(run: Run) -> tuple[Epoch, ...]:
-    """All but the first, whose time is reported apart."""
+    """Return all epochs but the first, whose time is reported apart."""
     return run.epochs[1:]
 
 
@@ -75,7 +75,7 @@ def throughput(run: Run) -> Measure:
 
 
 def workers(run: Run) -> int | None:
-    """How many took part, as the run itself says: ranks, times the replicas each of them drives."""
+    """Return how many workers took part, as the run says: ranks, times the replicas of each."""
     ranks = whole(run.workers) or whole(run.header.world_size)
     each = 1 if run.header.replicas is None else whole(run.header.replicas)
     return ranks * each if ranks and each else None
@@ -103,7 +103,7 @@ def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
 
 
 def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
-    """Why the seconds of two runs cannot be divided, if so. Strong scaling also fixes the batch."""
+    """Return why the seconds of two runs cannot be divided. Strong scaling also fixes the batch."""
     differences = unlike(first, other, WORK)
     here, there = (measured_or_none(unique_samples, run) for run in (first, other))
     few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))

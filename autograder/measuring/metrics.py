@@ -29,11 +29,9 @@ Value = Measure | str
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a metric is, in words for who writes a rubric, and how it is measured.
-
-    `function` takes a run; with `base` the base and the run; with `at` the run and `at`; with
-    `all_runs` the runs and `at`. It gives a Measure or a word, or raises NotMeasured.
-    """
+    """The description of a metric for authors of rubrics, and how it is measured. `function` takes
+    a run; with `base` the base and the run; with `at` the run and `at`; with `all_runs` the runs
+    and `at`. It returns a Measure or a word, or raises NotMeasured."""
 
     function: Callable[..., Value]
     what: str
@@ -48,7 +46,7 @@ class Metric:
 
     @property
     def of_a_run(self) -> bool:
-        """It needs nothing but a run."""
+        """Return whether it needs nothing but a run."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 

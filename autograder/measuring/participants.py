@@ -56,7 +56,7 @@ def devices(run: Run) -> Measure:
 
 
 def local_ranks(run: Run) -> str:
-    """Whether the ranks of each host count from 0 without a gap."""
+    """Return "yes" if the ranks of each host count from 0 without a gap."""
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
     by_host: dict[str | None, list[int | None]] = {}
@@ -72,7 +72,7 @@ def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
 
 
 def files_written(run: Run) -> Measure:
-    """What each rank says at its end, else rank 0's sum."""
+    """Add up the numbers of all ranks, or take rank 0's sum."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
@@ -84,7 +84,7 @@ def files_found(run: Run) -> Measure:
 
 
 def checkpoint_kept(run: Run) -> str:
-    """Whether rank 0 read back from its file what training ended with."""
+    """Return "yes" if rank 0 read back from its file what training ended with."""
     trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
     if run.end.checkpoint_hash is None or not trained or trained[0] is None:
         raise NotMeasured("the output does not say what the checkpoint holds")

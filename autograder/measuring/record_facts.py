@@ -28,7 +28,7 @@ def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
 
 
 def a_worker(name: str) -> Callable[[Run], Measure]:
-    """What the header says, divided by the number of workers."""
+    """Return a function that divides a fact of the header by the number of workers."""
 
     def share(run: Run) -> Measure:
         value, count = in_header(name)(run), measure.workers(run)
@@ -56,7 +56,7 @@ OF_A_JOB = {
 
 
 def launched(run: Run) -> str:
-    """Nobody can tell of ranks in containers: they are believed."""
+    """Return "yes" if a launcher started the ranks, or, as in containers, nobody can tell."""
     above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not say which processes started the ranks")
@@ -111,7 +111,7 @@ ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
-    """Whether the job's errors have a file of their own that holds no line of the record."""
+    """Return "yes" if the job's errors have a file of their own without lines of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
     return "yes" if errors else "no"

@@ -33,8 +33,8 @@ class Round:
 
 
 def rounds(run: Run) -> list[Round]:
-    """All rounds, in their order; NotMeasured where one of them is no round, or they are few. One
-    that stands twice, word for word, because its output was handed in twice, counts once."""
+    """Return all rounds in their order, or raise NotMeasured if one is damaged or they are few. A
+    round of an output that was submitted twice counts once."""
     by_number: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
     for event in run.measured(NAME):
@@ -116,7 +116,7 @@ def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
 
 
 def in_words(run: Run) -> str:
-    """What a speed job found, in one line."""
+    """Return the result of a speed job in one line."""
     gain, part = speedup(run), share(run)
     return (
         f"Speedup on {ranks_of(run)} ranks {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}), "

@@ -123,7 +123,7 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """What the laws say, at least two of them: mostly the choice of a law decides."""
+    """Return the laws' answers, at least two: the choice of a law often decides."""
     estimates, reasons = [], []
     for law in LAWS:
         try:

@@ -28,7 +28,7 @@ At = Mapping[str, Any]
 
 
 def scaling_of(run: Run) -> str | None:
-    """On one worker all kinds are the same, so a run that calls itself serial says nothing."""
+    """Return the kind of scaling; on one worker all kinds are the same, so *serial* is none."""
     return run.header.scaling if run.header.scaling != "serial" else None
 
 
@@ -73,7 +73,7 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
-    """What was not compared, and why, for people."""
+    """Return why runs were not compared, for people."""
     kept = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
@@ -116,7 +116,7 @@ def speedups(runs: Sequence[Run]) -> Points:
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Of points: the base's time over that of a size, from the pairs of each round."""
+    """Return, by size, the base's time over that of the size, from the pairs of each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
     for by_ranks in study_points.by_round(used):
@@ -141,7 +141,7 @@ def from_one(runs: Sequence[Run]) -> Points:
 
 
 def sizes(runs: Sequence[Run], at: At) -> Measure:
-    """On how many sizes there are at least `repeats` runs of the same work."""
+    """Count the sizes with at least `repeats` runs of the same work."""
     sized = by_size(runs)
     needed = at.get("repeats", 1)
     enough = {count: same for count, same in sized.items() if len(same) >= needed}

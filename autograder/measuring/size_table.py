@@ -27,7 +27,7 @@ ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is compared: seconds, of which fewer are better, or a rate."""
+    """The quantity that is compared: seconds, of which fewer are better, or a rate."""
 
     of: Callable[[Run], Measure]
     head: str
@@ -85,7 +85,7 @@ def comparable(runs: Sequence[Run]) -> Sizes:
 
 
 def is_over(run: Run) -> bool:
-    """Whether its times count: also where nothing says that no epoch was to follow those told."""
+    """Return whether its times count: it finished, or nothing says that epochs are missing."""
     return run.outcome == Outcome.COMPLETED or (
         run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
     )

@@ -25,7 +25,7 @@ class Row:
 
     @property
     def values(self) -> dict[str, float]:
-        """By column of HEAD."""
+        """The numbers by column of HEAD."""
         seconds, gain = self.seconds, self.speedup
         numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
         return dict(

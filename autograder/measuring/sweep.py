@@ -29,10 +29,8 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """How many times sooner `workers` reach the accuracy than one, if talking cost nothing.
-
-    N times as fast, for as many times the epochs: the mean over the seeds that arrive.
-    """
+    """Return how many times sooner `workers` reach the accuracy than one, if talking cost nothing.
+    N times as fast, for as many times the epochs: the mean over the seeds that arrive."""
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
         raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")

@@ -146,7 +146,7 @@ Finder = Callable[[str], re.Match[str] | None]
 
 
 def finder(pattern: str) -> Finder:
-    """What looks for a pattern in a line; one of a line's beginning is tried there alone."""
+    """Return a function that finds a pattern in a line; `^` is tried at the beginning only."""
     at_beginning = pattern.startswith("^")
     return re.compile(pattern[1:]).match if at_beginning else re.compile(pattern).search
 
@@ -173,8 +173,8 @@ def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
 
 
 def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """What a line tells of an end, by the patterns whose anchors (places in ANCHORS, as bits) it
-    has."""
+    """Return what a line says of an end, by the patterns of its anchors (places in ANCHORS, as
+    bits)."""
     for tag, find, kind, reason in with_anchors(anchors):
         if tag in line and find(line):
             return EndLine(kind, where, line.strip()[:300], reason)
@@ -195,7 +195,7 @@ def read_exception(line: str, where: Where) -> EndLine | None:
 
 
 def may_be_memory(line: str) -> bool:
-    """Whether a line has one of the words of which all that OOM_EXCEPTION finds has one."""
+    """Return whether a line has one of the words that OOM_EXCEPTION needs."""
     words = line.lower()
     return "memory" in words or "oom" in words or "exhau" in words or "bad_alloc" in words
 
@@ -228,8 +228,8 @@ def decide(
 
 
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
-    """Whether a line behind all that is known of a run's epochs tells how it ended: what a
-    scheduler says, always; what a program printed, if the program did not go on after it."""
+    """Return whether a line behind a run's last epoch tells how it ended: a scheduler's always
+    does, a program's if the program did not go on after it."""
     if end.kind in ("timeout", "cancelled", "step") and not end.raised:
         return True
     return end in final and not (end.kind == "weak" and whole is not None)

@@ -182,7 +182,7 @@ def read_formats(
 
 
 def may_be_below(file: ScannedFile, label: int | None) -> bool:
-    """Whether there is an epoch that a line without one can belong to."""
+    """Return whether there is an epoch that a line without one can belong to."""
     lanes = file.lanes.open
     return bool(lanes.get((plain.READER.format, label)) or lanes.get((keras.READER.format, label)))
 
@@ -236,8 +236,8 @@ class Hits:
         anchors: Sequence[tuple[bytes, int, bytes]],
         most: int = 0,
     ) -> None:
-        """What a job prints has few different words, so most anchors need not be looked for in all
-        of it. `most`: of an anchor of ends only so many, the last ones (0: all of them)."""
+        """Search for the anchors whose words occur. `most`: so many of an anchor of ends, the last
+        ones (0: all of them)."""
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
@@ -255,7 +255,7 @@ class Hits:
         heapify(self.heap)
 
     def next(self) -> tuple[int, int, int] | None:
-        """Where the next such line begins and ends, and what its anchors are for."""
+        """Return where the next such line begins and ends, and the kinds of its anchors."""
         heap = self.heap
         if not heap:
             return None
@@ -284,8 +284,8 @@ class Hits:
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
-    """From within a traceback to the line that names the exception, if it has one: frames are
-    indented, and the tracebacks of several ranks may run through each other. Where it ended."""
+    """Follow a traceback to the line that names its exception, and return where it ended. Frames
+    are indented, and tracebacks of several ranks may be mixed."""
     while at < len(data):
         frames = FRAMES.match(data, at)
         if frames:

@@ -59,7 +59,7 @@ def last_line(block: lines.Block, next_number: int) -> int | None:
 
 
 def list_if_small(stream: BinaryIO) -> list[lines.Block]:
-    """All blocks of a file of at most one block; else none, and the stream at its beginning."""
+    """Return all blocks of a file of at most one block; else none, and rewind the stream."""
     data = stream.read(lines.BLOCK + 1)
     stream.seek(0)
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []

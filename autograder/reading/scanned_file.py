@@ -31,7 +31,7 @@ class Ends(Generic[T]):
 
     @property
     def flooded(self) -> bool:
-        """What is appended from now on stays only until MOST others have come."""
+        """Return whether items appended from now on stay only until MOST others have come."""
         return len(self.first) >= MOST
 
     def __iter__(self) -> Iterator[T]:
@@ -41,7 +41,7 @@ class Ends(Generic[T]):
 
 @dataclass(slots=True)
 class ScannedFile:
-    """What one file says."""
+    """The contents of one file, as far as it was read."""
 
     name: str
     size: int = 0  # bytes

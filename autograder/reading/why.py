@@ -164,7 +164,7 @@ PLACES: dict[str, Callable[[Run], tuple[Where | None, str]]] = {
 
 
 def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
-    """What stands in the lines that are wanted."""
+    """Return the text of these lines."""
     by_file: dict[str, set[int]] = {}
     for where in places:
         by_file.setdefault(where.file, set()).add(where.line)

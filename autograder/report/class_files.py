@@ -78,7 +78,7 @@ TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv
 
 
 def _state(out: Path, key: str) -> str:
-    """What the tables were made of, and what tells whether somebody changed them since."""
+    """Return what the tables were made of, and what shows that they were changed since."""
     seen = [os.stat(out / name) for name in TABLES]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in seen]]) + "\n"
 

@@ -65,7 +65,7 @@ def _bar(x: float, y: float, width: float, kind: str = "bar") -> str:
 
 
 def _below(text: str) -> str:
-    """What stands below the horizontal axis."""
+    """Return the label below the horizontal axis."""
     return _text((LEFT + RIGHT) / 2, HEIGHT - 4, text, kind="unit")
 
 
@@ -90,8 +90,8 @@ def epoch_bars(run: RunSummary) -> Markup:
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
-    """What all ranks did together in each round, beside what they did without a word (hatched),
-    both as multiples of one rank alone; the line is the median, dashed is one for each rank."""
+    """Draw what all ranks did together in each round beside what they did without exchange
+    (hatched), as multiples of one rank alone; the line is the median, dashed is one per rank."""
     bars = [
         (workers * alone / silent, workers * alone / together)
         for alone, silent, together in rounds.seconds
@@ -154,7 +154,7 @@ def speedup_curve(
 
 
 def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """How many submissions lie in each of ten steps between 0 and `most`."""
+    """Draw how many submissions lie in each of ten steps between 0 and `most`."""
     counts = [0] * 10
     for value in values:
         counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1

@@ -16,7 +16,7 @@ def check_signs(row: Row) -> str:
 
 
 def notice(row: Row) -> str:
-    """What to look at, or where points went if nothing else took any; then what was adjusted."""
+    """Return what to look at, or else where points were lost; then the adjustments."""
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")

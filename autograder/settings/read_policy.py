@@ -77,7 +77,7 @@ def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = 
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
-    """Which of two rows would be meant, nobody can know."""
+    """Raise for a second row on the same key: nobody knows which is meant."""
     if key in rows:
         raise _twice(key, where)
 

@@ -163,9 +163,9 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Whether these are the last words of a record's run that was cut off: its program printed the
-    epoch after those that the record holds, or the last of them (by a number that may count from
-    0), and nothing ended it in between."""
+    """Return whether these are the last lines of a record's run that was cut off: its program
+    printed the next epoch, or the last one again (numbers may count from 0), and nothing ended it
+    in between."""
     done, begun = len(draft.run.epochs), min(lane.epochs)
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
         return False

@@ -37,7 +37,7 @@ LONGEST_END = 2_000  # bytes; an end is longer only if somebody wants it so
 
 @dataclass
 class Launch:
-    """What one launch has said so far."""
+    """One launch, as far as it was read."""
 
     run: str
     files: list[str] = field(default_factory=list)
@@ -128,8 +128,8 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 def check_chain(
     launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Each line carries a hash over the one before; what is stated goes on as the next one's seed,
-    so that one change breaks the chain once or twice and not for the whole rest of the file."""
+    """Compare the line's hash over the line before. The stated hash is the next line's seed, so
+    that one change breaks the chain once or twice and not for the rest of the file."""
     before = launch.chains.get(rank, launch.run.encode())
     cut = payload.rfind(CHAIN)
     line = payload[:cut] if cut >= 0 else payload

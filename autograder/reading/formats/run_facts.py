@@ -235,13 +235,13 @@ COMPILED = tuple(
 
 @lru_cache(maxsize=500)
 def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
-    """What lines with these anchors may say."""
+    """Return the patterns for lines with these anchors."""
     return [(word, pat, says) for at, word, pat, says in COMPILED if anchors >> at & 1]
 
 
 def read(line: str, anchors: int = -1) -> RunFacts | None:
-    """What a line says of the whole run, by all patterns that know it; the first one counts. Only
-    those are tried whose anchors (places in ANCHORS, as bits) the line has."""
+    """Return what a line says of the whole run, by all patterns that match; the first one counts.
+    Only the patterns of the line's anchors (places in ANCHORS, as bits) are tried."""
     line = line.lower()
     facts: RunFacts | None = None
     for word, pattern, says in with_anchors(anchors):

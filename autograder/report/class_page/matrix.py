@@ -95,7 +95,7 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Those that a person should look at first, then by name."""
+    """Return the students' lines: those to look at first, then by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)

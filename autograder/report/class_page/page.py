@@ -71,7 +71,7 @@ def as_row(request: Request) -> str:
 def requests_of(
     rows: Sequence[Row], policy: Policy, record_of: Callable[[str], Sequence[Grade]]
 ) -> list[Request]:
-    """All that students ask, those without an answer first; `record_of` a student's page."""
+    """Return all requests, those without an answer first. `record_of` reads a student's grades."""
     pages = {row.student: row.page for row in rows if row.page}
     known = {(row.student, row.lesson): row for row in rows}
     found: list[Request] = []
@@ -84,7 +84,7 @@ def requests_of(
 
 
 def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Of each lesson how points, and speedups where there are any, are distributed."""
+    """Draw, of each lesson, how points and speedups are distributed."""
     found: list[tuple[str, str]] = []
     for lesson in sorted({row.lesson for row in rows if row.score is not None}):
         same = [row for row in rows if row.lesson == lesson and row.score is not None]

@@ -31,7 +31,7 @@ class Request:
 
     @property
     def points(self) -> tuple[float | None, float | None]:
-        """What there is now, and the most there can be."""
+        """The points now, and the most there can be."""
         if self.check:
             return self.check.score, self.check.points
         return (self.grade.score, self.grade.max_score) if self.grade else (None, None)

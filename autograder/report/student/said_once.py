@@ -33,7 +33,7 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
 
 
 def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """What else there is to say of a lesson; alike findings are one."""
+    """Return the other findings of a lesson; equal ones are joined."""
     elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
@@ -62,7 +62,7 @@ def joined(findings: Sequence[Finding]) -> Finding:
 
 
 def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
-    """What was done to the points of several lessons, and of which."""
+    """Return the adjustments that several lessons share, with the lessons."""
     by_line: dict[str, list[str]] = {}
     for grade in grades:
         for line in adjustments(grade):
@@ -71,7 +71,7 @@ def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
 
 
 def adjustments(grade: Grade) -> list[str]:
-    """But for what the instructor said of a check: that stands with the check."""
+    """Return the adjustments without those of single checks, which are shown there."""
     by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
     return [line for line in grade.adjustments if line not in by_hand]
 
@@ -101,7 +101,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Why points are missing; what was found alike for several is said once."""
+    """Return why points are missing; equal reasons are joined."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:
