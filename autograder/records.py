@@ -3,9 +3,9 @@
 A number that the file does not say is None, never a guess.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from autograder.codes import Outcome, ProblemCode
@@ -272,7 +272,8 @@ class Run:
     @property
     def start(self) -> Where | None:
         """Where the run begins: its first rank, else its first epoch."""
-        return next(iter((*self.rank_lines, *(e.where for e in self.epochs if e.where))), None)
+        members: Iterable[Rank | Epoch] = chain(self.ranks, self.epochs)
+        return next((member.where for member in members if member.where), None)
 
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
         """Return the program's own measures of this name at this point, in their order."""

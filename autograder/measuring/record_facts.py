@@ -11,7 +11,8 @@ from autograder.records import Run, Where
 
 def first_line(run: Run) -> tuple[Where, ...]:
     """Return where the run begins, for what its header says."""
-    return (run.start,) if run.start else tuple(Where(file, 1) for file in run.files[:1])
+    start = run.start
+    return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
 
 # --- header ---------------------------------------------------------------------------------
