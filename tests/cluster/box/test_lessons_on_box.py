@@ -17,7 +17,7 @@ from tests.lessons.programs.break_it import leaves_its_traces
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 
-LESSONS = ("03", "04", "05", "07", "08")
+LESSONS = ("04", "07", "08")
 
 
 def test_every_lesson_earns_what_two_cores_can_show(box, student, tmp_path):
