@@ -82,6 +82,7 @@ class ReasonCode(StrEnum):
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
+    RUN_UNCLEAR = "run unclear"  # an output without a record does not say what `where` asks
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
     NOT_MEASURED = "not measured"  # the output does not give the value
 

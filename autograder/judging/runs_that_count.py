@@ -15,10 +15,11 @@ from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import Rubric
+from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.file_kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
+TOLD_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
 WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
 
 
@@ -36,8 +37,25 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
         run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
     ]
     if not matches:
-        matches = [run for run in runs if not run.has_header and run.format in choice.or_format]
+        matches = [run for run in plain_outputs(runs, choice) if printed(run, choice) is True]
     return sorted(matches, key=by_time)
+
+
+def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
+    """Return the outputs without a record that were read in a format of this choice."""
+    return [run for run in runs if not run.has_header and run.format in choice.or_format]
+
+
+def printed(run: Run, choice: RunChoice) -> bool | None:
+    """Return whether an output without a record is what `where` asks; None: it does not say.
+
+    Its format stands for the lesson and the program. All else has to be in the output.
+    """
+    asked = {key: value for key, value in choice.where.items() if key not in TOLD_BY_FORMAT}
+    workers = asked.pop("world_size", None)
+    if workers is not None and run.workers is not None and run.workers != workers:
+        return False
+    return None if asked or (workers is not None and run.workers is None) else True
 
 
 def named(hand_in: HandIn, name: str) -> list[Run]:
@@ -103,6 +121,17 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         for run in hand_in.runs
         if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
+    choice = hand_in.rubric.runs[name]
+    unclear = [run for run in plain_outputs(hand_in.runs, choice) if printed(run, choice) is None]
+    if unclear:
+        facts = ", ".join(key for key in choice.where if key not in TOLD_BY_FORMAT)
+        files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
+        return NotMeasured(
+            f"whether {shortened(files)} is a run of `{name}`: the output does not say its {facts}",
+            "instructor: let the program print its workers or write a run record",
+            tuple(Where(run.files[0], 1) for run in unclear[:3] if run.files),
+            ReasonCode.RUN_UNCLEAR,
+        )
     problems = (problem for run in hand_in.runs for problem in run.problems)
     copy = next(
         (problem for problem in problems if problem.code == ProblemCode.TERMINAL_COPY), None

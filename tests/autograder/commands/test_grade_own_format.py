@@ -1,5 +1,8 @@
 """A rubric that brings a format of its own, from outputs to grades."""
 
+import json
+
+import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
@@ -50,3 +53,50 @@ def test_a_rubric_brings_its_own_format(tmp_path, grade):
         ["4/4", "graded", "unverified"],
         ["1/4", "graded", "unverified"],
     ]
+
+
+BY_WORKERS = """
+lesson: "03"
+title: The same program on one and on four workers
+points: 2
+formats:
+  - name: ours
+    templates:
+      - 'epoch {epoch} of {of} took {seconds} s'
+      - 'in the end {test_accuracy} % on {workers} workers'
+      - 'in the end {test_accuracy} %'
+runs:
+  w1: {where: {world_size: 1}, or_format: [ours]}
+  w4: {where: {world_size: 4}, or_format: [ours]}
+checks:
+  - id: one
+    title: One worker
+    points: 1
+    require: [{metric: epochs, of: w1, at_least: 2}]
+  - id: four
+    title: Four workers
+    points: 1
+    require: [{metric: epochs, of: w4, at_least: 2}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "statuses"),
+    [
+        (["in the end 93.5 % on 1 workers", "in the end 93.5 % on 4 workers"], ["passed"] * 2),
+        (["in the end 93.5 % on 4 workers"], ["failed", "passed"]),
+        (["in the end 93.5 %"], ["not measured"] * 2),
+    ],
+    ids=["both", "one of them", "no word of workers"],
+)
+def test_a_printed_output_is_the_run_that_where_asks_or_it_is_not_measured(
+    tmp_path, grade, ends, statuses
+):
+    rubrics = write_lines(tmp_path / "rubrics" / "03.yaml", [BY_WORKERS]).parent
+    for number, end in enumerate(ends):
+        lines = [f"epoch {n} of 2 took 2.0 s" for n in (1, 2)]
+        write_lines(tmp_path / "class/ada/03" / f"job_{number}.out", [*lines, end])
+    grade(tmp_path / "class", "--rubrics", rubrics)
+    [found] = json.loads((tmp_path / "grades/records/ada.json").read_text())["grades"]
+    assert [check["status"] for check in found["checks"]] == statuses
+    assert bool(found["look"]) == ("not measured" in statuses)
