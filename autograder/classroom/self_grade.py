@@ -59,9 +59,11 @@ def places_of(places: Sequence[Path], lesson: str | None) -> list[Student]:
             and lesson is None
             and (lessons := below(place) or below(place / "lessons"))
         ):
-            students += [Student(YOU, (path,), lesson_of(path.name)) for path in lessons]
+            students += [
+                Student(YOU, (path,), lesson_of(path.name), packages=False) for path in lessons
+            ]
         else:
-            students.append(Student(YOU, (place,), lesson or name))
+            students.append(Student(YOU, (place,), lesson or name, packages=False))
     return students
 
 

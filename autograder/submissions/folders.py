@@ -73,6 +73,7 @@ class Collected:
 
     lesson: str | None  # of files that lie in no lesson's folder
     temporary: ExitStack  # removes what was unpacked
+    packages: bool = True  # as Student has it
     folders: dict[str | None, Folder] = field(default_factory=dict)  # by lesson
     programs: dict[str | None, dict[Path, str]] = field(default_factory=dict)  # by lesson
     of_programs: dict[Path, Origin] = field(default_factory=dict)
@@ -107,7 +108,7 @@ class Collected:
 def opened(student: Student) -> Iterator[list[Folder]]:
     """The student's lessons; archives lie unpacked in temporary folders while this is open."""
     with ExitStack() as stack:
-        collected = Collected(student.lesson, stack)
+        collected = Collected(student.lesson, stack, student.packages)
         for place in student.places:
             said = student.said.get(place, Said())
             collected.origin = Origin(place, said)
@@ -138,7 +139,7 @@ def walk(
         return
     for entry in entries_of(collected, place, name, lesson):
         inner = name / entry.name
-        if is_clutter(entry.name):
+        if is_clutter(entry.name) or (is_package(entry.name) and not collected.packages):
             continue
         try:
             if entry.is_symlink():

@@ -55,6 +55,7 @@ class Student:
     name: str
     places: tuple[Path, ...]  # folders, archives, or the bare files themselves
     lesson: str | None = None  # when the files lie without a lesson's folder
+    packages: bool = True  # open archives below; in a student's own folder they are old copies
     said: Mapping[Path, Said] = field(default_factory=dict)  # by the platform, of some places
     # Places out of a class's archive, and the new folder that it was unpacked to this time.
     unpacked: Mapping[Path, Path] = field(default_factory=dict)

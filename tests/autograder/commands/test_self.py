@@ -119,6 +119,16 @@ def test_where_it_looks(tmp_path, monkeypatch):
     assert "--self writes nothing" in yourself("--out", tmp_path / "out").output
 
 
+def test_packages_in_ones_own_folder_are_no_submissions(tmp_path):
+    """`lessons submit` writes one there, and an answer may have changed since."""
+    before = hand_in(tmp_path / "before/02_serial", answers=RIGHT_ANSWERS | {"keras_epoch_s": "99"})
+    folder = hand_in(tmp_path / "02_serial")
+    alone = yourself(folder).output
+    shutil.make_archive(folder / "02_serial", "zip", before)
+    (folder / "older.rar").write_bytes(b"Rar!")
+    assert yourself(folder).output == alone
+
+
 @pytest.mark.parametrize(
     ("name", "why"), [("locked", "Permission denied"), ("x" * 300, "File name too long")]
 )
