@@ -198,7 +198,10 @@ def add(
     if facts.opens or (facts.number is not None and facts.step is None):
         facts.stamp = stamps.read(text)
     facts.text = text
-    return add_line(file.lanes, reader, label, number, facts)
+    added = add_line(file.lanes, reader, label, number, facts)
+    if not added and facts.number is None and facts.run and facts.run.workers:
+        file.facts.append((number, facts.run))  # said before the first epoch, of the whole run
+    return added
 
 
 def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) -> int:
