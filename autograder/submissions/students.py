@@ -55,13 +55,13 @@ class Student:
     name: str
     places: tuple[Path, ...]  # folders, archives, or the bare files themselves
     lesson: str | None = None  # when the files lie without a lesson's folder
-    packages: bool = True  # open archives below; in a student's own folder they are old copies
     said: Mapping[Path, Said] = field(default_factory=dict)  # by the platform, of some places
     # Places out of a class's archive, and the new folder that it was unpacked to this time.
     unpacked: Mapping[Path, Path] = field(default_factory=dict)
     # Whose hand-ins count for this one too, and for which lesson alone, if not for all; without
     # places where nothing was handed in by that name.
     partners: "tuple[tuple[Student, str | None], ...]" = ()
+    packages: bool = True  # open archives below; in a student's own folder they are old copies
 
 
 @dataclass(frozen=True, slots=True)
