@@ -229,8 +229,7 @@ def evidence_on(
         hand_in.references,
         runs_again(hand_in, named, reruns),
     )
-    names = names_of(hand_in.runs, hand_in.rubric)
-    seen = examine.examine(hand_in.runs, counted, sources, names)
+    seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
     released = settings.released.get(lesson, {})
     return programs.with_programs(seen, counted, read_programs(folder.programs), released)
 

@@ -6,8 +6,8 @@ from hashlib import blake2b
 
 from autograder.codes import FindingCode, Outcome
 from autograder.evidence.copies import traits_of
-from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import by_time, matching, program_of
+from autograder.judging.hand_in import HandIn, by_time
+from autograder.judging.runs_that_count import program_of
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.records import Problem, Run
@@ -28,9 +28,7 @@ def summaries(
     hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
 ) -> tuple[RunSummary, ...]:
     names = {
-        run.id: name
-        for name in reversed(hand_in.rubric.runs)
-        for run in matching(runs, hand_in.rubric, name)
+        run.id: name for name in reversed(hand_in.rubric.runs) for run in hand_in.runs_by_name[name]
     }
     made = []
     smallest = baselines(runs)

@@ -10,9 +10,9 @@ import yaml
 
 from autograder.codes import Outcome
 from autograder.errors import SettingsError
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, matching, says
 from autograder.judging.in_words import title_of
-from autograder.judging.runs_that_count import matching, program_of, run_that_counts, says
+from autograder.judging.runs_that_count import program_of, run_that_counts
 from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
@@ -131,9 +131,9 @@ def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
     """Yield, for each number of workers, the runs of the name on so many, with all other runs."""
-    own = matching(solution.runs, solution.rubric, name)
+    own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
-    kept = {run.id for other in others for run in matching(solution.runs, solution.rubric, other)}
+    kept = {run.id for other in others for run in solution.runs_by_name[other]}
     kept |= {run.id for run in solution.runs} - {run.id for run in own}
     for workers in sorted({measure.workers(run) or 0 for run in own} - {0}):
         runs = [r for r in solution.runs if r.id in kept or measure.workers(r) == workers]
@@ -147,7 +147,7 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
     last = run_that_counts(solution, name)
     alike = [
         run
-        for run in matching(solution.runs, solution.rubric, name)
+        for run in solution.runs_by_name[name]
         if run.outcome == Outcome.COMPLETED and measure.workers(run) == measure.workers(last)
     ]
     return _median(condition.metric, alike)

@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, says
 from autograder.judging.runs_that_count import (
     larger_unfinished,
     last_lines,
     run_that_counts,
-    says,
     size_shortfall,
 )
 from autograder.measuring.interval import measured_or_none

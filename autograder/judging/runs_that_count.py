@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import Outcome, ProblemCode, ReasonCode
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import TOLD_BY_FORMAT, HandIn, by_time, output_fits, plain_outputs
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
@@ -15,61 +15,17 @@ from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.file_kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
-TOLD_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
 WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
 
 
-def by_time(run: Run) -> tuple:
-    job = run.job_id or ""
-    number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
-    return run.header.started or "", number, run.files
-
-
-def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
-    """Return all runs of this name in the rubric, oldest first."""
-    choice = rubric.runs[name]
-    facts = {"lesson": rubric.lesson} | choice.where
-    matches = [
-        run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
-    ]
-    if not matches:
-        matches = [run for run in plain_outputs(runs, choice) if printed(run, choice) is True]
-    return sorted(matches, key=by_time)
-
-
-def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs without a record that were read in a format of this choice."""
-    return [run for run in runs if not run.has_header and run.format in choice.or_format]
-
-
-def printed(run: Run, choice: RunChoice) -> bool | None:
-    """Return whether an output without a record is what `where` asks; None: it does not say.
-
-    Its format stands for the lesson and the program. All else has to be in the output.
-    """
-    asked = {key: value for key, value in choice.where.items() if key not in TOLD_BY_FORMAT}
-    workers = asked.pop("world_size", None)
-    if workers is not None and run.workers is not None and run.workers != workers:
-        return False
-    return None if asked or (workers is not None and run.workers is None) else True
-
-
-def named(hand_in: HandIn, name: str) -> list[Run]:
-    """The student's runs that go by this name in the rubric, oldest first."""
-    if name not in hand_in.by_name:
-        hand_in.by_name[name] = matching(hand_in.runs, hand_in.rubric, name)
-    return hand_in.by_name[name]
-
-
-def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[str]]:
+def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
     """Return a function from a run to its names in the rubric, of which it may have several."""
     names: dict[int, list[str]] = {}
-    for name in rubric.runs:
-        for run in matching(runs, rubric, name):
+    for name, runs in hand_in.runs_by_name.items():
+        for run in runs:
             names.setdefault(run.id, []).append(name)
     return lambda run: names.get(run.id, ())
 
@@ -81,21 +37,9 @@ def program_of(run: Run) -> str:
     )
 
 
-def says(run: Run, key: str, value: object) -> bool:
-    """A run that does not say its lesson may belong to any."""
-    stated = run.header.get(key)
-    return stated == value or (key == "lesson" and stated is None)
-
-
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
     """Return the latest finished run that was asked for. NotMeasured says why there is none."""
-    if name not in hand_in.that_counts:
-        hand_in.that_counts[name] = latest_as_asked(hand_in, name)
-    return hand_in.that_counts[name]
-
-
-def latest_as_asked(hand_in: HandIn, name: str) -> Run:
-    candidates = named(hand_in, name)
+    candidates = hand_in.runs_by_name[name]
     if not candidates:
         raise no_run(hand_in, name)
     done = finished(hand_in, name)
@@ -122,7 +66,9 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     choice = hand_in.rubric.runs[name]
-    unclear = [run for run in plain_outputs(hand_in.runs, choice) if printed(run, choice) is None]
+    unclear = [
+        run for run in plain_outputs(hand_in.runs, choice) if output_fits(run, choice) is None
+    ]
     if unclear:
         facts = ", ".join(key for key in choice.where if key not in TOLD_BY_FORMAT)
         files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
@@ -235,7 +181,7 @@ def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] 
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:
     """The finished runs that go by this name, oldest first."""
-    return [run for run in named(hand_in, name) if run.outcome == Outcome.COMPLETED]
+    return [run for run in hand_in.runs_by_name[name] if run.outcome == Outcome.COMPLETED]
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
@@ -243,7 +189,7 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None
-    sized = by_value(largest, named(hand_in, name))
+    sized = by_value(largest, hand_in.runs_by_name[name])
     most = max((size for size, run in sized if run.outcome == Outcome.COMPLETED), default=math.inf)
     larger = [run for size, run in sized if run.outcome != Outcome.COMPLETED and size > most]
     return larger[-1] if larger else None

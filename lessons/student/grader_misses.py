@@ -8,8 +8,7 @@ from pathlib import Path
 from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran, not_the_ones
 from autograder.judging.conditions import judge_condition
-from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import matching
+from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
@@ -94,7 +93,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
     hand_in = HandIn(asked, ended, {}, None, "full")
     for check in asked.checks:
         for condition in check.require:
-            there = all(matching(ended, asked, name) for name in condition.of)
+            there = all(hand_in.runs_by_name[name] for name in condition.of)
             if not there or not isinstance(condition.threshold.value, str):
                 continue
             for part in judge_condition(hand_in, condition):
