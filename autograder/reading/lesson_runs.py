@@ -4,6 +4,7 @@ A folder is read where it lies unpacked, under names that nobody has seen; what 
 names the files as they were handed in.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -16,6 +17,7 @@ from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding
 
+LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job file names"
 
 
@@ -60,8 +62,8 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
-    """The lesson that the outputs name, when the folder does not."""
-    lessons = {run.header.lesson for run in runs if run.header.lesson is not None}
+    """Return the lesson that the outputs name, when the folder does not."""
+    lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
 
 
