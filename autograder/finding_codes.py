@@ -1,4 +1,4 @@
-"""All findings: the code of each, how serious it is, and the headings of those on evidence.
+"""All findings: the code of each, how serious it is, and its heading.
 
 No points depend on evidence. Fields in braces are filled in where the finding is made.
 """
@@ -21,7 +21,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
 class FindingCode(StrEnum):
     """Findings that a person should know about a submission, its runs or its answers.
 
-    Findings of evidence have their severity and heading here; the others where they are made.
+    A finding without a heading here has its severity and title where it is made.
     """
 
     severity: Severity
@@ -42,11 +42,12 @@ class FindingCode(StrEnum):
 
     # fmt: off
     # What was submitted, by whom and when.
-    GRADER_FAILED = "grader failed"
-    BY_PARTNER = "by partner"
+    GRADER_FAILED = (auto(), LOOK,
+        "The grader failed on this submission. This is not the student's fault")
+    BY_PARTNER = auto(), INFORMATION, "Handed in by {name}, for the group"
     OWNER_UNCERTAIN = "owner uncertain"
-    LESSON_UNKNOWN = "lesson unknown"
-    NOTHING_FOUND = "nothing found"
+    LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
+    NOTHING_FOUND = auto(), LOOK, "Nothing found that can be graded"
     MARKED_LATE = "marked late"  # and the platform does not say how late
     TIMES_DIFFER = "times differ"
     LATEST_COUNTS = "latest counts"
@@ -57,7 +58,8 @@ class FindingCode(StrEnum):
     # Files and archives.
     LEFT_OUT = "left out"
     FILE_UNREADABLE = "file unreadable"
-    TERMINAL_COPY = "copy from a terminal"
+    TERMINAL_COPY = ("copy from a terminal", LOOK,
+        "This is a copy from a terminal, and not the file that the job wrote")
     ARCHIVE_KIND = "archive kind"  # a kind of archive that is not read
     ARCHIVE_LEFT_OUT = "archive left out"
     ARCHIVE_UNOPENED = "archive unopened"
@@ -70,12 +72,13 @@ class FindingCode(StrEnum):
     ANSWERS_DIFFER = "answers in two places differ"
     ANSWERED_TWICE = "answered twice"
     ANSWER_LINE_UNREAD = "answer line unread"
-    ANSWERS_NOT_ASKED = "answers not asked"
+    ANSWERS_NOT_ASKED = auto(), INFORMATION, "Answers that this lesson does not ask"
     # Runs.
     READ_PROBLEM = "read problem"
-    LARGER_RUN_UNFINISHED = "larger run unfinished"
-    RUN_TOO_SMALL = "run too small"
-    OTHER_LESSON = "other lesson"
+    LARGER_RUN_UNFINISHED = (auto(), INFORMATION,
+        "A larger run of `{name}` did not finish, so a smaller one counts")
+    RUN_TOO_SMALL = auto(), INFORMATION, "The run of `{name}` is smaller than asked"
+    OTHER_LESSON = auto(), LOOK, "An output of another lesson lies here"
     # The record against itself: lines, epochs, samples.
     CHAIN_BROKEN = auto(), CONTRADICTS, "The record's lines do not follow on each other"
     NEVER_WRITTEN = auto(), LOOK, "The record says something that the course's programs never write"

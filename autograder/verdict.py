@@ -1,5 +1,6 @@
 """What grading says: frozen records from the judge to the reports. All of it becomes JSON."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from autograder.codes import (
@@ -10,6 +11,7 @@ from autograder.codes import (
     Outcome,
     ReasonCode,
 )
+from autograder.finding_codes import CONTRADICTS, INFORMATION
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
@@ -35,6 +37,33 @@ class Finding:
     private: bool = False  # never shown to the student
     contradicts: bool = False  # parts of the record cannot both be true
     code: FindingCode = field(kw_only=True)
+
+
+MOST_PLACES = 4
+
+
+def make_finding(
+    kind: str,
+    code: FindingCode,
+    expected: str,
+    found: str,
+    where: Iterable[Where | None],
+    advice: str = "",
+    **fields: str,
+) -> Finding:
+    """Return the finding of this code. `fields` fill in its heading."""
+    return Finding(
+        kind,
+        code.heading.format(**fields),
+        expected,
+        found,
+        tuple(place for place in where if place)[:MOST_PLACES],
+        advice,
+        look=code.severity != INFORMATION,
+        private=code.private,
+        contradicts=code.severity == CONTRADICTS,
+        code=code,
+    )
 
 
 @dataclass(frozen=True, slots=True)

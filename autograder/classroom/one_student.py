@@ -37,6 +37,7 @@ from autograder.verdict import (
     Grade,
     LookReason,
     ProgramText,
+    make_finding,
 )
 
 # Their titles do not say what was left out.
@@ -107,13 +108,9 @@ def with_partners(
 
 
 def by_partner(name: str) -> Finding:
-    return Finding(
-        "collect",
-        f"Handed in by {shortened(name, 60)}, for the group",
-        code=FindingCode.BY_PARTNER,
-        expected="one hand-in for a group",
-        found="it counts for every member",
-    )
+    expected, found = "one hand-in for a group", "it counts for every member"
+    name = shortened(name, 60)
+    return make_finding("collect", FindingCode.BY_PARTNER, expected, found, (), name=name)
 
 
 def to_show(grade: Grade) -> Grade:
@@ -128,14 +125,13 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
     while trace is not None:
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
         trace = trace.tb_next
-    finding = Finding(
+    finding = make_finding(
         "grader",
-        "The grader failed on this submission. This is not the student's fault",
-        code=FindingCode.GRADER_FAILED,
-        expected="a grade",
-        found=f"{type(error).__name__} in {place}: {shortened(error, 160)}",
-        try_="instructor: report it with the submission; grade by hand with an override",
-        look=True,
+        FindingCode.GRADER_FAILED,
+        "a grade",
+        f"{type(error).__name__} in {place}: {shortened(error, 160)}",
+        (),
+        "instructor: report it with the submission; grade by hand with an override",
     )
     grade = Grade(
         student=student,
@@ -236,15 +232,13 @@ def evidence_on(
 
 def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
     there = ", ".join(sorted(settings.rubrics))
-    finding = Finding(
+    finding = make_finding(
         "collect",
-        "It is not clear which lesson this is",
-        code=FindingCode.LESSON_UNKNOWN,
-        expected=f"a folder named after one of the lessons {there}",
-        found=shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
-        where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
-        try_="name the folder like `02_serial`, or give --lesson",
-        look=True,
+        FindingCode.LESSON_UNKNOWN,
+        f"a folder named after one of the lessons {there}",
+        shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
+        [Where(name, 0) for name in list(folder.outputs.values())[:3]],
+        "name the folder like `02_serial`, or give --lesson",
     )
     return Grade(
         student=student,
@@ -266,16 +260,14 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     named = folder.named & settings.rubrics.keys()
     lesson = folder.lesson or (min(named) if len(named) == 1 else NO_LESSON)
     rubric = settings.rubrics.get(lesson)
-    finding = Finding(
+    only = f", only {', '.join(folder.others)}" if folder.others else ""
+    finding = make_finding(
         "collect",
-        "Nothing found that can be graded",
-        code=FindingCode.NOTHING_FOUND,
-        expected="outputs of jobs and answers.txt",
-        found="no file of these kinds"
-        + (f", only {', '.join(folder.others)}" if folder.others else ""),
-        where=tuple(Where(name, 0) for name in folder.others),
-        try_="hand in the lesson's folder with its outputs",
-        look=True,
+        FindingCode.NOTHING_FOUND,
+        "outputs of jobs and answers.txt",
+        f"no file of these kinds{only}",
+        [Where(name, 0) for name in folder.others],
+        "hand in the lesson's folder with its outputs",
     )
     findings = tuple(folder.findings) or (finding,)
     return Grade(

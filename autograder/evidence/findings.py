@@ -1,14 +1,13 @@
-"""Make a finding of evidence, with the title and severity of its code."""
+"""Findings of evidence."""
 
 from collections.abc import Iterable, Sequence
 
 from autograder.codes import FindingCode
-from autograder.finding_codes import CONTRADICTS, DOUBT, INFORMATION
+from autograder.finding_codes import CONTRADICTS, DOUBT
 from autograder.records import Where
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
 AS_WRITTEN = "hand in the output as the job wrote it, or run the job again"
-MOST_PLACES = 4
 
 
 def finding(
@@ -19,19 +18,7 @@ def finding(
     advice: str = AS_WRITTEN,
     **fields: str,
 ) -> Finding:
-    """Return the finding of this code. `fields` fill in its title."""
-    return Finding(
-        "evidence",
-        code.heading.format(**fields),
-        expected,
-        found,
-        tuple(place for place in where if place)[:MOST_PLACES],
-        advice,
-        look=code.severity != INFORMATION,
-        private=code.private,
-        contradicts=code.severity == CONTRADICTS,
-        code=code,
-    )
+    return make_finding("evidence", code, expected, found, where, advice, **fields)
 
 
 def doubts(findings: Iterable[Finding]) -> list[Finding]:

@@ -15,7 +15,7 @@ from autograder.reading.formats.reader import Reader
 from autograder.records import Run
 from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.regular_files import unreadable
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job file names"
@@ -47,15 +47,13 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
         if problem.code == ProblemCode.TERMINAL_COPY
     ]
     return [
-        Finding(
+        make_finding(
             "collect",
-            "This is a copy from a terminal, and not the file that the job wrote",
-            code=FindingCode.TERMINAL_COPY,
-            expected="the job's own output file, as in 02_serial_1234.out",
-            found=f"{problem.where.file}, {problem.reason}",
-            where=(problem.where,),
-            try_=HAND_IN_FILE,
-            look=True,
+            FindingCode.TERMINAL_COPY,
+            "the job's own output file, as in 02_serial_1234.out",
+            f"{problem.where.file}, {problem.reason}",
+            [problem.where],
+            HAND_IN_FILE,
         )
         for problem in dict.fromkeys(problems)
     ][:MOST_FINDINGS]
