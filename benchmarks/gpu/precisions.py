@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 LESSON = Path(__file__).resolve().parents[2] / "solutions" / "10_native"
-STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda": 1024, "cpu": 32}
+STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda": 1024, "cpu": 2}
 
 
 def precisions(device: Any) -> list[dict[str, Any]]:
