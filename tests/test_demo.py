@@ -22,8 +22,8 @@ LINE = re.compile(
 def demo(tmp_path_factory):
     """What `make demo` printed, and the folder it left.
 
-    COURSE_DEMO names such a folder with that text in it, printed.txt, where it has run already, as in
-    `.ci/run`. The environment is there, or no test would run.
+    COURSE_DEMO names a folder of a demo that has already run, as in `.ci/run`, with what it printed
+    in printed.txt. The environment is there, or no test would run.
     """
     if folder := os.environ.get("COURSE_DEMO"):
         return (Path(folder) / "printed.txt").read_text(), Path(folder)
