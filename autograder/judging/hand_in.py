@@ -11,7 +11,7 @@ from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
 
-TOLD_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
+IMPLIED_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
 
 
 class Unseen(NamedTuple):
@@ -56,25 +56,32 @@ def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
         run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
     ]
     if not matches:
-        matches = [run for run in plain_outputs(runs, choice) if output_fits(run, choice) is True]
+        matches = [run for run in plain_outputs(runs, choice) if not unprinted_facts(run, choice)]
     return sorted(matches, key=by_time)
 
 
 def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs without a record that were read in a format of this choice."""
-    return [run for run in runs if not run.has_header and run.format in choice.or_format]
+    """Return the outputs without a record in a format of this choice that do not contradict it."""
+    workers = choice.where.get("world_size")
+    return [
+        run
+        for run in runs
+        if not run.has_header
+        and run.format in choice.or_format
+        and (workers is None or run.workers in (None, workers))
+    ]
 
 
-def output_fits(run: Run, choice: RunChoice) -> bool | None:
-    """Return whether an output without a record is what `where` asks; None: it does not say.
+def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
+    """Return which facts of `where` an output without a record leaves open.
 
-    Its format stands for the lesson and the program. All else has to be in the output.
+    A format implies the lesson and the source. Of all else, an output can report its workers.
     """
-    asked = {key: value for key, value in choice.where.items() if key not in TOLD_BY_FORMAT}
-    workers = asked.pop("world_size", None)
-    if workers is not None and run.workers is not None and run.workers != workers:
-        return False
-    return None if asked or (workers is not None and run.workers is None) else True
+    return [
+        fact
+        for fact in choice.where
+        if fact not in IMPLIED_BY_FORMAT and (fact != "world_size" or run.workers is None)
+    ]
 
 
 def says(run: Run, key: str, value: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import Outcome, ProblemCode, ReasonCode
-from autograder.judging.hand_in import TOLD_BY_FORMAT, HandIn, by_time, output_fits, plain_outputs
+from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
@@ -66,14 +66,12 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     choice = hand_in.rubric.runs[name]
-    unclear = [
-        run for run in plain_outputs(hand_in.runs, choice) if output_fits(run, choice) is None
-    ]
+    unclear = plain_outputs(hand_in.runs, choice)  # if one had all facts, it would be the run
     if unclear:
-        facts = ", ".join(key for key in choice.where if key not in TOLD_BY_FORMAT)
+        facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
         files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
         return NotMeasured(
-            f"whether {shortened(files)} is a run of `{name}`: the output does not say its {facts}",
+            f"whether {shortened(files)} is a run of `{name}`: the output does not report {facts}",
             "instructor: let the program print its workers or write a run record",
             tuple(Where(run.files[0], 1) for run in unclear[:3] if run.files),
             ReasonCode.RUN_UNCLEAR,

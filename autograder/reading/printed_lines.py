@@ -200,7 +200,7 @@ def add(
     facts.text = text
     added = add_line(file.lanes, reader, label, number, facts)
     if not added and facts.number is None and facts.run and facts.run.workers:
-        file.facts.append((number, facts.run))  # said before the first epoch, of the whole run
+        file.facts.append((number, facts.run))  # printed before the first epoch
     return added
 
 
