@@ -10,12 +10,13 @@ ELSEWHERE = slow or slurm or browser or ruby or root or namespaces or logs
 .PHONY: demo speed-job example pictures lab test test-all test-rest lint planted lessons book bench box-up box-down \
     clean help .venv horovod tools
 
-# Its terminals begin in `lessons` and know the course's commands. As root, as in most containers, JupyterLab starts only when
-# told that this is meant. More of its options: make lab LAB_OPTIONS="--ip=0.0.0.0 --no-browser"
+# It opens on a start page. Its terminals begin in `lessons` and know the course's commands. As root, as in most containers,
+# JupyterLab starts only when told that this is meant. More of its options: make lab LAB_OPTIONS="--ip=0.0.0.0 --no-browser"
 TERMINAL = {"shell_command": ["bash", "--rcfile", "$(CURDIR)/cluster/jupyter/terminal.sh"]}
 lab: .venv        ## open the lessons in JupyterLab; Horovod is compiled meanwhile
 	@mkdir -p build; nice $(SET_UP) horovod >build/horovod.log 2>&1 &
 	@[ "$$(id -u)" != 0 ] || set -- --allow-root; cd lessons; PATH="$(CURDIR)/.venv/bin:$$PATH" \
+	    JUPYTER_CONFIG_PATH="$(CURDIR)/lessons/student/jupyter_config:$$JUPYTER_CONFIG_PATH" \
 	    jupyter lab "$$@" --ServerApp.terminado_settings='$(TERMINAL)' $(LAB_OPTIONS)
 
 ifeq ($(wildcard solutions),)
@@ -92,7 +93,7 @@ book:             ## make the course as a site to read, in build/book (the first
 
 bench:            ## measure what we claim about speed
 	@$(SET_UP) tools horovod
-	@for file in benchmarks/*/*.py; do echo "== $$file"; .venv/bin/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/gpu/%,$(wildcard benchmarks/*/*.py)); do echo "== $$file"; .venv/bin/python $$file || exit 1; done
 
 endif
 

@@ -3,7 +3,9 @@
 A number that the file does not say is None, never a guess.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import chain, count
 from typing import Any
 
 from autograder.codes import Outcome, ProblemCode
@@ -97,10 +99,124 @@ class Program:
     files: dict[str, str | None] = field(default_factory=dict)  # by names in the program's folder
 
 
+class Facts:
+    """Facts that notebooks also read by name: `run.end["param_spread"]`."""
+
+    __slots__ = ()
+
+    def get(self, name: str) -> Any:
+        return getattr(self, name)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet(Facts):
+    """The data set that a run names in its header."""
+
+    name: str | None = None
+    sha256: str | None = None
+    synthetic: bool | None = None  # the stand-in, not the real data
+    train_samples: float | None = None
+    test_samples: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header(Facts):
+    """The facts of a run record's header (docs/run-record.md).
+
+    A fact that is missing, or whose value is not of the documented type, is None. Where a text is
+    expected, any other value is written out as one.
+    """
+
+    lesson: str | None = None
+    program: str | None = None
+    source: str | None = None
+    framework: str | None = None
+    model: str | None = None
+    precision: str | None = None
+    scaling: str | None = None
+    optimizer: str | None = None
+    launcher: str | None = None
+    scheduler: str | None = None
+    site: str | None = None
+    job_id: str | None = None
+    device: str | None = None
+    started: str | None = None
+    params: float | None = None
+    world_size: float | None = None
+    ranks_asked: float | None = None
+    replicas: float | None = None
+    replicas_asked: float | None = None
+    global_batch: float | None = None
+    local_batch: float | None = None
+    lr: float | None = None
+    lr_base: float | None = None
+    seed: float | None = None
+    epochs_asked: float | None = None
+    image_size: float | None = None
+    threads: float | None = None
+    dataset: DataSet = DataSet()
+    hosts: tuple[str, ...] | None = None
+    started_by: tuple[str, ...] | None = None
+    arguments: tuple[str, ...] | None = None
+    others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, as written
+
+    def get(self, name: str) -> Any:
+        """Return the fact of this name, whether the grader knows it or not."""
+        return getattr(self, name) if name in HEADER_FACTS else self.others.get(name)
+
+
+HEADER_FACTS = frozenset(fact.name for fact in fields(Header)) - {"others"}
+NO_HEADER = Header()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnd(Facts):
+    """What a run record says at its end. None: missing, or not a number."""
+
+    test_accuracy: float | None = None
+    test_loss: float | None = None
+    param_moved: float | None = None  # the largest change of a parameter by training
+    params_changed: float | None = None
+    param_spread: float | None = None  # the largest difference of a parameter over ranks
+    files_written: float | None = None
+    files_found: float | None = None
+    checkpoint_hash: str | None = None  # "": the checkpoint could not be read back
+    reason: str | None = None  # the exception that ended the program
+
+
+NO_END = RunEnd()
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureEvent(Facts):
+    """A measure that the program itself recorded."""
+
+    name: str
+    value: float | None  # None: not a finite number
+    unit: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)  # all its members, as written
+    where: Where | None = None
+
+    def get(self, name: str) -> Any:
+        return self.facts.get(name)
+
+    def number(self, name: str) -> float | None:
+        """Return the fact of this name if it is a finite number."""
+        return plain_number(self.facts.get(name))
+
+
+def plain_number(value: Any) -> float | None:
+    """Return a finite number of decoded JSON as it is; None for everything else."""
+    usual = type(value) is float or type(value) is int
+    return value if usual and -1e300 < value < 1e300 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a job's output says beside a run's record: in lines that the program or the job file
-    printed, and in the error file."""
+    """What a job's output says beside a run's record: in printed lines and in the error file."""
 
     epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
     test_accuracy: Number | None = None  # printed
@@ -126,9 +242,9 @@ class Run:
     throughput: Number | None = None  # what the program itself printed for the whole run
     total_seconds: Number | None = None
     launch: str = ""  # the run record's own name for the run
-    header: dict[str, Any] = field(default_factory=dict)  # facts of the run record, if there is one
-    end: dict[str, Any] = field(default_factory=dict)  # value of the record's run_stop
-    measures: tuple[dict[str, Any], ...] = ()  # the record's measure events
+    header: Header = NO_HEADER  # of the run record, if there is one
+    end: RunEnd = NO_END
+    measures: tuple[MeasureEvent, ...] = ()
     program: Program | None = None  # what the record says of the program that ran
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop
     ended_ms: float | None = None
@@ -141,3 +257,24 @@ class Run:
     sparse: bool = False  # only some epochs were told of, so that their number is not known
     epochs_done: float | None = None  # as the program counts it, fractions too, if it does
     beside: Beside = field(default_factory=Beside)  # to compare a record with
+    point: MeasureEvent | None = None  # of a scaling study in one launch: the run is this pass
+    id: int = field(default_factory=count().__next__, compare=False)  # kept by `replace`
+
+    @property
+    def has_header(self) -> bool:
+        return self.header is not NO_HEADER
+
+    @property
+    def rank_lines(self) -> tuple[Where, ...]:
+        """Where each rank says that it takes part."""
+        return tuple(rank.where for rank in self.ranks if rank.where)
+
+    @property
+    def start(self) -> Where | None:
+        """Where the run begins: its first rank, else its first epoch."""
+        members: Iterable[Rank | Epoch] = chain(self.ranks, self.epochs)
+        return next((member.where for member in members if member.where), None)
+
+    def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
+        """Return the program's own measures of this name at this point, in their order."""
+        return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

@@ -1,6 +1,7 @@
 """What grading says: frozen records from the judge to the reports. All of it becomes JSON."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from autograder.codes import (
     CheckStatus,
@@ -10,6 +11,7 @@ from autograder.codes import (
     Outcome,
     ReasonCode,
 )
+from autograder.finding_codes import CONTRADICTS, INFORMATION
 from autograder.records import Where
 
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
@@ -34,7 +36,46 @@ class Finding:
     look: bool = False  # an instructor should look at it
     private: bool = False  # never shown to the student
     contradicts: bool = False  # parts of the record cannot both be true
-    code: FindingCode | None = None
+    code: FindingCode = field(kw_only=True)
+
+
+MOST_PLACES = 4
+
+
+def make_finding(
+    kind: str,
+    code: FindingCode,
+    expected: str,
+    found: str,
+    where: Iterable[Where | None],
+    advice: str = "",
+    **fields: str,
+) -> Finding:
+    """Return the finding of this code. `fields` fill in its heading."""
+    return Finding(
+        kind,
+        code.heading.format(**fields),
+        expected,
+        found,
+        tuple(place for place in where if place)[:MOST_PLACES],
+        advice,
+        look=code.severity != INFORMATION,
+        private=code.private,
+        contradicts=code.severity == CONTRADICTS,
+        code=code,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LookReason:
+    """A reason why an instructor should look at a grade."""
+
+    code: FindingCode
+    text: str
+    details: str = ""  # of this student alone: the class page counts equal texts
+
+    def __str__(self) -> str:
+        return self.text + self.details
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +89,7 @@ class Part:
     found: str
     where: tuple[Where, ...] = ()
     try_: str = ""
-    code: ReasonCode | None = None
+    code: ReasonCode = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +113,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the judge says of one student's lesson, before late days and overrides."""
+    """The judge's result for one student's lesson, before late days and overrides."""
 
     score: float
     max_score: float
@@ -91,7 +132,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """What a speed job measured, for pictures: one rank alone, all silent, all together."""
+    """The seconds and ratios of a speed job, for pictures."""
 
     seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
     speedup: Point
@@ -100,8 +141,20 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
+class RunTraits:
+    """Traits that tell a run from all others, mostly hashes. Empty: the run says too little."""
+
+    seconds: str = ""  # of its epochs
+    losses: str = ""  # of its epochs
+    settings: str = ""  # by which the losses must differ
+    parameters: str = ""  # after training
+    result: float | None = None  # test accuracy with these parameters
+    job: str = ""  # behind its site's name
+
+
+@dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What a report says of one run."""
+    """The facts of one run that reports show."""
 
     name: str  # its name in the rubric, else its format
     program: str  # what it trained with which model: of these a speedup curve is drawn
@@ -120,8 +173,7 @@ class RunSummary:
     fingerprint: str  # the same for two copies of one run
     launch: str = ""  # the same for two copies of one record, changed or not
     toolkit: str = ""  # hash of the course's toolkit that it used
-    # Of what no two runs share: seconds, losses, settings, parameters, result, job.
-    marks: tuple[str, str, str, str, float | None, str] = ("", "", "", "", None, "")
+    traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line
     speedup: Point | None = None  # against the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
@@ -143,7 +195,7 @@ class ChangedLine:
 
 @dataclass(frozen=True, slots=True)
 class ProgramText:
-    """What an instructor should know of one program that was handed in."""
+    """Notes for an instructor on one submitted program."""
 
     file: str
     said: str
@@ -168,7 +220,7 @@ class Grade:
     checks: tuple[Check, ...] = ()
     findings: tuple[Finding, ...] = ()
     runs: tuple[RunSummary, ...] = ()
-    look: tuple[str, ...] = ()  # why an instructor should look at it
+    look: tuple[LookReason, ...] = ()
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what students changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
@@ -176,3 +228,9 @@ class Grade:
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
     untimed: bool = False  # it is due, and nothing says when it was submitted: the last adjustment
+
+    @property
+    def small_runs(self) -> int:
+        """How many of the runs that count are smaller than the profile asks."""
+        small = (one.where for one in self.findings if one.code == FindingCode.RUN_TOO_SMALL)
+        return len(set(small))

@@ -9,6 +9,10 @@ from autograder.lazy_group import LazyGroup
 COMMANDS: dict[str, tuple[str, str]] = {
     "build": ("lessons.edition.build:build_command", "Make lessons/ from solutions/."),
     "run": ("lessons.execute.run_command:run_command", "Execute lessons headlessly."),
+    "start": (
+        "lessons.student.start_page:start_command",
+        "Write the page that says what to do next.",
+    ),
     "check": (
         "lessons.student.check_command:check_command",
         "Run a lesson's public checks on your folder.",

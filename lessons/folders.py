@@ -10,6 +10,8 @@ import click
 
 LESSON_NAME = re.compile(r"\d\d_[a-z0-9_]+")
 
+START_PAGE = "START.md"  # which `lessons start` writes
+
 # What running a lesson leaves in its folder: never copied, generated or called a stranger.
 PRODUCTS = (
     "*.out",
@@ -21,6 +23,8 @@ PRODUCTS = (
     "parts",
     "stack_of_rank_*.txt",
     "timeline*.json",
+    "my_*.png",
+    START_PAGE,
     "__pycache__",
     ".*",
 )
@@ -53,6 +57,20 @@ def choose_lessons(edition: Path, asked: Iterable[str]) -> dict[str, Path]:
             raise click.UsageError(f"There is no lesson {name} in {edition}; there are: {known}.")
         chosen[number] = folders[number]
     return dict(sorted(chosen.items())) if chosen else folders
+
+
+def notebook_in(folder: Path) -> Path:
+    """Return a lesson's notebook, which has the name of the lesson's folder: 00_cluster.ipynb.
+
+    A student's copy of the folder may have another name, and older releases called it lesson.ipynb.
+    """
+    own = folder / f"{folder.name}.ipynb"
+    others = [
+        path
+        for path in sorted(folder.glob("*.ipynb"))
+        if LESSON_NAME.fullmatch(path.stem) or path.stem == "lesson"
+    ]
+    return own if own.is_file() or not others else others[0]
 
 
 def is_product(relative: Path) -> bool:

@@ -41,18 +41,28 @@ for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKE_TERMOUT", "MAKE_TERMERR")
 hypothesis.settings.register_profile("course", deadline=None)
 hypothesis.settings.load_profile("course")
 
-ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/")
+# One worker's, one after the other: there is only one box.
+ON_THE_BOX = ("tests/cluster/box/", "tests/cluster/jupyter/ondemand/test_session.py")
+# Their cases share nothing and take a minute each: any worker takes the next one.
+CASE_BY_CASE = (
+    "tests/lessons/programs/test_every_lesson.py",
+    "tests/lessons/programs/test_typed_commands.py",
+)
+
+
+def is_on_the_box(item):
+    return item.nodeid.startswith(ON_THE_BOX)
 
 
 def minutes(item):
-    """Return how long the test's file takes, from a marker such as `slow(minutes=5)`."""
+    """Return how long the test takes, from a marker such as `slow(minutes=2)`."""
     marker = item.get_closest_marker("slow")
     return marker.kwargs.get("minutes", 0) if marker else 0
 
 
 def pytest_collection_modifyitems(items):
-    """Start with the files that take longest, so that no core is idle at the end."""
-    items.sort(key=minutes, reverse=True)
+    """Start with the box, the longest of all, then the long tests: no core is idle at the end."""
+    items.sort(key=lambda item: (is_on_the_box(item), minutes(item)), reverse=True)
     if LOGS is None:
         skip = pytest.mark.skip(reason="COURSE_LOGS names no folder of other people's job outputs")
         for item in items:
@@ -62,7 +72,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each file to one worker, and everything on the box to one: there is only one box.
+    """Give each file to one worker, and everything on the box to one.
 
     (pytest-xdist's own groups, `--dist loadgroup`, have no effect with pytest 9.2.)
     """
@@ -70,7 +80,9 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByFileAndOneBox(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return "box" if nodeid.startswith(ON_THE_BOX) else nodeid.partition("::")[0]
+            if nodeid.startswith(ON_THE_BOX):
+                return "box"
+            return nodeid if nodeid.startswith(CASE_BY_CASE) else nodeid.partition("::")[0]
 
     return ByFileAndOneBox(config, log)
 

@@ -31,7 +31,7 @@ def grades(folder: Path) -> dict[tuple[str, str], float]:
 
 def test_the_grader_alone(tmp_path):
     write_files("own-course.md", tmp_path)
-    assert run("read", "--propose", tmp_path / "class/ada/01_mnist/job_101.out") == 0
+    assert run("read", tmp_path / "class/ada/01_mnist/job_101.out") == 0
     assert run("rubric", "check", tmp_path / "rubrics/01.yaml") == 0
     words = [tmp_path / "class", "--rubrics", tmp_path / "rubrics", "--out", tmp_path / "grades"]
     assert run("grade", *words) in (0, 1)

@@ -9,32 +9,34 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import ne
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT, Marks
+from autograder.codes import FindingCode
+from autograder.evidence.copies import OWN_QUEUES, SAME_RESULT
 from autograder.records import Where
-from autograder.verdict import RunSummary
+from autograder.verdict import LookReason, RunSummary, RunTraits
 
 MOST_NAMED = 5
 
 
-class Print(NamedTuple):
-    """By what a run is known again."""
+@dataclass(frozen=True, slots=True)
+class Print:
+    """The marks by which a run is recognized."""
 
     fingerprint: str
     launch: str
     place: str  # where it begins
     student: str
-    marks: Marks
+    traits: RunTraits
 
 
 def prints_of(student: str, runs: Sequence[RunSummary]) -> tuple[Print, ...]:
     prints = [
-        Print(run.fingerprint, run.launch, place(run.where), student, Marks(*run.marks))
+        Print(run.fingerprint, run.launch, place(run.where), student, run.traits)
         for run in runs
         if run.epoch_seconds or run.launch
     ]
-    return tuple(sorted(prints, key=lambda print_: print_[:3]))
+    return tuple(sorted(prints, key=lambda run: (run.fingerprint, run.launch, run.place)))
 
 
 def place(where: Where | None) -> str:
@@ -47,9 +49,9 @@ Owners = dict[str, dict[str, Print]]  # a mark -> student -> theirs
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What those who share a mark have to agree in. Whoever edits one record would else put all
-    honest ones beside it into doubt: where most agree, only who differs from them is told, and
-    records that contradict themselves have no say."""
+    """What those who share a mark have to agree in. An edited record must not put the honest ones
+    beside it into doubt: where most agree, only those who differ are reported, and records that
+    contradict themselves do not count."""
 
     value: Callable[[Print], Any]  # of a run
     differ: Callable[[Any, Any], bool]
@@ -58,25 +60,26 @@ class Agreement:
     judges: dict[str, tuple[Print | None, list[Print]]] = field(default_factory=dict)
 
     def add(self, mark: str, group: str, print_: Print, sound: bool) -> None:
-        known = self.sound if sound else self.contradicted
-        known.setdefault(mark, {}).setdefault(group, print_)
+        owners = self.sound if sound else self.contradicted
+        owners.setdefault(mark, {}).setdefault(group, print_)
 
     def unlike(self, mark: str, print_: Print) -> list[Print]:
-        """Those to be named beside a run: a few, so that a large class costs no more for each."""
+        """Return a few runs that differ from this one, so that a large class costs no more per
+        student."""
         if mark not in self.judges:
             self.judges[mark] = self.judges_of(mark)
-        of_most, judges = self.judges[mark]
-        if of_most:
-            return judges if self.unequal(of_most, print_) else []
-        return [one for one in judges if self.unequal(one, print_)]
+        typical, judges = self.judges[mark]
+        if typical:
+            return judges if self.unequal(typical, print_) else []
+        return [other for other in judges if self.unequal(other, print_)]
 
     def judges_of(self, mark: str) -> tuple[Print | None, list[Print]]:
         """One with whom most agree, if there is, and two of these; else the extremes. What more
         than half agree in is in the middle; who differs from anybody differs from an extreme."""
-        said = self.sound.get(mark) or self.contradicted.get(mark, {})
-        ordered = sorted(said.values(), key=lambda one: (self.value(one), one.student))
+        prints = self.sound.get(mark) or self.contradicted.get(mark, {})
+        ordered = sorted(prints.values(), key=lambda print_: (self.value(print_), print_.student))
         middle = ordered[(len(ordered) - 1) // 2]
-        agree = [one for one in ordered if not self.unequal(one, middle)]
+        agree = [print_ for print_ in ordered if not self.unequal(print_, middle)]
         if 2 * len(agree) > len(ordered):
             return middle, agree[:2]
         return None, [*ordered[:2], *ordered[-2:]]
@@ -86,15 +89,15 @@ class Agreement:
 
 
 def settings_of(print_: Print) -> str:
-    return print_.marks.settings
+    return print_.traits.settings
 
 
 def result_of(print_: Print) -> float:
-    return print_.marks.result or 0.0
+    return print_.traits.result or 0.0
 
 
-def far(one: float, other: float) -> bool:
-    return abs(one - other) > SAME_RESULT
+def far(first: float, other: float) -> bool:
+    return abs(first - other) > SAME_RESULT
 
 
 @dataclass(slots=True)
@@ -115,46 +118,48 @@ def alike(
     accounted: Collection[str] = (),
     partners: Mapping[Lesson, Collection[str]] = MappingProxyType({}),
     contradicted: Collection[Lesson] = (),
-) -> dict[Lesson, tuple[str, ...]]:
-    """(student, lesson) -> sentences on runs that others handed in too; partners are no others."""
+) -> dict[Lesson, tuple[LookReason, ...]]:
+    """Return, by student and lesson, the runs that others than partners submitted too."""
     known = Known(max(map(len, partners.values()), default=0), accounted)
     for lesson, theirs in prints:
         group = min([lesson[0], *partners.get(lesson, ())])  # which has one say
         for print_ in theirs:
             add(known, lesson[0], print_, group, lesson not in contradicted)
-    found = {}
+    reasons_of = {}
     for lesson, theirs in prints:
         mine = {lesson[0], *partners.get(lesson, ())}
-        if told := tuple(sentences(known, mine, theirs)):
-            found[lesson] = told
-    return found
+        if reasons := tuple(reasons_to_look(known, mine, theirs)):
+            reasons_of[lesson] = reasons
+    return reasons_of
 
 
-def add(known: Known, student: str, print_: Print, group: str, sound: bool) -> None:
-    for mark in run_marks(known, print_):
-        known.runs.setdefault(mark, {}).setdefault(student, print_)
-    for mark in job_marks(known, print_):
-        known.jobs.setdefault(mark, {}).setdefault(student, print_)
-    mine = print_.marks
+def add(owners: Known, student: str, print_: Print, group: str, sound: bool) -> None:
+    for mark in run_marks(owners, print_):
+        owners.runs.setdefault(mark, {}).setdefault(student, print_)
+    for mark in job_marks(owners, print_):
+        owners.jobs.setdefault(mark, {}).setdefault(student, print_)
+    mine = print_.traits
     if mine.losses:
-        known.losses.add(mine.losses, group, print_, sound)
+        owners.losses.add(mine.losses, group, print_, sound)
     if mine.parameters and mine.result is not None:
-        known.results.add(mine.parameters, group, print_, sound)
+        owners.results.add(mine.parameters, group, print_, sound)
 
 
 def run_marks(_: Known, print_: Print) -> list[str]:
-    return [mark for mark in (print_.fingerprint, print_.launch, print_.marks.seconds) if mark]
+    return [mark for mark in (print_.fingerprint, print_.launch, print_.traits.seconds) if mark]
 
 
 def job_marks(known: Known, print_: Print) -> list[str]:
-    site, _, job = print_.marks.job.rpartition(" ")
-    return [print_.marks.job] if job and (site not in OWN_QUEUES or job in known.accounted) else []
+    site, _, job = print_.traits.job.rpartition(" ")
+    return [print_.traits.job] if job and (site not in OWN_QUEUES or job in known.accounted) else []
 
 
 # --- in words -------------------------------------------------------------------------------
 
 
-def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Iterator[str]:
+def reasons_to_look(
+    known: Known, student: set[str], prints: Sequence[Print]
+) -> Iterator[LookReason]:
     """`student`: with all who may have handed in the same."""
     for owners, marks_of in ((known.runs, run_marks), (known.jobs, job_marks)):
         others = others_with(known, owners, marks_of, student, prints)
@@ -163,33 +168,35 @@ def sentences(known: Known, student: set[str], prints: Sequence[Print]) -> Itera
         names = sorted(others)
         mine, theirs = others[names[0]]
         who = ", ".join(names[:MOST_NAMED]) + (" …" if len(names) > MOST_NAMED else "")
-        where = f"({mine.place}; {names[0]}: {theirs.place})"
+        where = places(mine, theirs)
         if owners is known.runs:
             changed = "" if mine.fingerprint == theirs.fingerprint else ", with other numbers"
-            yield f"the same run was also handed in by {who}{changed} {where}"
+            text = "the same run was also handed in"
+            yield LookReason(FindingCode.SHARED_RUN, text, f" by {who}{changed}{where}")
         else:
-            yield f"a run of the same job was also handed in by {who} {where}"
+            text = "a run of the same job was also handed in"
+            yield LookReason(FindingCode.SHARED_JOB, text, f" by {who}{where}")
         return  # what else is alike follows from it
     for print_ in prints:
-        marks = print_.marks
-        unlike = known.losses.unlike(marks.losses, print_) if marks.losses else []
-        if other := of_another(student, unlike):
-            yield (
-                "the losses, to the last digit, are those of a run under unlike settings "
-                f"({print_.place}; {other.student}: {other.place})"
-            )
+        traits = print_.traits
+        unlike = known.losses.unlike(traits.losses, print_) if traits.losses else []
+        if other := first_of_others(student, unlike):
+            text = "the losses, to the last digit, are those of a run under unlike settings"
+            yield LookReason(FindingCode.SHARED_LOSSES, text, places(print_, other))
             return
-        told = marks.parameters and marks.result is not None
-        unlike = known.results.unlike(marks.parameters, print_) if told else []
-        if other := of_another(student, unlike):
-            yield (
-                "the parameters are those of a run with another accuracy "
-                f"({print_.place}; {other.student}: {other.place})"
-            )
+        known_result = traits.parameters and traits.result is not None
+        unlike = known.results.unlike(traits.parameters, print_) if known_result else []
+        if other := first_of_others(student, unlike):
+            text = "the parameters are those of a run with another accuracy"
+            yield LookReason(FindingCode.SHARED_PARAMETERS, text, places(print_, other))
             return
 
 
-def of_another(student: set[str], prints: Sequence[Print]) -> Print | None:
+def places(mine: Print, other: Print) -> str:
+    return f" ({mine.place}; {other.student}: {other.place})"
+
+
+def first_of_others(student: set[str], prints: Sequence[Print]) -> Print | None:
     """The first of them; a student's own are told with the student's evidence."""
     return next((print_ for print_ in prints if print_.student not in student), None)
 
@@ -201,8 +208,9 @@ def others_with(
     student: set[str],
     prints: Sequence[Print],
 ) -> dict[str, tuple[Print, Print]]:
-    """Who else has one of these marks, with both runs. Of very many the first ones do."""
-    found: dict[str, tuple[Print, Print]] = {}
+    """Return other students with one of these marks, each with both runs. Of very many, the first
+    ones."""
+    others: dict[str, tuple[Print, Print]] = {}
     for print_ in prints:
         for mark in marks_of(known, print_):
             having = owners[mark]
@@ -212,5 +220,5 @@ def others_with(
             names[:] = names or heapq.nsmallest(MOST_NAMED + 2 + known.room, having)
             for other in names:
                 if other not in student:
-                    found.setdefault(other, (print_, having[other]))
-    return found
+                    others.setdefault(other, (print_, having[other]))
+    return others

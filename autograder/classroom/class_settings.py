@@ -28,3 +28,8 @@ class ClassSettings:
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
     latest: bool = False  # of several hand-ins the last counts alone
     key: str = ""  # of everything above, for grading only what changed
+
+    @property
+    def titles(self) -> dict[str, dict[str, str]]:
+        """The titles of checks by lesson."""
+        return {lesson: {c.id: c.title for c in r.checks} for lesson, r in self.rubrics.items()}

@@ -55,8 +55,7 @@ def without_time(grade: Grade) -> Grade:
 def without(grade: Grade, code: FindingCode) -> Grade:
     """The grade without the findings of this code."""
     findings = tuple(one for one in grade.findings if one.code != code)
-    titles = {one.title for one in grade.findings if one.code == code}
-    look = tuple(reason for reason in grade.look if reason not in titles)
+    look = tuple(reason for reason in grade.look if reason.code != code)
     return replace(grade, findings=findings, look=look)
 
 

@@ -1,6 +1,6 @@
 """Grade one student: open the folders, read the outputs, judge, and say it as Grade records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,16 +11,16 @@ from autograder.classroom.run_summary import summaries
 from autograder.classroom.runs_again import runs_again
 from autograder.codes import FindingCode, GradeStatus
 from autograder.evidence import examine, programs
-from autograder.evidence.copies import marks
+from autograder.evidence.examine import Examined
 from autograder.judging import judge
 from autograder.judging.hand_in import HandIn, Unseen
 from autograder.judging.runs_that_count import names_of, run_that_counts
 from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import copied, lesson_named, not_read, read_runs
 from autograder.reading.loose_files import one_folder_a_lesson
-from autograder.records import Where
+from autograder.records import Run, Where
 from autograder.safe_text import printable, printable_record, shortened
-from autograder.settings.rubric_schema import own_readers
+from autograder.settings.rubric_schema import Rubric, own_readers
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.folders import Folder, opened
 from autograder.submissions.one_lesson import answers_by_content, answers_of, join_places
@@ -35,10 +35,17 @@ from autograder.verdict import (
     PACKED,
     Finding,
     Grade,
+    LookReason,
+    ProgramText,
+    make_finding,
 )
 
 # Their titles do not say what was left out.
 SAYS_LITTLE = (FindingCode.ARCHIVE_LEFT_OUT, FindingCode.LEFT_OUT)
+UNSURE = {
+    BORDERLINE: FindingCode.CHECK_BORDERLINE,
+    NOT_MEASURED: FindingCode.CHECK_NOT_MEASURED,
+}
 SHORT = 100  # characters of what stands in the class's table in place of a title
 
 
@@ -101,13 +108,9 @@ def with_partners(
 
 
 def by_partner(name: str) -> Finding:
-    return Finding(
-        "collect",
-        f"Handed in by {shortened(name, 60)}, for the group",
-        code=FindingCode.BY_PARTNER,
-        expected="one hand-in for a group",
-        found="it counts for every member",
-    )
+    expected, found = "one hand-in for a group", "it counts for every member"
+    name = shortened(name, 60)
+    return make_finding("collect", FindingCode.BY_PARTNER, expected, found, (), name=name)
 
 
 def to_show(grade: Grade) -> Grade:
@@ -122,14 +125,13 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
     while trace is not None:
         place = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
         trace = trace.tb_next
-    finding = Finding(
+    finding = make_finding(
         "grader",
-        "The grader failed on this submission. This is not the student's fault",
-        code=FindingCode.GRADER_FAILED,
-        expected="a grade",
-        found=f"{type(error).__name__} in {place}: {shortened(error, 160)}",
-        try_="instructor: report it with the submission; grade by hand with an override",
-        look=True,
+        FindingCode.GRADER_FAILED,
+        "a grade",
+        f"{type(error).__name__} in {place}: {shortened(error, 160)}",
+        (),
+        "instructor: report it with the submission; grade by hand with an override",
     )
     grade = Grade(
         student=student,
@@ -140,7 +142,7 @@ def grader_error(student: str, lesson: str, settings: ClassSettings, error: Base
         score=None,
         max_score=rubric.points if rubric else 0,
         findings=(finding,),
-        look=(GRADER_ERROR,),
+        look=(LookReason(FindingCode.GRADER_FAILED, GRADER_ERROR),),
     )
     return to_show(grade)
 
@@ -157,43 +159,10 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
     rubric = settings.rubrics.get(lesson or "")
     if lesson is None or rubric is None:
         return no_rubric(student, lesson, folder, settings)
-    unread: list[WrittenAnswer] = []
-    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
-    answers, about_answers = answers_of(folder.answers, every_id, unread)
-    report, about_report = report_of(folder.reports)
-    findings = [*folder.findings, *about_answers, *about_report]
-    hand_in = HandIn(
-        rubric=rubric,
-        runs=runs,
-        answers=answers,
-        answers_file=next(iter(folder.answers.values()), None),
-        report=report,
-        profile=settings.profile,
-        expected=settings.expected.get(lesson, {}),
-        references=settings.references.get(lesson, {}),
-        unread=unread,
-        unseen=[
-            Unseen(one.where[0].file, one.found, one.try_) for one in findings if one.kind == PACKED
-        ],
-        other_ids=every_id,
-    )
+    hand_in, findings = hand_in_of(folder, runs, rubric, settings)
     judged = judge.judge(hand_in)
-    by = run_again_as(folder, student)
-    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
     named = {n: r for n in rubric.runs if (r := measured_or_none(run_that_counts, hand_in, n))}
-    counted = list(named.values())
-    marked = {id(run): marks(run) for run in runs}
-    sources = examine.Sources(
-        settings.jobs,
-        [settings.logins.get(owner) for owner in owners(folder, student)],
-        hand_in.references,
-        runs_again(hand_in, named, reruns),
-    )
-    seen = examine.examine(runs, counted, sources, names_of(runs, rubric), marked)
-    handed_in = read_programs(folder.programs)
-    released = settings.released.get(lesson, {})
-    seen, texts = programs.weighed(seen, counted, handed_in, released)
-    findings += [*judged.findings, *seen.findings]
+    seen, texts = evidence_on(hand_in, named, student, folder, settings)
     grade = Grade(
         student=student,
         lesson=lesson,
@@ -205,25 +174,71 @@ def mark_folder(student: str, folder: Folder, settings: ClassSettings) -> Grade:
         tier=seen.tier,
         tier_reason=seen.reason,
         checks=judged.checks,
-        findings=tuple(findings),
-        runs=summaries(hand_in, runs, counted, marked),
+        findings=(*findings, *judged.findings, *seen.findings),
+        runs=summaries(hand_in, runs, list(named.values())),
         programs=texts,
         handed_in=folder.handed_in,
     )
     return replace(grade, look=reasons_to_look(grade))
 
 
+def hand_in_of(
+    folder: Folder, runs: Sequence[Run], rubric: Rubric, settings: ClassSettings
+) -> tuple[HandIn, list[Finding]]:
+    """Return what is judged, and the findings on its files and answers."""
+    unread: list[WrittenAnswer] = []
+    every_id = {id_ for one in settings.rubrics.values() for id_ in one.answers}
+    answers, about_answers = answers_of(folder.answers, every_id, unread)
+    report, about_report = report_of(folder.reports)
+    findings = [*folder.findings, *about_answers, *about_report]
+    packed = [one for one in findings if one.kind == PACKED]
+    hand_in = HandIn(
+        rubric=rubric,
+        runs=runs,
+        answers=answers,
+        answers_file=next(iter(folder.answers.values()), None),
+        report=report,
+        profile=settings.profile,
+        expected=settings.expected.get(rubric.lesson, {}),
+        references=settings.references.get(rubric.lesson, {}),
+        unread=unread,
+        unseen=[Unseen(one.where[0].file, one.found, one.try_) for one in packed],
+        other_ids=every_id,
+    )
+    return hand_in, findings
+
+
+def evidence_on(
+    hand_in: HandIn,
+    named: Mapping[str, Run],
+    student: str,
+    folder: Folder,
+    settings: ClassSettings,
+) -> tuple[Examined, tuple[ProgramText, ...]]:
+    """Examine the runs and programs. `named` are the runs that count, by their rubric's names."""
+    lesson, counted = hand_in.rubric.lesson, list(named.values())
+    by = run_again_as(folder, student)
+    reruns = [settings.reruns[one, lesson] for one in by if (one, lesson) in settings.reruns]
+    sources = examine.Sources(
+        settings.jobs,
+        [settings.logins.get(owner) for owner in owners(folder, student)],
+        hand_in.references,
+        runs_again(hand_in, named, reruns),
+    )
+    seen = examine.examine(hand_in.runs, counted, sources, names_of(hand_in))
+    released = settings.released.get(lesson, {})
+    return programs.with_programs(seen, counted, read_programs(folder.programs), released)
+
+
 def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassSettings) -> Grade:
     there = ", ".join(sorted(settings.rubrics))
-    finding = Finding(
+    finding = make_finding(
         "collect",
-        "It is not clear which lesson this is",
-        code=FindingCode.LESSON_UNKNOWN,
-        expected=f"a folder named after one of the lessons {there}",
-        found=shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
-        where=tuple(Where(name, 0) for name in list(folder.outputs.values())[:3]),
-        try_="name the folder like `02_serial`, or give --lesson",
-        look=True,
+        FindingCode.LESSON_UNKNOWN,
+        f"a folder named after one of the lessons {there}",
+        shortened(lesson) if lesson else f"{len(folder.outputs)} outputs without a lesson",
+        [Where(name, 0) for name in list(folder.outputs.values())[:3]],
+        "name the folder like `02_serial`, or give --lesson",
     )
     return Grade(
         student=student,
@@ -234,7 +249,7 @@ def no_rubric(student: str, lesson: str | None, folder: Folder, settings: ClassS
         score=None,
         max_score=0,
         findings=(*folder.findings, finding),
-        look=(*to_look_at(folder.findings), finding.title),
+        look=to_look_at([*folder.findings, finding]),
     )
 
 
@@ -245,16 +260,14 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     named = folder.named & settings.rubrics.keys()
     lesson = folder.lesson or (min(named) if len(named) == 1 else NO_LESSON)
     rubric = settings.rubrics.get(lesson)
-    finding = Finding(
+    only = f", only {', '.join(folder.others)}" if folder.others else ""
+    finding = make_finding(
         "collect",
-        "Nothing found that can be graded",
-        code=FindingCode.NOTHING_FOUND,
-        expected="outputs of jobs and answers.txt",
-        found="no file of these kinds"
-        + (f", only {', '.join(folder.others)}" if folder.others else ""),
-        where=tuple(Where(name, 0) for name in folder.others),
-        try_="hand in the lesson's folder with its outputs",
-        look=True,
+        FindingCode.NOTHING_FOUND,
+        "outputs of jobs and answers.txt",
+        f"no file of these kinds{only}",
+        [Where(name, 0) for name in folder.others],
+        "hand in the lesson's folder with its outputs",
     )
     findings = tuple(folder.findings) or (finding,)
     return Grade(
@@ -270,22 +283,25 @@ def nothing_found(student: str, folder: Folder, settings: ClassSettings) -> Grad
     )
 
 
-def reasons_to_look(grade: Grade) -> tuple[str, ...]:
-    reasons = [*to_look_at(grade.findings)]
-    reasons += [
-        f"{check.id} is {check.status}"
+def reasons_to_look(grade: Grade) -> tuple[LookReason, ...]:
+    unsure = [
+        LookReason(UNSURE[check.status], f"{check.id} is {check.status}")
         for check in grade.checks
-        if check.status in (BORDERLINE, NOT_MEASURED)
+        if check.status in UNSURE
     ]
-    return tuple(dict.fromkeys(reasons))
+    return tuple(dict.fromkeys([*to_look_at(grade.findings), *unsure]))
 
 
-def to_look_at(findings: Sequence[Finding]) -> tuple[str, ...]:
-    """Titles; of what was left out what it is, the first for all."""
+def to_look_at(findings: Sequence[Finding]) -> tuple[LookReason, ...]:
+    """Return the findings' titles. What was left out is named, the first file for all."""
     to_look = [one for one in findings if one.look]
-    left_out = [one.found for one in to_look if one.code in SAYS_LITTLE]
-    more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
-    short = left_out and len(left_out[0]) <= SHORT
-    together = f"Left out: {left_out[0]}{more}" if short else ""
-    titles = (together if together and f.code in SAYS_LITTLE else f.title for f in to_look)
-    return tuple(dict.fromkeys(titles))
+    left_out = [one for one in to_look if one.code in SAYS_LITTLE]
+    together = None
+    if left_out and len(left_out[0].found) <= SHORT:
+        more = f" (and {len(left_out) - 1} more)" if len(left_out) > 1 else ""
+        together = LookReason(left_out[0].code, "Left out", f": {left_out[0].found}{more}")
+    reasons = (
+        together if together and one.code in SAYS_LITTLE else LookReason(one.code, one.title)
+        for one in to_look
+    )
+    return tuple(dict.fromkeys(reasons))

@@ -1,13 +1,15 @@
 """One line of the class table for each grade: little enough to keep for ten thousand students."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from autograder.classroom.alike import Print, prints_of
 from autograder.classroom.missed import reasons
 from autograder.codes import GradeStatus, Outcome
-from autograder.evidence.copies import Marks
-from autograder.verdict import Grade
+from autograder.verdict import Grade, LookReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class Row:
     raw_score: float | None
     max_score: float
     tier: str
-    look: tuple[str, ...]
+    look: tuple[LookReason, ...]
     checks: tuple[tuple[str, float, float, str], ...]  # id, score, points, status
     page: str  # file of the student's page
     handed_in: str | None = None
@@ -70,7 +72,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         late_points=grade.late_points,
         runs=sum(run.counted for run in grade.runs),
         told=tuple((c.id, c.told) for c in grade.checks if c.told),
-        small_runs=len({finding.where for finding in grade.findings if finding.kind == "size"}),
+        small_runs=grade.small_runs,
         toolkits=tuple(sorted({r.toolkit for r in grade.runs if r.counted and r.toolkit})),
         partners=partners,
         programs=len(grade.programs),
@@ -78,9 +80,11 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
     )
 
 
+@cache
+def adapter() -> TypeAdapter[Row]:
+    return TypeAdapter(Row)
+
+
 def from_data(data: dict[str, Any]) -> Row:
-    plain = {name: tuple(data[name]) for name in ("look", "adjustments", "toolkits", "partners")}
-    names = ("checks", "told", "why")  # grades.json has no reasons: the records tell them
-    pairs = {name: tuple(map(tuple, data.get(name, ()))) for name in names}
-    prints = tuple(Print(a, b, c, d, Marks(*m)) for a, b, c, d, m in data["fingerprints"])
-    return Row(**data | plain | pairs | {"fingerprints": prints})
+    """Return the row of its JSON. Anything else raises ValueError."""
+    return adapter().validate_python(data)

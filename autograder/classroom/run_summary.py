@@ -1,16 +1,16 @@
 """What reports say of a student's runs, and by what two copies of one run are known."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from autograder.codes import FindingCode, Outcome
-from autograder.evidence.copies import Marks
-from autograder.judging.hand_in import HandIn
-from autograder.judging.runs_that_count import by_time, matching, program_of
+from autograder.evidence.copies import traits_of
+from autograder.judging.hand_in import HandIn, by_time
+from autograder.judging.runs_that_count import program_of
 from autograder.measuring import measure, rounds
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
-from autograder.records import Problem, Run, Where
+from autograder.records import Problem, Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding, Point, Rounds, RunSummary
 
@@ -18,41 +18,39 @@ MOST_ROUNDS = 40  # that a picture shows
 
 
 def point(function: Callable[..., Measure], *runs: Run) -> Point | None:
-    found = measured_or_none(function, *runs)
-    if found is None:
+    value = measured_or_none(function, *runs)
+    if value is None:
         return None
-    return Point(round(found.value, 6), round(found.low, 6), round(found.high, 6))
+    return Point(round(value.value, 6), round(value.low, 6), round(value.high, 6))
 
 
 def summaries(
-    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run], marked: Mapping[int, Marks]
+    hand_in: HandIn, runs: Sequence[Run], counted: Sequence[Run]
 ) -> tuple[RunSummary, ...]:
     names = {
-        id(run): name
-        for name in reversed(hand_in.rubric.runs)
-        for run in matching(runs, hand_in.rubric, name)
+        run.id: name for name in reversed(hand_in.rubric.runs) for run in hand_in.runs_by_name[name]
     }
-    found = []
+    made = []
     smallest = baselines(runs)
-    for run in sorted(runs, key=lambda r: (names.get(id(r), "~"), by_time(r))):
-        name = names.get(id(run), run.format)
+    counted_ids = {run.id for run in counted}
+    for run in sorted(runs, key=lambda r: (names.get(r.id, "~"), by_time(r))):
+        name = names.get(run.id, run.format)
         base = smallest.get(program_of(run))
         if base and (measure.workers(run) or 0) <= (measure.workers(base) or 0):
             base = None  # another run of the same size is no speedup
-        dataset = run.header.get("dataset")
         accuracy = run.test_accuracy.value if run.test_accuracy else None
-        found.append(
+        made.append(
             RunSummary(
                 name=name,
                 program=program_of(run),
                 outcome=run.outcome,
-                counted=any(run is c for c in counted),
+                counted=run.id in counted_ids,
                 files=run.files,
                 job_id=run.job_id and shortened(run.job_id, 40),
                 workers=measure.workers(run),
-                device=shortened(run.header.get("device") or "", 80),
-                started=shortened(run.header.get("started") or "", 40),
-                synthetic=isinstance(dataset, dict) and dataset.get("synthetic") is True,
+                device=shortened(run.header.device or "", 80),
+                started=shortened(run.header.started or "", 40),
+                synthetic=bool(run.header.dataset.synthetic),
                 epoch_seconds=tuple(
                     e.seconds.value if e.seconds else None for e in run.epochs[:1000]
                 ),
@@ -62,36 +60,36 @@ def summaries(
                 fingerprint=fingerprint(run),
                 launch=launch_of(run),
                 toolkit=(run.program and run.program.toolkit) or "",
-                marks=marked[id(run)],
-                where=first_line(run),
+                traits=traits_of(run),
+                where=run.start,
                 speedup=point(measure.speedup, base, run) if base else None,
-                rounds=measured_or_none(rounds_of, run) if rounds.of_rounds(run) else None,
+                rounds=measured_or_none(rounds_of, run) if rounds.has_rounds(run) else None,
                 problems=tuple(problem_finding(p) for p in run.problems[:10]),
             )
         )
-    return tuple(found)
+    return tuple(made)
 
 
 def rounds_of(run: Run) -> Rounds:
     metrics = (rounds.speedup, rounds.ceiling, rounds.share)
     points = [found for found in (point(metric, run) for metric in metrics) if found]
-    seconds = [one.seconds for one in rounds.rounds(run)[:MOST_ROUNDS]]
+    seconds = [each.seconds for each in rounds.rounds(run)[:MOST_ROUNDS]]
     if len(points) < len(metrics):
         raise NotMeasured("not the rounds of several ranks")
     return Rounds(tuple(seconds), *points)
 
 
 def baselines(runs: Sequence[Run]) -> dict[str, Run]:
-    """Of each program the finished run on the fewest workers: its speedups are against that one."""
-    found: dict[str, Run] = {}
+    """Return each program's finished run on the fewest workers, the base of its speedups."""
+    smallest: dict[str, Run] = {}
     for run in runs:
         count = measure.workers(run)
         if run.outcome != Outcome.COMPLETED or count is None:
             continue
-        known = found.setdefault(program_of(run), run)
-        if count < (measure.workers(known) or 0):
-            found[program_of(run)] = run
-    return found
+        best = smallest.setdefault(program_of(run), run)
+        if count < (measure.workers(best) or 0):
+            smallest[program_of(run)] = run
+    return smallest
 
 
 def problem_finding(problem: Problem) -> Finding:
@@ -125,8 +123,3 @@ def fingerprint(run: Run) -> str:
 def digest(facts: list) -> str:
     text = json.dumps(facts, sort_keys=True, default=str)
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def first_line(run: Run) -> Where | None:
-    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
-    return next((where for where in places if where), None)

@@ -19,7 +19,7 @@ YOU = "you"
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """What the outputs alone do not decide: a share of a check's points, or a doubt about them."""
+    """A share of a check's points, or a doubt about them, that the outputs alone do not decide."""
 
     about: str
     points: float
@@ -39,32 +39,32 @@ class SelfGrade:
 
     @property
     def open_points(self) -> float:
-        return sum(one.points for one in self.undecided)
+        return sum(part.points for part in self.undecided)
 
     @property
     def complete(self) -> bool:
-        """Nothing is lost and nothing is missing, as far as the outputs tell."""
+        """Return whether no points are lost and nothing is missing, as far as the outputs tell."""
         have = sum(check.score for check in self.shown)
         most = sum(check.points for check in self.shown)
         return self.grade.status == GradeStatus.GRADED and have + self.open_points > most - 0.005
 
 
-def places_of(given: Sequence[Path], lesson: str | None) -> list[Student]:
+def places_of(places: Sequence[Path], lesson: str | None) -> list[Student]:
     """One's own lesson's folder or archive, or all lessons below a folder or the course's."""
-    found = []
-    for place in given:
+    students = []
+    for place in places:
         name = lesson_of(place.resolve().name)
         if (
             name is None
             and lesson is None
             and (lessons := below(place) or below(place / "lessons"))
         ):
-            found += [
+            students += [
                 Student(YOU, (path,), lesson_of(path.name), packages=False) for path in lessons
             ]
         else:
-            found.append(Student(YOU, (place,), lesson or name, packages=False))
-    return found
+            students.append(Student(YOU, (place,), lesson or name, packages=False))
+    return students
 
 
 def below(place: Path) -> list[Path]:
@@ -90,7 +90,7 @@ def grade_yourself(
 
 
 def untold(grade: Grade) -> Grade:
-    """What a record says of a question is for the student to read there, not here."""
+    """Hide the numbers that a record answers a question with: the student is to read them there."""
     checks = tuple(
         replace(check, parts=parts, expected="; ".join(part.expected for part in parts))
         if (parts := tuple(map(without_number, check.parts))) != check.parts
@@ -111,12 +111,11 @@ def at(settings: ClassSettings, profile: Profile) -> ClassSettings:
 
 
 def is_small(full: Grade, smoke: Grade, rubric: Rubric) -> bool:
-    """Most of the runs that count are smaller than `full` asks; where a lesson asks for no size,
-    they reach more of what `smoke` asks."""
+    """Return whether most runs that count are smaller than `full` asks. Where a lesson asks for no
+    size: whether they reach more of what `smoke` asks."""
     if rubric.train_samples is None:
         return reached(smoke) > reached(full)
-    small = {finding.where for finding in full.findings if finding.kind == "size"}
-    return 2 * len(small) >= sum(run.counted for run in full.runs) > 0
+    return 2 * full.small_runs >= sum(run.counted for run in full.runs) > 0
 
 
 def reached(grade: Grade) -> tuple[float, float]:
@@ -125,10 +124,11 @@ def reached(grade: Grade) -> tuple[float, float]:
 
 
 def sorted_out(grade: Grade, rubric: Rubric | None) -> SelfGrade:
-    """What stands open, and what is not there at all."""
+    """Return the grade with what is undecided and what is missing."""
     undecided, missing = [], []
+    by_id = {check.id: check for check in rubric.checks} if rubric else {}
     for check in grade.checks:
-        asked = next((one for one in rubric.checks if one.id == check.id), None) if rubric else None
+        asked = by_id.get(check.id)
         if check.hidden or asked is None or rubric is None:
             continue
         undecided += list(left_open(check, asked, rubric, grade))
@@ -160,7 +160,7 @@ def left_open(
 
 
 def is_absent(part: Part) -> bool:
-    """Nothing was handed in for it: no run, no answer, no report."""
+    """Return whether nothing was submitted for it: no run, no answer, no report."""
     return part.status == FAILED and part.code in ABSENT
 
 

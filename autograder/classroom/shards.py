@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which part of how many, counted from 1."""
+    """A part of a class: which of how many, counted from 1."""
 
     number: int
     of: int
@@ -41,13 +41,13 @@ def grade_shard(
     shard: Shard,
     students: Sequence[Student],
     work: Work,
-    out: Path,
     graded_by: dict[str, str],
     processes: int,
     tick: Callable[[int], None],
 ) -> list[Done]:
     """Grade a part, and write its file when all of it is done; `graded_by`: the options' keys."""
-    path = out / shard.file_name
+    assert work.out is not None  # the shards of a class lie there
+    path = work.out / shard.file_name
     try:
         path.unlink(missing_ok=True)  # until the new one is there, this part is not done
     except OSError as error:
@@ -67,7 +67,7 @@ def grade_shard(
 
 
 def digest_of(names: Iterable[str]) -> str:
-    """Of a class by its students' names, in whatever order."""
+    """Return a digest of a class by its students' names, in any order."""
     return kept.digest([json.dumps(sorted(names)).encode()])
 
 
@@ -76,7 +76,7 @@ def digest_of(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GradedShard:
-    """What the file of a part says."""
+    """The contents of a part's file."""
 
     path: Path
     shard: Shard

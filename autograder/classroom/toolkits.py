@@ -5,15 +5,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.classroom.rows import Row
+from autograder.codes import FindingCode
 from autograder.text_hash import folder_hash
+from autograder.verdict import LookReason
 
 FEWEST = 5  # students with one toolkit: with fewer nobody can say what is usual
 TOOLKIT = Path(__file__).parents[2] / "lessons" / "toolkit"  # beside the grader, if it is there
 
 
-def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
-    """(student, lesson) -> sentence. Who has the version that lies here, or that of one other
-    student at least, has it from somewhere."""
+REASON = LookReason(
+    FindingCode.OTHER_TOOLKIT,
+    "ran with a toolkit that nobody else has: another version of the course, or a changed one",
+)
+
+
+def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], LookReason]:
+    """Return the reason to look by student and lesson. The version beside the grader, and one
+    that two students have, is no reason."""
     users: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         for toolkit in row.toolkits:
@@ -22,9 +30,4 @@ def lonely_toolkits(rows: Sequence[Row]) -> dict[tuple[str, str], str]:
         return {}
     alone = {toolkit for toolkit, students in users.items() if len(students) == 1}
     alone -= {folder_hash(TOOLKIT)} if alone else set()
-    return {
-        (row.student, row.lesson): "ran with a toolkit that nobody else has: another version of "
-        "the course, or a changed one"
-        for row in rows
-        if alone.intersection(row.toolkits)
-    }
+    return {(row.student, row.lesson): REASON for row in rows if alone.intersection(row.toolkits)}

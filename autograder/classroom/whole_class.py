@@ -9,10 +9,10 @@ from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.late_days import nothing_to_change
 from autograder.classroom.rows import Row
 from autograder.classroom.toolkits import lonely_toolkits
-from autograder.codes import EvidenceLevel, GradeStatus
+from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
 from autograder.settings.roster import Person
-from autograder.verdict import GRADER_ERROR, NO_LESSON
+from autograder.verdict import GRADER_ERROR, NO_LESSON, LookReason
 
 MOST_COMPARED = 10  # unknown names: comparing takes long in a large class
 
@@ -28,18 +28,18 @@ def with_class_findings(
     }
     shared = alike(prints, settings.jobs or {}, partners, contradicted)
     lonely = lonely_toolkits(rows)
-    found = []
+    changed = []
     for row in rows:
         key = row.student, row.lesson
         if key in shared:
             row = with_copies(row, shared[key], row.student in settings.logins)
-        found.append(replace(row, look=(*row.look, lonely[key])) if key in lonely else row)
+        changed.append(replace(row, look=(*row.look, lonely[key])) if key in lonely else row)
     if people:
         names = {printable(person) for person in people}
         strange = unknown_students({row.student for row in rows}, names)
-        found = [
+        changed = [
             replace(row, look=(strange[row.student], *row.look)) if row.student in strange else row
-            for row in found
+            for row in changed
         ]
     there = {(row.student, row.lesson): row for row in rows}
     for person, lessons in asked_for(rows, people, settings).items():
@@ -48,39 +48,39 @@ def with_class_findings(
         # A folder with nothing to grade in it is said with each lesson that is missing instead.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
         if empty and absent and empty.status != GRADER_ERROR:
-            found = [r for r in found if (r.student, r.lesson) != (name, empty.lesson)]
+            changed = [r for r in changed if (r.student, r.lesson) != (name, empty.lesson)]
         for lesson in absent:
             row = missing(person, lesson, settings)
-            if empty and row.status == GradeStatus.MISSING and empty not in found:
+            if empty and row.status == GradeStatus.MISSING and empty not in changed:
                 row = replace(row, look=empty.look, page=empty.page)
-            found.append(row)
-    return sorted(found, key=lambda row: (row.student, row.lesson))
+            changed.append(row)
+    return sorted(changed, key=lambda row: (row.student, row.lesson))
 
 
-def with_copies(row: Row, told: Sequence[str], account_known: bool) -> Row:
-    """Of two who handed in one run, the accounting confirms that of whose account the job is. Where
-    the roster does not say whose it would be, it confirms neither."""
+def with_copies(row: Row, reasons: Sequence[LookReason], account_known: bool) -> Row:
+    """Add the reasons to look. If two students submitted one run, the accounting confirms only the
+    run of the account that owns the job; without known accounts it confirms neither."""
     tier = (
         EvidenceLevel.SELF_CONSISTENT
         if row.tier == EvidenceLevel.CONFIRMED and not account_known
         else row.tier
     )
-    return replace(row, tier=tier, look=(*row.look, *told))
+    return replace(row, tier=tier, look=(*row.look, *reasons))
 
 
-def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, str]:
-    """Who is not in the roster, each with the name there that may be meant: the same but for its
-    case, or one much like it of somebody who handed in nothing."""
+def unknown_students(handed_in: set[str], roster: set[str]) -> dict[str, LookReason]:
+    """Return the students who are not in the roster, each with the name there that may be meant:
+    the same but for its case, or a similar one of somebody who submitted nothing."""
     spelt = {name.casefold(): name for name in roster}
     absent = [name.casefold() for name in sorted(roster - handed_in)]
-    found = {}
+    unknown = {}
     for number, student in enumerate(sorted(handed_in - roster)):
         near = [student.casefold()] if student.casefold() in spelt else []
         if not near and number < MOST_COMPARED:
             near = difflib.get_close_matches(student.casefold(), absent, 1)
         hint = f" (did you mean {spelt[near[0]]}?)" if near else ""
-        found[student] = "not in the roster" + hint
-    return found
+        unknown[student] = LookReason(FindingCode.NOT_IN_ROSTER, "not in the roster", hint)
+    return unknown
 
 
 def asked_for(
@@ -99,16 +99,16 @@ def asked_for(
 
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
-    """Nothing was handed in. Whether that is a zero is the instructor's to say (an override)."""
-    known = settings.rubrics[lesson]
+    """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
+    rubric = settings.rubrics[lesson]
     row = Row(
         student=printable(student),
         lesson=lesson,
-        title=known.title,
+        title=rubric.title,
         status=GradeStatus.MISSING,
         score=None,
         raw_score=None,
-        max_score=known.points,
+        max_score=rubric.points,
         tier="",
         look=(),
         checks=(),

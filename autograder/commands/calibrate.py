@@ -10,9 +10,9 @@ import yaml
 
 from autograder.codes import Outcome
 from autograder.errors import SettingsError
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, matching, says
 from autograder.judging.in_words import title_of
-from autograder.judging.runs_that_count import matching, program_of, run_that_counts, says
+from autograder.judging.runs_that_count import program_of, run_that_counts
 from autograder.judging.values import condition_value
 from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, measured_or_none
@@ -65,7 +65,7 @@ def references(runs: Path) -> list[Student]:
     """A folder a lesson. Several that are no lessons are a class, whose speeds are no reference."""
     try:
         students = find_students([runs], name="reference")
-        names = [one.name for one in find_students([runs])]  # those of a platform, too
+        names = [student.name for student in find_students([runs])]  # those of a platform, too
     except NoSubmissionsError as error:
         raise click.UsageError(str(error)) from None
     named = [(student, lesson_of(student.name)) for student in students]
@@ -77,7 +77,8 @@ def references(runs: Path) -> list[Student]:
 
 
 def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each lesson and what its runs reach; the folder's name says which, else its outputs do."""
+    """Yield each lesson and its reference values. The folder's name gives the lesson, else the
+    outputs."""
     for folder in one_folder_a_lesson(folders):
         lesson = folder.lesson or lesson_of(lesson_named(read_runs(folder)) or "")
         path = rubrics / f"{lesson}.yaml"
@@ -87,13 +88,13 @@ def lessons_in(folders: Sequence[Folder], rubrics: Path) -> Iterator[tuple[str, 
             click.echo(f"{lesson}: no rubric, left out", err=True)
         else:
             asked = rubric.load_rubric(path)
-            found = of_lesson(asked, read_runs(folder, own_readers(asked)))
-            if not found["values"]:
+            values = reference_values(asked, read_runs(folder, own_readers(asked)))
+            if not values["values"]:
                 click.echo(f"{lesson}: no finished run of this lesson", err=True)
-            yield lesson, found
+            yield lesson, values
 
 
-def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
+def reference_values(asked: Rubric, runs: Sequence[Run]) -> dict:
     """Every value that a condition of the rubric is relative to, and the speedup curves."""
     solution = HandIn(asked, runs, {}, None, "full")
     values: dict[str, Measure] = {}
@@ -113,11 +114,11 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
                         values[on_workers(title, workers)] = value
     for name in asked.runs:
         finished = [r for r in matching(runs, asked, name) if r.outcome == Outcome.COMPLETED]
-        devices |= {str(r.header.get("device")) for r in finished}
+        devices |= {str(r.header.device) for r in finished}
         for metric in ALWAYS if finished else ():
-            found = _median(metric, finished)
-            if found:
-                values[of_run(metric, name)] = found
+            median = _median(metric, finished)
+            if median:
+                values[of_run(metric, name)] = median
     return {
         "devices": sorted(devices),
         "values": {
@@ -129,13 +130,13 @@ def of_lesson(asked: Rubric, runs: Sequence[Run]) -> dict:
 
 
 def _by_workers(solution: HandIn, condition: Condition, name: str) -> Iterator[tuple[int, HandIn]]:
-    """For each number of workers the runs of the name on so many, with all other runs."""
-    own = matching(solution.runs, solution.rubric, name)
+    """Yield, for each number of workers, the runs of the name on so many, with all other runs."""
+    own = solution.runs_by_name[name]
     others = filter(None, (condition.base, condition.over, condition.minus))
-    kept = {id(run) for other in others for run in matching(solution.runs, solution.rubric, other)}
-    kept |= {id(run) for run in solution.runs} - {id(run) for run in own}
+    kept = {run.id for other in others for run in solution.runs_by_name[other]}
+    kept |= {run.id for run in solution.runs} - {run.id for run in own}
     for workers in sorted({measure.workers(run) or 0 for run in own} - {0}):
-        runs = [r for r in solution.runs if id(r) in kept or measure.workers(r) == workers]
+        runs = [r for r in solution.runs if r.id in kept or measure.workers(r) == workers]
         yield workers, replace(solution, runs=runs)
 
 
@@ -146,7 +147,7 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
     last = run_that_counts(solution, name)
     alike = [
         run
-        for run in matching(solution.runs, solution.rubric, name)
+        for run in solution.runs_by_name[name]
         if run.outcome == Outcome.COMPLETED and measure.workers(run) == measure.workers(last)
     ]
     return _median(condition.metric, alike)
@@ -154,8 +155,8 @@ def _value(solution: HandIn, condition: Condition, name: str) -> Value | None:
 
 def _median(metric: str, runs: Sequence[Run]) -> Measure | None:
     values = [measured_or_none(metric_named(metric).function, run) for run in runs]
-    known = [value for value in values if isinstance(value, Measure)]
-    return interval.middle(known) if known else None
+    measures = [value for value in values if isinstance(value, Measure)]
+    return interval.middle(measures) if measures else None
 
 
 def _curves(runs: Sequence[Run]) -> dict[str, dict[int, float]]:

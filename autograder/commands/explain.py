@@ -40,40 +40,40 @@ def explain_command(student: str, lesson: str, grades: Path) -> None:
             f"{grades} holds no grades: give the folder of `autograder grade --out`"
         )
     student = as_graded(grades, student)
-    known = load(records / f"{file_name(student)}.json")
+    record = load(records / f"{file_name(student)}.json")
     rows = [row for row in table(grades) if row["student"] == printable(student)]
-    if not known and not rows:
+    if not record and not rows:
         raise click.ClickException(
             f"{grades} holds no record of {student!r}. {others(grades, student)}"
         )
-    wanted = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
-    empty = [grade for grade in known if grade["status"] == "missing"]
-    found = [grade for grade in known if grade["lesson"] == wanted and grade not in empty]
-    for grade in found:
+    number = lesson_of(lesson.zfill(2)) or lesson  # 2 and 02_serial are 02
+    empty = [grade for grade in record if grade["status"] == "missing"]
+    graded = [grade for grade in record if grade["lesson"] == number and grade not in empty]
+    for grade in graded:
         show(grade)
         for reason in seen_in_class(grades, grade):
             click.echo(f"\nFor the instructor, from the whole class: {reason}")
-    if found:
+    if graded:
         return
     # An override counts without a submission, and what is unclear may be of this lesson.
-    given = [row for row in rows if row["lesson"] == wanted and row["adjustments"]]
-    unclear = [grade for grade in known if grade["lesson"] == "?" and grade not in empty]
-    if not given and not unclear:
-        there = [grade["lesson"] for grade in known if grade not in empty]
+    overridden = [row for row in rows if row["lesson"] == number and row["adjustments"]]
+    unclear = [grade for grade in record if grade["lesson"] == "?" and grade not in empty]
+    if not overridden and not unclear:
+        there = [grade["lesson"] for grade in record if grade not in empty]
         seen = [finding["found"] for grade in empty for finding in grade["findings"]]
         what = ", ".join(there) + f", not {lesson}" if there else "nothing"
         if seen and not there:
             what += f" that can be graded: {'; '.join(seen)}"
         raise click.ClickException(f"{student} handed in {what}")
-    for row in given:
+    for row in overridden:
         show_row(row)
     for grade in unclear:
-        click.echo(f"{student} handed in nothing that is clearly of lesson {wanted}, but this:")
+        click.echo(f"{student} handed in nothing that is clearly of lesson {number}, but this:")
         show(grade)
 
 
 def as_graded(grades: Path, student: str) -> str:
-    """What a student is called in the grades, whatever form of the name is asked for."""
+    """Return the student's name in the grades, whatever form of it is given."""
     there = {row["student"] for row in table(grades)}
     if printable(student) in there or (grades / "records" / f"{file_name(student)}.json").exists():
         return student
@@ -81,13 +81,14 @@ def as_graded(grades: Path, student: str) -> str:
         names = json.loads((grades / NAMES).read_bytes())
     except (OSError, ValueError):
         names = {}
-    names |= {one: [*names.get(one, ()), one.casefold(), plain(one)] for one in there}
-    found = asked_for(names, student)
-    if len(found) > 1:
+    names |= {name: [*names.get(name, ()), name.casefold(), plain(name)] for name in there}
+    candidates = asked_for(names, student)
+    if len(candidates) > 1:
         raise click.ClickException(
-            f"{student!r} may be {', '.join(sorted(found)[:5])}: say it as it stands in the grades"
+            f"{student!r} may be {', '.join(sorted(candidates)[:5])}: "
+            "say it as it stands in the grades"
         )
-    return found[0] if found else student
+    return candidates[0] if candidates else student
 
 
 def others(grades: Path, student: str) -> str:
@@ -117,14 +118,15 @@ def load(path: Path) -> list[dict[str, Any]]:
 
 
 def seen_in_class(grades: Path, grade: dict[str, Any]) -> list[str]:
-    """What the class's table says of a grade and its own record cannot know."""
+    """Return the reasons to look that only the whole class shows."""
     mine = (grade["student"], grade["lesson"])
     same = [row for row in table(grades) if (row["student"], row["lesson"]) == mine]
-    return [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+    reasons = [reason for row in same for reason in row["look"] if reason not in grade["look"]]
+    return [reason["text"] + reason["details"] for reason in reasons]
 
 
 def show_row(row: dict[str, Any]) -> None:
-    """What the class's table says where nothing was handed in to measure."""
+    """Print the row of a lesson for which nothing was submitted."""
     click.echo(f"{row['student']}, lesson {row['lesson']} {row['title']}")
     worth = f"{points(row['score'])} of {points(row['max_score'])} points"
     click.echo(f"{worth}, {row['status']}; nothing was handed in for this lesson")

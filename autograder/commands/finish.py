@@ -13,8 +13,6 @@ from autograder.classroom.shards import Shard
 from autograder.classroom.whole_class import with_class_findings
 from autograder.commands.options import ClassOptions
 from autograder.report import class_files, terminal
-from autograder.report.class_page.page import About
-from autograder.report.leaderboard import speed_graded
 from autograder.settings.known_as import NAMES, names_of
 from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR
@@ -33,20 +31,10 @@ def finish_class(
     """`names`: the pseudonyms of those who want to be on the leaderboard."""
     rows = with_class_findings([row for one in done for row in one.rows], people, settings)
     said: list[str] = []
-    titles = {key: {c.id: c.title for c in r.checks} for key, r in settings.rubrics.items()}
     if out is not None:
-        about = About(people, settings.policy, titles)
         write_if_new(out / NAMES, json.dumps(names_of(people)) + "\n")
-        said = class_files.write_all(
-            rows,
-            out,
-            options.profile,
-            about,
-            options.canvas,
-            options.moodle,
-            names,
-            speed_graded(settings.rubrics, settings.profile),
-        )
+        exports = class_files.Exports(options.canvas, options.moodle, names)
+        said = class_files.write_all(rows, out, people, settings, exports)
     elif len(done) > 1:
         said = ["Nothing is kept of this: --out FOLDER writes pages and tables."]
     if untimed := sum(row.untimed for row in rows):
@@ -54,7 +42,7 @@ def finish_class(
             *said,
             f"{counted(untimed, 'grade')} without a time of handing in, taken as on time.",
         ]
-    terminal.show(rows, out, titles, options.profile, said)
+    terminal.show(rows, out, settings.titles, options.profile, said)
     sys.exit(exit_code(rows))
 
 

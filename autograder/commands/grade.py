@@ -21,7 +21,6 @@ from autograder.commands.options import FOLDER, ClassOptions, class_options, sha
 from autograder.commands.own import grade_self
 from autograder.cpus import usable_cpus
 from autograder.report import student_files
-from autograder.report.leaderboard import speed_graded
 from autograder.settings import roster
 from autograder.settings.roster import Person
 from autograder.submissions.students import NoSubmissionsError, Student, check_there
@@ -112,20 +111,14 @@ def grade_all(
     roster.check_students(settings.policy, everybody, people)
     names = pseudonyms(options, people, everybody)
     publish = student_files.publisher(
-        out,
-        settings.names,
-        settings.curves,
-        options.junit,
-        gradescope,
-        settings.policy,
-        speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None,
+        settings, out, options.junit, gradescope, gradescope_leaderboard
     )
     work = Work(settings, out, publish, reuse=gradescope is None)
     processes = processes or len(usable_cpus())
     if shard is not None and out is not None:
         keys = fingerprints(options)
         with one_part(out, shard, keys), progress(len(shard.students(students))) as tick:
-            done = grade_shard(shard, students, work, out, keys, processes, tick)
+            done = grade_shard(shard, students, work, keys, processes, tick)
         finish_shard(shard, done, len(students), out)
     with whole_class(out) if out else nullcontext():
         with progress(len(students)) as tick:

@@ -15,7 +15,7 @@ from autograder.settings import rubric
 from autograder.settings.calibration import read_calibration
 from autograder.settings.groups import read_groups, with_partners
 from autograder.settings.known_as import who_is
-from autograder.settings.read_policy import read_policy
+from autograder.settings.read_policy import PolicyFiles, read_policy
 from autograder.settings.released import load_released
 from autograder.settings.reruns import NAME, read_reruns
 from autograder.settings.roster import Person, read_roster
@@ -46,7 +46,7 @@ def load(options: ClassOptions) -> tuple[ClassSettings, dict[str, Person]]:
     people = read_roster(options.roster)
     loaded = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(options.rubrics)}
     files = (options.policy, options.extensions, options.overrides, options.times, options.regrades)
-    rules = read_policy(loaded, *files, who_is(people, {}))
+    rules = read_policy(loaded, PolicyFiles(*files), who_is(people, {}))
     folder = options.expected_folder
     known = read_calibration(options.calibration)
     settings = ClassSettings(

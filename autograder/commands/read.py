@@ -1,23 +1,23 @@
 """`autograder read`: what output files say, for people or as JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from autograder.commands import scaling
-from autograder.commands.read_why import why_lines
-from autograder.reading.explain.propose import proposal
 from autograder.reading.files import read_files
 from autograder.reading.plain_summary import summary
+from autograder.reading.why import Reason, reasons, texts
 from autograder.records import Run
 from autograder.safe_text import LONGEST, printable, shortened
 from autograder.settings.own_formats import load_formats
 from autograder.submissions.error_outputs import with_those_beside
 from autograder.submissions.regular_files import why as reason_of
 
+LONGEST_TEXT = 90  # of a line that a fact is from
 SHOWN = (
     "job_id",
     "workers",
@@ -42,10 +42,9 @@ SHOWN = (
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Read by the `formats:` of this file too, which may be a rubric.",
 )
-@click.option("--propose", is_flag=True, help="Propose such `formats:` for what a file prints.")
 @click.option("--why", is_flag=True, help="Say from which line and by which rule each fact is.")
 def read_command(
-    files: tuple[Path, ...], as_json: bool, formats_file: Path | None, propose: bool, why: bool
+    files: tuple[Path, ...], as_json: bool, formats_file: Path | None, why: bool
 ) -> None:
     """Print what output files of jobs say: every run with its outcome, times and accuracies.
 
@@ -53,15 +52,10 @@ def read_command(
     """
     for path in files:
         check(path)
-    if propose:
-        click.echo(proposed(files), nl=False)
-        return
     formats = load_formats(formats_file) if formats_file else []
     runs = read_files(with_those_beside(files), formats)
     if why:
         show("\n".join(why_lines(runs)))
-        for text in not_understood(files, runs):
-            show("\n" + text.rstrip("\n"))
         return
     if as_json:
         sizes = scaling.by_files(runs)
@@ -87,30 +81,27 @@ def show(text: str) -> None:
     click.echo("\n".join(printable(line, LONGEST) for line in text.split("\n")))
 
 
-def not_understood(files: tuple[Path, ...], runs: list[Run]) -> Iterator[str]:
-    """A format of its own, proposed for each file in which no epochs were read."""
-    known = {file for run in runs if run.epochs or run.unfinished for file in run.files}
-    return filter(None, (proposal_for(path) for path in files if str(path) not in known))
+def why_lines(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield the lines that are printed."""
+    for number, run in enumerate(runs):
+        if number:
+            yield ""
+        yield ", ".join(run.files)
+        facts = reasons(run)
+        text_of = texts(run.files, [reason.where for reason in facts if reason.where is not None])
+        for reason in facts:
+            yield from lines_of(reason, text_of.get(reason.where, "") if reason.where else "")
 
 
-def proposed(files: tuple[Path, ...]) -> str:
-    """`formats:` for one file."""
-    if len(files) > 1:
-        raise click.UsageError("--propose takes one file: give one that shows all lines")
-    found = proposal_for(files[0])
-    if not found:
-        raise click.ClickException(
-            f"nothing to propose for {files[0]}: no line says in words what its numbers are, such "
-            "as epoch, loss, accuracy, time; write templates yourself (docs/formats-read.md)"
-        )
-    return "".join(f"{printable(line, LONGEST)}\n" for line in found.splitlines())
-
-
-def proposal_for(path: Path) -> str:
-    try:
-        return proposal(path)
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {reason_of(error)}") from None
+def lines_of(reason: Reason, text: str) -> Iterator[str]:
+    name = reason.fact.replace("_", " ")
+    if reason.value is None:
+        yield f"  {name}: not read"
+    else:
+        yield f"  {name}: {shown(reason.value)}"
+    if reason.where is not None:
+        yield f"      {reason.where.file}:{reason.where.line}: {printable(text, LONGEST_TEXT)}"
+    yield f"      {reason.rule}"
 
 
 def describe(run: dict[str, Any]) -> str:

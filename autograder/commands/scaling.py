@@ -11,7 +11,9 @@ MOST_SIZES = 200  # of a file; nobody measured more, and the table is told with 
 
 def by_files(runs: Sequence[Run]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
     """The tables of each job's files that hold several sizes."""
-    return {files: found for files, job in jobs_of(runs).items() if (found := tables(job))}
+    return {
+        files: job_tables for files, job in jobs_of(runs).items() if (job_tables := tables(job))
+    }
 
 
 def jobs_of(runs: Sequence[Run]) -> dict[tuple[str, ...], list[Run]]:
@@ -29,8 +31,8 @@ def tables(runs: Sequence[Run]) -> list[dict[str, Any]]:
         for kind, rows in study_table.by_kind(runs)
         if rows
     ]
-    known = comparable(runs)
-    return studies or ([{"kind": kind_of(runs), **size_table.plain(known)}] if known else [])
+    sizes = comparable(runs)
+    return studies or ([{"kind": kind_of(runs), **size_table.plain(sizes)}] if sizes else [])
 
 
 def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
@@ -38,20 +40,21 @@ def comparable(runs: Sequence[Run]) -> size_table.Sizes | None:
     sized = [run for run in runs if measure.workers(run)]
     if not 2 <= len({measure.workers(run) for run in sized}) <= MOST_SIZES:
         return None
-    known = size_table.comparable(sized)
-    return known if len(known.by_size) > 1 else None
+    sizes = size_table.comparable(sized)
+    return sizes if len(sizes.by_size) > 1 else None
 
 
 def kind_of(runs: Sequence[Run]) -> str | None:
-    """As the records say; None where no record does."""
-    said = {run.header.get("scaling") for run in runs} - {None, "serial"}
-    kind = said.pop() if len(said) == 1 else None
-    return kind if isinstance(kind, str) else None
+    """Return the kind of scaling that the records name; None where none does."""
+    kinds = {run.header.scaling for run in runs} - {None, "serial"}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def texts(runs: Sequence[Run]) -> list[str]:
     """The same for people: a table for each job of several sizes."""
-    known = {files: comparable(job) for files, job in jobs_of(runs).items()}
+    sizes_of_files = {files: comparable(job) for files, job in jobs_of(runs).items()}
     return [
-        f"{', '.join(files)}\n{size_table.text(sizes)}" for files, sizes in known.items() if sizes
+        f"{', '.join(files)}\n{size_table.text(sizes)}"
+        for files, sizes in sizes_of_files.items()
+        if sizes
     ]

@@ -25,14 +25,15 @@ PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files ah
 def compare(
     run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
 ) -> Iterator[Finding]:
-    """What the scheduler says differently. A job it does not know is odd, not contradicted."""
+    """Yield where the scheduler contradicts the run. A job that it does not know is odd, no
+    contradiction."""
     if not run.job_id:
-        yield of_job(run, Code.NO_JOB_NAMED, "a job id", "none")
+        yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
         return
     job = job_of(run, jobs)
     if job is None:
         expected = "a job of the accounting"
-        yield of_job(run, Code.JOB_NOT_ACCOUNTED, expected, shortened(run.job_id, 40))
+        yield job_finding(run, Code.JOB_NOT_ACCOUNTED, expected, shortened(run.job_id, 40))
         return
     yield from where_it_ran(run, job)
     yield from what_it_ran_on(run, job)
@@ -55,14 +56,12 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
         return False
     if any(logins) and job.user not in logins:
         return False
-    return moment(run.header.get("started")) is not None and job.state.startswith("COMPLETED")
+    return moment(run.header.started) is not None and job.state.startswith("COMPLETED")
 
 
-def of_job(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
+def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
     """Return a finding on the run's job, with the place where the run begins."""
-    where = [rank.where for rank in run.ranks[:1] if rank.where] or [
-        Where(file, 0) for file in run.files[:1]
-    ]
+    where = run.rank_lines[:1] or [Where(file, 0) for file in run.files[:1]]
     advice = "hand in the output of the job as the scheduler ran it"
     return finding(code, expected, found, where, advice, **fields)
 
@@ -72,83 +71,86 @@ def of_job(run: Run, code: Code, expected: str, found: str, **fields: str) -> Fi
 
 def where_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
     hosts = {r.host.split(".")[0] for r in run.ranks if r.host}
-    known = {h.split(".")[0] for h in job.hosts}
-    if hosts and known and not hosts <= known:
-        yield of_job(
+    of_the_job = {h.split(".")[0] for h in job.hosts}
+    if hosts and of_the_job and not hosts <= of_the_job:
+        yield job_finding(
             run,
             Code.HOSTS_NOT_OF_JOB,
-            shortened(", ".join(sorted(known)[:8]), 120),
+            shortened(", ".join(sorted(of_the_job)[:8]), 120),
             shortened(", ".join(sorted(hosts)[:8]), 120),
         )
     elif job.nodes is not None and len(hosts) > job.nodes:
-        yield of_job(run, Code.MORE_NODES_THAN_JOB, f"at most {job.nodes}", f"{len(hosts)} hosts")
+        yield job_finding(
+            run, Code.MORE_NODES_THAN_JOB, f"at most {job.nodes}", f"{len(hosts)} hosts"
+        )
 
 
 def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
     size = measure.workers(run)
-    on_gpus = "CPU" not in str(run.header.get("device") or "CPU")
+    device = run.header.device or "CPU"
+    on_gpus = "CPU" not in device
     if on_gpus and size and job.gpus is not None and size > job.gpus:
         if job.gpus:
             expected, found = f"at most {job.gpus}", counted(size, "rank")
-            yield of_job(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
+            yield job_finding(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
         else:  # a scheduler that counts no GPUs at all may only not be told of them
             code = Code.JOB_WITHOUT_GPU if job.gpus_counted else Code.JOB_GPUS_NOT_COUNTED
-            yield of_job(run, code, "no GPU", shortened(str(run.header["device"]), 60))
+            yield job_finding(run, code, "no GPU", shortened(device, 60))
     ranks = len(run.ranks)
     if job.cpus and ranks > job.cpus:
         expected, found = f"at most {job.cpus}", counted(ranks, "rank")
-        yield of_job(run, Code.MORE_RANKS_THAN_CPUS, expected, found)
+        yield job_finding(run, Code.MORE_RANKS_THAN_CPUS, expected, found)
     step = step_of(run, job)
-    by_srun = run.header.get("launcher") == "srun"
+    by_srun = run.header.launcher == "srun"
     if step is not None and step.tasks and by_srun and ranks > step.tasks:
         expected, found = counted(step.tasks, "task"), counted(ranks, "rank")
-        yield of_job(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
+        yield job_finding(run, Code.MORE_RANKS_THAN_TASKS, expected, found)
 
 
 # --- when -----------------------------------------------------------------------------------
 
 
 def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    started = moment(run.header.get("started"))
-    said = run.total_seconds.value if run.total_seconds else None
+    started = moment(run.header.started)
+    lasted = run.total_seconds.value if run.total_seconds else None
     if job.start is None or job.end is None:
         return
     if started is not None:
-        end = started + (said or 0.0)
+        end = started + (lasted or 0.0)
         if started < job.start - CLOCK_SLACK or end > job.end + CLOCK_SLACK:
-            yield of_job(
+            yield job_finding(
                 run,
                 Code.OUTSIDE_JOB_TIME,
                 f"between {clock(job.start)} and {clock(job.end)}",
                 f"{clock(started)} to {clock(end)}",
             )
     elapsed = job.end - job.start
-    if said is not None and said > elapsed + 2:
-        yield of_job(run, Code.LONGER_THAN_JOB, f"at most {elapsed:g} s", f"{said:.4g} s")
+    if lasted is not None and lasted > elapsed + 2:
+        yield job_finding(run, Code.LONGER_THAN_JOB, f"at most {elapsed:g} s", f"{lasted:.4g} s")
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """By run: its step, or without one its job, took far longer than all that ran in it. Seconds
-    that were made less leave such a gap."""
+    """Return, by run, the finding that its step, or without steps its job, took far longer than all
+    runs in it. Seconds that were reduced by hand leave such a gap."""
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
         job = job_of(run, jobs)
         if job is not None:
             step = step_of(run, job)
             groups.setdefault((job.job_id, step.name if step else ""), []).append((run, job, step))
-    found: dict[int, Finding] = {}
+    findings: dict[int, Finding] = {}
     for members in groups.values():
         first, job, step = members[0]
         began, ended = (step.start, step.end) if step else (job.start, job.end)
         spans = [span(run, ended) for run, _, _ in members]
-        known = [each for each in spans if each is not None]
-        if began is None or ended is None or len(known) < len(spans):
+        spans_known = [each for each in spans if each is not None]
+        if began is None or ended is None or len(spans_known) < len(spans):
             continue  # something ran there of which nobody says when
         seconds, share = OF_STEP if step else OF_JOB
-        covered = union(known)
-        room = seconds + share * covered + PREPARES_S.get(str(first.header.get("lesson")), 0.0)
+        covered = union(spans_known)
+        room = seconds + share * covered + PREPARES_S.get(first.header.lesson or "", 0.0)
         if ended - began - covered > room:
-            told = of_job(
+            job_too_long = job_finding(
                 first,
                 Code.JOB_FAR_LONGER,
                 f"about {ended - began:,.0f} s, of which at most {room:,.0f} s for the start of "
@@ -156,8 +158,8 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
                 f"{covered:,.4g} s in {counted(len(members), 'run')}",
                 what="step" if step else "job",
             )
-            found |= {id(run): told for run, _, _ in members}
-    return found
+            findings |= {run.id: job_too_long for run, _, _ in members}
+    return findings
 
 
 STEP_SLACK = 10.0  # seconds: a step's times are whole, and nodes' clocks are nearly alike
@@ -165,21 +167,21 @@ STEP_SLACK = 10.0  # seconds: a step's times are whole, and nodes' clocks are ne
 
 def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
     """The launched step that holds the run's time, the shortest if there are several."""
-    said = span(run)
-    if said is None:
+    lasted = span(run)
+    if lasted is None:
         return None
     holding = [
         (step.end - step.start, step)
         for step in job.steps
         if step.name.isdigit() and step.start is not None and step.end is not None
-        and step.start - STEP_SLACK <= said[0] and said[1] <= step.end + STEP_SLACK
+        and step.start - STEP_SLACK <= lasted[0] and lasted[1] <= step.end + STEP_SLACK
     ]  # fmt: skip
-    return min(holding, key=lambda found: found[0])[1] if holding else None
+    return min(holding, key=lambda pair: pair[0])[1] if holding else None
 
 
 def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
-    """From the record's first line to its last, in seconds since 1970; of a run without an end,
-    up to that of its job."""
+    """Return the times of the record's first and last line, in seconds since 1970. A run without an
+    end reaches to that of its job."""
     if run.began_ms is None:
         return None
     began = run.began_ms / 1000
@@ -204,23 +206,23 @@ BAD_STATES = (
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    """Of a job that failed later, the step of a run that ended well says so."""
+    """Compare how the job ended. If it failed later, the step of a run that ended well shows it."""
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
     if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):
-        yield of_job(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
+        yield job_finding(run, Code.JOB_ENDED_BADLY, "COMPLETED", shortened(state, 40))
 
 
 def whose_it_is(run: Run, job: AccountedJob, logins: Collection[str | None]) -> Iterator[Finding]:
-    known = [login for login in logins if login]
-    if known and all(logins) and job.user and job.user not in known:
-        expected = shortened(" or ".join(known), 80)
-        yield of_job(run, Code.OTHER_ACCOUNT, expected, "somebody else's")
-        yield of_job(run, Code.ACCOUNT_NAME, expected, shortened(job.user, 40))
+    own_logins = [login for login in logins if login]
+    if own_logins and all(logins) and job.user and job.user not in own_logins:
+        expected = shortened(" or ".join(own_logins), 80)
+        yield job_finding(run, Code.OTHER_ACCOUNT, expected, "somebody else's")
+        yield job_finding(run, Code.ACCOUNT_NAME, expected, shortened(job.user, 40))
     printed = run.beside.job.get("job", "").partition(" ")[2].strip()
     if printed and job.name and printed != job.name:
         expected, found = shortened(job.name, 60), shortened(printed, 60)
-        yield of_job(run, Code.OTHER_JOB_NAME, expected, found)
+        yield job_finding(run, Code.OTHER_JOB_NAME, expected, found)
 
 
 def clock(seconds: float) -> str:

@@ -1,15 +1,13 @@
 """The scheduler's accounting, as the instructor took it: jobs and, if they are in it, their steps.
 
-Reads `sacct -P` (with or without its header line, with or without -X) and `sacct --json`.
+Reads `sacct -P`, with or without its header line, with or without -X.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -51,23 +49,19 @@ class AccountedJob:
 
 
 def read_accounting(path: Path) -> dict[str, AccountedJob]:
-    """Jobs by id. A dump that cannot be read is a usage error: it would confirm nothing."""
+    """Return the jobs by id. A dump without any is a usage error: it would confirm nothing."""
+    take_it = f"Take it with: sacct -a -P --format={SACCT_FORMAT}"
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-        jobs = from_json(json.loads(text)) if text.lstrip().startswith("{") else from_text(text)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        jobs = from_text(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError, OverflowError) as error:
         raise click.UsageError(
-            f"{path} cannot be read as sacct's output ({shortened(error, 80)}). "
-            "Take it with: sacct -a -P --format=" + SACCT_FORMAT
+            f"{path} cannot be read as sacct's output ({shortened(error, 80)}). {take_it}"
         ) from None
     if not jobs:
-        raise click.UsageError(f"{path} holds no job. Take it with: sacct -a -P …")
+        raise click.UsageError(f"{path} holds no job. {take_it}")
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
     return {job.raw_id: job for job in jobs if job.raw_id} | {job.job_id: job for job in jobs}
-
-
-# --- as a table -----------------------------------------------------------------------------
 
 
 def from_text(text: str) -> list[AccountedJob]:
@@ -132,65 +126,3 @@ def seconds(text: str | None) -> float | None:
 
 def count(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None
-
-
-# --- as JSON --------------------------------------------------------------------------------
-
-
-def from_json(data: Any) -> list[AccountedJob]:
-    jobs = []
-    for job in data["jobs"]:
-        allocated = resources(job.get("tres", {}).get("allocated", []))
-        gpus = [n for (kind, name), n in allocated.items() if kind == "gres" and "gpu" in name]
-        hosts = frozenset(node_names(job.get("nodes") or ""))
-        raw = str(job["job_id"])
-        array = job.get("array") or {}
-        first, task = number(array.get("job_id")), number(array.get("task_id"))
-        none = 0 if allocated and job.get("partition") != LAPTOP else None
-        jobs.append(
-            AccountedJob(
-                job_id=f"{first:.0f}_{task:.0f}" if first and task is not None else raw,
-                user=job.get("user") or "",
-                name=job.get("name") or "",
-                state=state_of(job["state"]),
-                start=number(job["time"]["start"]) or None,
-                end=number(job["time"]["end"]) or None,
-                nodes=allocated.get(("node", "")) or len(hosts) or None,
-                cpus=allocated.get(("cpu", "")),
-                gpus=max(gpus, default=none),
-                hosts=hosts,
-                raw_id=raw,
-                steps=tuple(json_steps(job.get("steps") or ())),
-            )
-        )
-    return jobs
-
-
-def json_steps(steps: Iterable[Any]) -> Iterator[AccountedStep]:
-    for step in steps:
-        name = (step.get("step") or {}).get("id")
-        times = step.get("time") or {}
-        tasks = number((step.get("tasks") or {}).get("count"))
-        yield AccountedStep(
-            name=str(name).rpartition(".")[2].lower(),
-            start=number(times.get("start")) or None,
-            end=number(times.get("end")) or None,
-            tasks=None if tasks is None else int(tasks),
-            state=state_of(step.get("state") or ""),
-        )
-
-
-def resources(allocated: Iterable[Any]) -> dict[tuple[str, str], int]:
-    return {(t.get("type") or "", t.get("name") or ""): int(t.get("count") or 0) for t in allocated}
-
-
-def state_of(state: Any) -> str:
-    state = state.get("current", "") if isinstance(state, dict) else state
-    return str(state[0] if isinstance(state, list) and state else state or "")
-
-
-def number(value: Any) -> float | None:
-    """A number, as it is or as newer versions write it: {"set": true, "number": 7}."""
-    if isinstance(value, dict):
-        value = value.get("number") if value.get("set") else None
-    return float(value) if isinstance(value, int | float) else None

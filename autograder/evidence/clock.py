@@ -43,8 +43,8 @@ def _never_back(run: Run) -> Iterator[Finding]:
     for epoch in run.epochs:
         moments += [(epoch.began_ms, epoch.where), (epoch.ended_ms, epoch.where)]
     moments.append((run.ended_ms, run.total_seconds.where if run.total_seconds else None))
-    known = [(ms / 1000, where) for ms, where in moments if ms is not None]
-    for (before, place), (after, where) in pairwise(known):
+    in_order = [(ms / 1000, where) for ms, where in moments if ms is not None]
+    for (before, place), (after, where) in pairwise(in_order):
         if after < before - CLOCK_SLACK_S:
             yield finding(
                 FindingCode.CLOCK_BACKWARDS,
@@ -76,19 +76,19 @@ def _whole_run(run: Run) -> Iterator[Finding]:
     """The seconds that the run says it took, against the clock of its first and last line."""
     if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
         return
-    wall, said = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
-    if said - wall > CLOCK_SLACK_S + 0.02 * wall:
+    wall, stated = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
+    if stated - wall > CLOCK_SLACK_S + 0.02 * wall:
         yield finding(
             FindingCode.RUN_EXCEEDS_CLOCK,
             f"{wall:.4g} s by the clock",
-            f"{said:.4g} s",
+            f"{stated:.4g} s",
             [run.total_seconds.where],
         )
-    elif wall - said > CLOCK_SLACK_S + 0.25 * said and run.header.get("scheduler") not in SLEEPS:
+    elif wall - stated > CLOCK_SLACK_S + 0.25 * stated and run.header.scheduler not in SLEEPS:
         yield finding(
             FindingCode.RUN_SHORT_OF_CLOCK,
             f"about {wall:.4g} s",
-            f"{said:.4g} s",
+            f"{stated:.4g} s",
             [run.total_seconds.where],
             "hand in the output as the job wrote it",
         )
@@ -99,10 +99,10 @@ WITHIN_S = 0.02  # between an epoch's two lines nothing else happens; writing th
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
-    """Where no evaluation can lie between an epoch's lines, its seconds are those of the clock.
-    Most epochs have to differ: one of them may have met a sleep or a slow write."""
+    """Compare seconds with the clock where no evaluation can lie between an epoch's lines. Most
+    epochs have to differ: one may have met a sleep or a slow write."""
     pairs = list(_by_the_clock(run))
-    paused = run.header.get("framework") != "numpy"
+    paused = run.header.framework != "numpy"
     if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):
         return
     if median(wall - 1.1 * seconds.value - WITHIN_S for _, wall, seconds in pairs) > 0:
@@ -118,12 +118,12 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
 def _no_long_pauses(run: Run) -> Iterator[Finding]:
     later = list(_by_the_clock(run))[1:]
     waited = sum(wall for _, wall, _ in later)
-    said = sum(seconds.value for _, _, seconds in later)
-    if waited > LONGEST_PAUSE * said + CLOCK_SLACK_S:
+    trained = sum(seconds.value for _, _, seconds in later)
+    if waited > LONGEST_PAUSE * trained + CLOCK_SLACK_S:
         yield finding(
             FindingCode.EPOCHS_FAR_SHORT_OF_CLOCK,
             f"about {waited:.4g} s, evaluation and checkpoints included",
-            f"{said:.4g} s of training",
+            f"{trained:.4g} s of training",
             [epoch.where for epoch, _, _ in later],
             "measure an epoch from its first to its last step, and evaluate less often",
         )

@@ -6,9 +6,9 @@ from itertools import chain as one_after_another
 from itertools import islice
 
 from autograder.codes import FindingCode, ProblemCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
-from autograder.measuring.interval import is_number, measured_or_none
+from autograder.measuring.interval import measured_or_none
 from autograder.measuring.record_facts import train_samples
 from autograder.measuring.sample_shares import shard_uncovered
 from autograder.records import Run
@@ -30,7 +30,7 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 
 
 def oddities(run: Run) -> Iterator[Finding]:
-    """What no honest program writes, as the reader came across it."""
+    """Report what no honest program writes, as the reader came across it."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,
@@ -56,8 +56,8 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
 
 
 def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
-    asked, count = run.header.get("epochs_asked"), len(run.epochs)
-    if is_number(asked) and count > asked:
+    asked, count = run.header.epochs_asked, len(run.epochs)
+    if asked is not None and count > asked:
         yield finding(
             FindingCode.MORE_EPOCHS_THAN_ASKED,
             f"{asked:g} epochs",
@@ -71,10 +71,10 @@ STOP_EARLY = ("gap",)  # programs of the course that stop as soon as a loss is r
 
 def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
     """Ranks may divide the epochs among them. A run that goes on from a checkpoint counts on."""
-    asked, size = run.header.get("epochs_asked"), run.header.get("world_size")
-    if not run.epochs or not is_number(asked) or run.header.get("source") in STOP_EARLY:
+    asked, size = run.header.epochs_asked, run.header.world_size
+    if not run.epochs or asked is None or run.header.source in STOP_EARLY:
         return
-    due = math.ceil(asked / size) if is_number(size) and size >= 1 else asked
+    due = math.ceil(asked / size) if size and size >= 1 else asked
     if run.epochs[-1].number < due:
         yield finding(
             FindingCode.FEWER_EPOCHS_THAN_ASKED,
@@ -95,7 +95,7 @@ def samples_add_up(run: Run) -> Iterator[Finding]:
 
 def _epochs_hold_them(run: Run) -> Iterator[Finding]:
     """Steps x batch, and the size of the training set."""
-    batch, size = run.header.get("global_batch"), measured_or_none(train_samples, run)
+    batch, size = run.header.global_batch, measured_or_none(train_samples, run)
     for epoch in run.epochs:
         unique = epoch.unique_samples
         if unique is None:
@@ -107,7 +107,7 @@ def _epochs_hold_them(run: Run) -> Iterator[Finding]:
                 f"{unique}",
                 [epoch.where],
             )
-        if is_number(batch) and epoch.steps is not None and unique > epoch.steps * batch:
+        if batch is not None and epoch.steps is not None and unique > epoch.steps * batch:
             yield finding(
                 FindingCode.MORE_SAMPLES_THAN_STEPS,
                 f"at most {epoch.steps} steps × batch {batch:g} = {epoch.steps * batch:g} samples",
@@ -125,5 +125,5 @@ def _shares_hold_them(run: Run) -> Iterator[Finding]:
             FindingCode.SHARES_TOO_SMALL,
             f"at most {size.value - uncovered.value:g} different samples",
             f"{claimed.value:g}",
-            rank_lines(run),
+            run.rank_lines,
         )

@@ -6,15 +6,14 @@ numbers of ranks or of samples share their losses; but strong scaling, and a net
 the arithmetic of one process on however many ranks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import NamedTuple
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring.interval import is_number
-from autograder.records import Run, Where
-from autograder.verdict import Finding
+from autograder.records import Run
+from autograder.verdict import Finding, RunTraits
 
 NUMBERS = 3  # so many together are never alike by chance
 DIVERGED = 5.0  # far above guessing; networks that are lost in the same way can be alike
@@ -25,76 +24,59 @@ OWN_QUEUES = ("laptop", "none", "box")  # everybody's own: their jobs are all ca
 SAME_RESULT = 0.002  # of one network's accuracy on two kinds of processors
 
 
-class Marks(NamedTuple):
-    """What a run is known by; empty where it says too little."""
-
-    seconds: str = ""  # of its epochs
-    losses: str = ""  # of its epochs
-    settings: str = ""  # by which the losses must differ
-    parameters: str = ""  # after training
-    result: float | None = None  # test accuracy with these parameters
-    job: str = ""  # behind its site's name
-
-
-def marks(run: Run) -> Marks:
+def traits_of(run: Run) -> RunTraits:
     if not run.launch:
-        return Marks()
-    return Marks(
-        seconds=of_seconds(run),
-        losses=of_losses(run),
-        settings=of_settings(run),
-        parameters=of_parameters(run),
+        return RunTraits()
+    return RunTraits(
+        seconds=hash_of_seconds(run),
+        losses=hash_of_losses(run),
+        settings=hash_of_settings(run),
+        parameters=hash_of_parameters(run),
         result=run.test_accuracy.value if run.test_accuracy else None,
-        job=of_job(run),
+        job=site_and_job(run),
     )
 
 
-def of_seconds(run: Run) -> str:
+def hash_of_seconds(run: Run) -> str:
     """The first few that have digits down to the microsecond."""
-    said = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
-    values = [s.value for s in said if s is not None and is_number(s.value)]
+    numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
+    values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
     return digest(fine[:NUMBERS]) if len(fine) >= NUMBERS else ""
 
 
-def of_losses(run: Run) -> str:
-    said = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
-    values = [loss.value for loss in said if loss is not None and is_number(loss.value)][:2]
+def hash_of_losses(run: Run) -> str:
+    numbers = [epoch.train_loss for epoch in run.epochs[:2]] + [run.test_loss]
+    values = [loss.value for loss in numbers if loss is not None and is_number(loss.value)][:2]
     if len(values) < 2 or values[0] == values[1] or not all(0 < v < DIVERGED for v in values):
         return ""
     long = all(len(f"{value:.7g}".strip("0.")) >= 4 for value in values)
     return digest(values) if long else ""
 
 
-def of_settings(run: Run) -> str:
-    dataset = run.header.get("dataset")
-    samples = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    names = [name for name in UNLIKE if name != "world_size" or not is_strong(run)]
-    return digest([*map(run.header.get, names), samples])
+def hash_of_settings(run: Run) -> str:
+    is_strong = run.header.scaling == "strong"
+    names = [name for name in UNLIKE if name != "world_size" or not is_strong]
+    return digest([*map(run.header.get, names), run.header.dataset.train_samples])
 
 
-def is_strong(run: Run) -> bool:
-    return run.header.get("scaling") == "strong"
-
-
-def of_parameters(run: Run) -> str:
-    """Of all ranks, which may hold parts of one network, with what it was tested on."""
+def hash_of_parameters(run: Run) -> str:
+    """Hash the parameters of all ranks, which may hold parts of one network, with the test set."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
-    dataset = run.header.get("dataset")
-    tested = dataset.get("test_samples") if isinstance(dataset, dict) else None
-    known = first is not None and len(first) >= 8 and run.test_accuracy is not None
-    return digest([*every, tested]) if known else ""
+    tested = run.header.dataset.test_samples
+    is_known = first is not None and len(first) >= 8 and run.test_accuracy is not None
+    return digest([*every, tested]) if is_known else ""
 
 
-def of_job(run: Run) -> str:
+def site_and_job(run: Run) -> str:
     """The job's number, as the record says it and no file's name, behind its site's name or that
     of the queue where everybody has an own."""
-    number = run.header.get("job_id")
-    if not isinstance(number, str) or not number:
+    header = run.header
+    if not header.job_id:
         return ""
-    own = [name for key in ("scheduler", "site") if (name := run.header.get(key)) in OWN_QUEUES]
-    return f"{own[0] if own else run.header.get('site') or ''} {number}"[:80]
+    own = [name for name in (header.scheduler, header.site) if name in OWN_QUEUES]
+    return f"{own[0] if own else header.site or ''} {header.job_id}"[:80]
 
 
 def digest(facts: list) -> str:
@@ -104,27 +86,27 @@ def digest(facts: list) -> str:
 # --- within one hand-in ---------------------------------------------------------------------
 
 
-def within(runs: Sequence[Run], marked: Mapping[int, Marks]) -> dict[int, list[Finding]]:
-    """By run: that it is another one of the same hand-in under other words."""
-    found: dict[int, list[Finding]] = {}
+def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
+    """Return, by run, the findings that it is another run of the same submission, changed."""
+    findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}
     results: dict[str, tuple[float, Run]] = {}
     for run in runs:
-        known = marked.get(id(run)) or marks(run)
-        first = seconds.setdefault(known.seconds, run) if known.seconds else run
+        traits = traits_of(run)
+        first = seconds.setdefault(traits.seconds, run) if traits.seconds else run
         if first.launch != run.launch:
-            found.setdefault(id(run), []).append(same_seconds(run, first))
+            findings.setdefault(run.id, []).append(same_seconds(run, first))
             continue
-        if known.losses:
-            settings, first = losses.setdefault(known.losses, (known.settings, run))
-            if settings != known.settings:
-                found.setdefault(id(run), []).append(same_losses(run, first))
-        if known.parameters and known.result is not None:
-            result, first = results.setdefault(known.parameters, (known.result, run))
-            if abs(result - known.result) > SAME_RESULT:
-                found.setdefault(id(run), []).append(same_parameters(run, first))
-    return found
+        if traits.losses:
+            settings, first = losses.setdefault(traits.losses, (traits.settings, run))
+            if settings != traits.settings:
+                findings.setdefault(run.id, []).append(same_losses(run, first))
+        if traits.parameters and traits.result is not None:
+            result, first = results.setdefault(traits.parameters, (traits.result, run))
+            if abs(result - traits.result) > SAME_RESULT:
+                findings.setdefault(run.id, []).append(same_parameters(run, first))
+    return findings
 
 
 def same_seconds(run: Run, first: Run) -> Finding:
@@ -132,7 +114,7 @@ def same_seconds(run: Run, first: Run) -> Finding:
         FindingCode.SAME_SECONDS,
         "each run with seconds of its own",
         f"those of {place(first)} once more",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
     )
 
 
@@ -146,7 +128,7 @@ def same_losses(run: Run, first: Run) -> Finding:
         FindingCode.SAME_LOSSES,
         f"losses of its own for each ({'; '.join(words)[:120] or 'other data'})",
         f"those of {place(first)} once more",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
         "hand in each output as its own job wrote it",
     )
 
@@ -156,15 +138,10 @@ def same_parameters(run: Run, first: Run) -> Finding:
         FindingCode.SAME_PARAMETERS,
         f"test accuracy {first.test_accuracy.value:g}" if first.test_accuracy else "one accuracy",
         f"{run.test_accuracy.value:g}" if run.test_accuracy else "another",
-        [beginning(run), beginning(first)],
+        [run.start, first.start],
     )
 
 
-def beginning(run: Run) -> Where | None:
-    places = [rank.where for rank in run.ranks] + [epoch.where for epoch in run.epochs]
-    return next((where for where in places if where), None)
-
-
 def place(run: Run) -> str:
-    where = beginning(run)
+    where = run.start
     return f"{where.file}:{where.line}" if where else "another run"

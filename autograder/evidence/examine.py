@@ -94,55 +94,55 @@ def examine(
     counted: Sequence[Run],
     sources: Sources = NO_SOURCES,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
-    marked: Mapping[int, copies.Marks] | None = None,
 ) -> Examined:
     """Return the findings on all finished runs, and the tier of the weakest run that counts.
 
     `names_of` returns what the rubric calls a run: a calibration has its references under these
-    names. `marked` holds what a run is recognized by.
+    names.
     """
     findings: list[Finding] = []
     tiers = []
+    counted_ids = {run.id for run in counted}
     completed = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    copied = copies.within(completed, marked or {})
+    copied = copies.within(completed)
     too_long = accounting.too_long(runs, sources.jobs) if sources.jobs is not None else {}
     for run in completed:
         about = [one for check in CHECKS for one in check(run)]
         about += plausible.convergence(run, names_of(run), sources.references)
-        counts = any(run is other for other in counted)
+        counts = run.id in counted_ids
         if counts:
             about += plausible.diverged(run)
-        about += copied.get(id(run), [])
+        about += copied.get(run.id, [])
         if sources.jobs is not None:
             about += accounting.compare(run, sources.jobs, sources.logins)
-            about += [too_long[id(run)]] if id(run) in too_long else []
+            about += [too_long[run.id]] if run.id in too_long else []
         again = sources.reruns.get(run.launch) if counts else None
-        of_rerun = list(of_repeated(run, again)) if again else []
-        findings += [*about, *of_rerun]
+        on_rerun = list(findings_on_rerun(run, again)) if again else []
+        findings += [*about, *on_rerun]
         if counts:
-            tiers.append(tier_of(run, about, of_rerun, sources))
+            tiers.append(tier_of(run, about, on_rerun, sources))
     findings = list(dict.fromkeys(findings))  # what is said of a job is said once
     if not tiers:
         return Examined(EvidenceLevel.UNVERIFIED, "no finished run that counts", tuple(findings))
-    tier, reason = min(tiers, key=lambda known: TIERS.index(known[0]))
+    tier, reason = min(tiers, key=lambda pair: TIERS.index(pair[0]))
     return Examined(tier, reason, tuple(findings))
 
 
-def of_repeated(run: Run, again: Again) -> Iterator[Finding]:
-    """How the rerun differs, and whether it can be believed itself."""
+def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
+    """Yield how the rerun differs, and whether it contradicts itself."""
     yield from reruns.compare(run, again)
-    of_rerun = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
-    for wrong in (one for one in of_rerun if one.contradicts):
+    findings = (one for check in CHECKS for one in check(again.run)) if again.run else iter(())
+    for wrong in (one for one in findings if one.contradicts):
         code, found = FindingCode.RERUN_CONTRADICTS_ITSELF, f"{wrong.title}: {wrong.found}"
         yield finding(code, wrong.expected, found, reruns.places(run))
         return
 
 
 def tier_of(
-    run: Run, about: Sequence[Finding], of_rerun: Sequence[Finding], sources: Sources
+    run: Run, about: Sequence[Finding], on_rerun: Sequence[Finding], sources: Sources
 ) -> tuple[EvidenceLevel, str]:
     """Return the tier of one run, and why, from the findings on it and on its rerun."""
-    wrong = [one.title for one in (*about, *of_rerun) if one.contradicts]
+    wrong = [one.title for one in (*about, *on_rerun) if one.contradicts]
     if wrong:
         return EvidenceLevel.CONTRADICTED, wrong[0]
     if run.chain_intact is None or not run.ranks:
@@ -151,10 +151,13 @@ def tier_of(
     confirmed = not doubtful and sources.confirm(run)
     again = sources.reruns.get(run.launch)
     agrees = not doubtful and (confirmed or sources.jobs is None)
-    if again is not None and not of_rerun and agrees:
+    if again is not None and not on_rerun and agrees:
         more = ", to the last bit of its parameters" if reruns.same_parameters(run, again) else ""
-        known = " and the scheduler's accounting agrees" if confirmed else ""
-        return EvidenceLevel.REPRODUCED, f"the program did the same for the instructor{more}{known}"
+        and_accounting = " and the scheduler's accounting agrees" if confirmed else ""
+        return (
+            EvidenceLevel.REPRODUCED,
+            f"the program did the same for the instructor{more}{and_accounting}",
+        )
     if confirmed:
         return (
             EvidenceLevel.CONFIRMED,

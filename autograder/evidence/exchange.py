@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
-from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.verdict import Finding
 
@@ -21,9 +20,9 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
     ranks = measure.workers(run)
     if ranks is None or ranks < 2:
         return
-    for event in run.measures:
-        seconds, size = event.get("value"), event.get("bytes")
-        if event.get("name") != "allreduce_s" or not (is_number(seconds) and is_number(size)):
+    for event in run.measured("allreduce_s"):
+        seconds, size = event.value, event.number("bytes")
+        if seconds is None or size is None:
             continue
         least = max(SHORTEST, size / FASTEST)
         if seconds < least:
@@ -31,6 +30,6 @@ def exchanges_possible(run: Run) -> Iterator[Finding]:
                 FindingCode.ALLREDUCE_TOO_FAST,
                 f"at least {1e6 * least:.3g} µs for {size:,.0f} bytes on {ranks} ranks",
                 f"{1e6 * seconds:.3g} µs",
-                rank_lines(run),
+                run.rank_lines,
             )
             return

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
-from autograder.measuring.interval import is_number
+from autograder.evidence.findings import finding
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -31,34 +30,31 @@ BY_HASH = {known.sha256: name for name, known in KNOWN.items()}
 
 
 def data_as_known(run: Run) -> Iterator[Finding]:
-    said = run.header.get("dataset")
-    if not isinstance(said, dict):
-        return
-    name, sha256, synthetic = (said.get(key) for key in ("name", "sha256", "synthetic"))
-    of_hash = BY_HASH.get(sha256) if isinstance(sha256, str) else None
-    known = KNOWN.get(name) if isinstance(name, str) else None
-    where = rank_lines(run)[:1]
-    if of_hash is not None and (of_hash != name or synthetic is True):
+    dataset = run.header.dataset
+    name, sha256, synthetic = dataset.name, dataset.sha256, dataset.synthetic
+    name_by_hash, expected = BY_HASH.get(sha256 or ""), KNOWN.get(name or "")
+    where = run.rank_lines[:1]
+    if name_by_hash is not None and (name_by_hash != name or synthetic):
         yield finding(
             FindingCode.DATA_HASH_AND_NAME,
-            f"{of_hash}, the real one, by its hash",
-            f"{shortened(str(name), 40)}, {'synthetic' if synthetic is True else 'real'}",
+            f"{name_by_hash}, the real one, by its hash",
+            f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
             where,
         )
-    if known is None:
+    if expected is None:
         return
-    if of_hash is None and synthetic is False:
+    if name_by_hash is None and synthetic is False:
         yield finding(
             FindingCode.DATA_IS_ANOTHER,
-            f"the hash {known.sha256[:12]}… of {name}",
+            f"the hash {expected.sha256[:12]}… of {name}",
             shortened(str(sha256), 16),
             where,
             "`lessons data check`, then submit again",
             name=str(name),
         )
     for part in ("train_samples", "test_samples"):
-        count, most = said.get(part), getattr(known, part)
-        if is_number(count) and count > most:
+        count, most = getattr(dataset, part), getattr(expected, part)
+        if count is not None and count > most:
             yield finding(
                 FindingCode.DATA_TOO_SMALL,
                 f"at most {most:,} {part.replace('_', ' ')}",

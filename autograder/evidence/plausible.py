@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from autograder.codes import FindingCode, ProblemCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, is_number, measured_or_none
 from autograder.records import Run
@@ -30,21 +30,20 @@ PEAK_FLOPS = {
 
 
 def real_data(run: Run) -> Iterator[Finding]:
-    dataset = run.header.get("dataset")
-    if isinstance(dataset, dict) and dataset.get("synthetic") is True:
+    if run.header.dataset.synthetic:
         yield finding(
             FindingCode.SYNTHETIC_DATA,
             "the real data set",
             "synthetic data; its accuracy says nothing about the task",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
             "`lessons data fetch` on a login node, then submit again",
         )
 
 
 def physically_possible(run: Run) -> Iterator[Finding]:
-    device, params = run.header.get("device"), run.header.get("params")
+    device, params = run.header.device, run.header.params
     rate, count = measured_or_none(measure.throughput, run), measure.workers(run)
-    if rate is None or not is_number(params) or not isinstance(device, str):
+    if rate is None or params is None or device is None:
         return
     peak = next((p for name, p in PEAK_FLOPS.items() if name in device), None)
     if peak is None or count is None:
@@ -81,11 +80,11 @@ def convergence(
     """A first epoch far better than the solution's own is worth a look. Of a run that a rubric
     calls by several names, the best of their references is meant."""
     titles = [of_run(FIRST_ACCURACY, name) for name in names]
-    known = [references[title].high for title in titles if title in references]
+    highest = [references[title].high for title in titles if title in references]
     first = run.epochs[0].train_accuracy if run.epochs else None
-    if not known or first is None or not is_number(first.value):
+    if not highest or first is None or not is_number(first.value):
         return
-    limit = max(known) + 0.05
+    limit = max(highest) + 0.05
     if first.value > limit:
         yield finding(
             FindingCode.CONVERGES_TOO_FAST,

@@ -38,17 +38,18 @@ class Ran:
 
 
 def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
-    """Of the runs that count. One name may have several hashes: mended between two runs."""
-    found: dict[str, Ran] = {}
+    """Return the programs of the runs that count. A name may have several hashes, if it was changed
+    between two runs."""
+    files: dict[str, Ran] = {}
     for run in runs:
         for name, hash_ in run.program.files.items() if run.program else ():
-            ran = found.setdefault(name, Ran(name, {}, run))
+            ran = files.setdefault(name, Ran(name, {}, run))
             if hash_:
                 ran.hashes.setdefault(hash_, run.files[0] if run.files else "?")
-    return list(found.values())
+    return list(files.values())
 
 
-def weighed(
+def with_programs(
     seen: Examined,
     runs: Sequence[Run],
     programs: Sequence[HandedIn],
@@ -56,7 +57,7 @@ def weighed(
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
     """The evidence with a word on the programs, and their texts for the instructor."""
     ran = files_that_ran(runs)
-    texts = list(compared(ran, programs, released)) + list(of_earlier_runs(ran, programs))
+    texts = list(compared(ran, programs, released)) + list(earlier_versions(ran, programs))
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
     tier, reason = seen.tier, seen.reason
     doubtful = doubts(findings)
@@ -80,7 +81,7 @@ def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator
             FindingCode.OTHER_PROGRAM,
             f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
             f"another text in {shortened(program.name, 80)}",
-            [rank.where for rank in file.where.ranks[:1]],
+            file.where.rank_lines[:1],
             "run the job again with this program, or hand in the program that ran",
         )
 
@@ -96,7 +97,7 @@ def not_the_ones(
             yield file, named[0]
 
 
-def of_earlier_runs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
+def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
     """Mended between two runs, for example: honest, and good to know."""
     there = {program.hash for program in programs}
     for file in ran:
@@ -132,7 +133,7 @@ def as_released(pieces: Pieces) -> str | None:
 def compared(
     ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
 ) -> Iterator[ProgramText]:
-    """Each program in which something outside the gaps differs, and those that are no lesson's."""
+    """Yield the programs that differ outside the gaps, and those that no lesson released."""
     if not released:
         return
     hashes = {hash_ for file in ran for hash_ in file.hashes}
@@ -150,7 +151,7 @@ def compared(
         copy = name or nearest(program.lines, released)
         counts = has_run or not ran
         if copy is None:
-            yield from of_their_own(program, counts)
+            yield from own_programs(program, counts)
         else:
             yield from changed(program, copy, released[copy], counts, renamed=name is None)
 
@@ -162,32 +163,35 @@ def changed(
         said = f"{len(program.lines):,} lines are too many to compare with {name} as released"
         yield ProgramText(program.name, said, look=counts)
         return
-    found = compare(pieces, program.lines)
-    lines = changed_lines(found, counts)
+    differences = compare(pieces, program.lines)
+    lines = changed_lines(differences, counts)
     if not lines and not renamed:
         return
-    outside = len(found.removed) + len(found.added)
+    outside = len(differences.removed) + len(differences.added)
     said = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
     if outside == 1:
         said = said.replace("differ", "differs")
     yield text_of(program, said if outside else f"{name} as released, under another name", lines)
 
 
-def changed_lines(found: Compared, counts: bool) -> list[ChangedLine]:
-    lines = [ChangedLine("-", at, text, counts and measures(text)) for at, text in found.removed]
-    lines += [ChangedLine("+", at, text, counts and measures(text)) for at, text in found.added]
-    lines += [ChangedLine("gap", at, t, counts) for at, t in found.in_gaps if records(t)]
+def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
+    lines = [
+        ChangedLine(kind, at, text, counts and measures(text))
+        for kind, changes in (("-", differences.removed), ("+", differences.added))
+        for at, text in changes
+    ]
+    lines += [ChangedLine("gap", at, t, counts) for at, t in differences.in_gaps if records(t)]
     return sorted(lines, key=lambda line: line.number)
 
 
-def of_their_own(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
+def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
     lines = [ChangedLine("own", n, t, counts) for n, t in meaningful(program.lines) if records(t)]
     said = f"{counted(len(program.lines), 'line')} of the student's own"
     yield text_of(program, said + ("" if counts else ", which did not run"), lines)
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
-    """With the lines that ask for a look before the others, should they be too many to show."""
+    """Return the program's lines; if they are too many, those that ask for a look come first."""
     kept = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(
         file=program.name,
@@ -218,9 +222,9 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
     if not looks:
         return
     lines = [(text, line) for text in looks for line in text.lines if line.telling]
-    said = [f"{text.file}:{line.number} {line.text.strip()}" for text, line in lines[:3]]
+    shown_lines = [f"{text.file}:{line.number} {line.text.strip()}" for text, line in lines[:3]]
     more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    found = shortened("; ".join(said), 300) + more if said else looks[0].said
+    found = shortened("; ".join(shown_lines), 300) + more if shown_lines else looks[0].said
     yield finding(
         FindingCode.CHANGED_OUTSIDE_GAPS,
         "the lesson's programs as released, their gaps filled",

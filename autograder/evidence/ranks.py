@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
-from autograder.measuring.interval import is_number
+from autograder.evidence.findings import finding
 from autograder.records import Run
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -12,8 +11,8 @@ from autograder.wording import counted
 
 
 def every_rank_reports(run: Run) -> Iterator[Finding]:
-    size = run.header.get("world_size")
-    if not run.ranks or not is_number(size):
+    size = run.header.world_size
+    if not run.ranks or size is None:
         return
     present = {r.rank for r in run.ranks}
     if len(present) != size or max(present) >= size:
@@ -21,13 +20,13 @@ def every_rank_reports(run: Run) -> Iterator[Finding]:
             FindingCode.RANK_MISSING,
             f"ranks 0 to {size - 1:g}",
             f"{counted(len(present), 'rank')} reported",
-            rank_lines(run),
+            run.rank_lines,
         )
 
 
 def every_rank_ends(run: Run) -> Iterator[Finding]:
     gone = [r for r in run.ranks if not r.ended]
-    if gone and is_number(run.header.get("world_size")):
+    if gone and run.header.world_size is not None:
         yield finding(
             FindingCode.RANK_WITHOUT_END,
             "every rank ends",
@@ -38,13 +37,13 @@ def every_rank_ends(run: Run) -> Iterator[Finding]:
 
 
 def as_many_as_asked(run: Run) -> Iterator[Finding]:
-    asked, size = run.header.get("ranks_asked"), run.header.get("world_size")
-    if is_number(asked) and is_number(size) and asked != size:
+    asked, size = run.header.ranks_asked, run.header.world_size
+    if asked is not None and size is not None and asked != size:
         yield finding(
             FindingCode.OTHER_RANK_COUNT,
             counted(asked, "rank"),
             counted(size, "rank"),
-            rank_lines(run),
+            run.rank_lines,
             "start the program with `launch`, which uses the job's own launcher",
         )
 
@@ -53,49 +52,49 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
     """Equal hashes mean no spread. The other way round only where both were taken at one time of
     the same parameters, as record.trained() does: else a hash may cover more."""
     hashes = [r.param_hash for r in run.ranks]
-    spread = run.end.get("param_spread")
-    if len(hashes) < 2 or None in hashes or not is_number(spread):
+    spread = run.end.param_spread
+    if len(hashes) < 2 or None in hashes or spread is None:
         return
     if len(set(hashes)) == 1 and spread > 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
             "no spread when all hashes are equal",
             f"spread {spread:g}",
-            rank_lines(run),
+            run.rank_lines,
         )
-    together = all(r.start_hash for r in run.ranks) and run.end.get("param_moved") is not None
+    together = all(r.start_hash for r in run.ranks) and run.end.param_moved is not None
     if together and len(set(hashes)) > 1 and spread == 0:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
             "equal hashes when there is no spread",
             f"{len(set(hashes))} unlike hashes",
-            rank_lines(run),
+            run.rank_lines,
         )
 
 
 def hosts_agree(run: Run) -> Iterator[Finding]:
-    named = run.header.get("hosts")
+    named = run.header.hosts
     seen = {r.host for r in run.ranks if r.host}
-    if isinstance(named, list) and seen and not seen <= {str(h) for h in named}:
+    if named is not None and seen and not seen <= set(named):
         yield finding(
             FindingCode.HOSTS_NOT_IN_HEADER,
-            shortened(", ".join(str(h) for h in named[:8]), 120),
+            shortened(", ".join(named[:8]), 120),
             shortened(", ".join(sorted(seen)[:8]), 120),
-            rank_lines(run),
+            run.rank_lines,
         )
 
 
 def same_program(run: Run) -> Iterator[Finding]:
-    """What every rank says of its program, and rank 0 besides in a line of its own."""
-    told = [(rank.program, rank.where) for rank in run.ranks if rank.program]
+    """Compare the program that every rank names, and rank 0 in a line of its own."""
+    stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
-        told.insert(0, (first, None))
-    others = [where for hash_, where in told if hash_ != told[0][0]]
+        stated.insert(0, (first, None))
+    others = [where for hash_, where in stated if hash_ != stated[0][0]]
     if others:
         yield finding(
             FindingCode.PROGRAMS_UNLIKE,
             "the same program on every rank",
-            f"{len({hash_ for hash_, _ in told})} different ones",
+            f"{len({hash_ for hash_, _ in stated})} different ones",
             others,
             "start all ranks with one command, and leave the program alone until they run",
         )

@@ -6,11 +6,11 @@ is. It cannot have been printed before: job and time are those of a job that the
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
+from autograder.evidence.findings import finding
+from autograder.evidence.said_twice import moment
 from autograder.measuring import measure
 from autograder.measuring.interval import is_number
 from autograder.records import Epoch, Number, Run, Where
@@ -31,7 +31,7 @@ MACHINE = ("site", "device", "threads")
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What became of a run when its program was run again."""
+    """The result of running a run's program again."""
 
     job: RepeatedJob
     run: Run | None
@@ -39,18 +39,18 @@ class Again:
 
 
 def compare(run: Run, again: Again) -> Iterator[Finding]:
-    """All that the program did otherwise than the record says: nothing if it reproduces it."""
+    """Yield all differences between the record and its rerun: none if it was reproduced."""
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
             "a run like the one of the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
             "hand in the program that made the output, with all modules beside it",
         )
         return
     made_up = list(not_of_this_job(run, again.run, again.job))
-    if made_up or of_data(run) != of_data(again.run):
+    if made_up or data_of(run) != data_of(again.run):
         yield from made_up or [other_data(run, again.run)]
         return
     yield from same_work(run, again.run)
@@ -61,7 +61,8 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
 
 
 def same_parameters(run: Run, again: Again) -> bool:
-    """To the last bit, on every rank. Many honest runs are not: threads add in any order."""
+    """Return whether the parameters are equal to the last bit on every rank. Many honest runs are
+    not: threads add in any order."""
     mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
     return again.run is not None and mine == other and bool(mine) and None not in mine
 
@@ -70,13 +71,13 @@ def same_parameters(run: Run, again: Again) -> bool:
 
 
 def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]:
-    started, seconds = moment(again.header.get("started")), value(again.total_seconds)
+    started, seconds = moment(again.header.started), value(again.total_seconds)
     if started is None or not job.submitted - CLOCK_SLACK_S <= started <= job.ended + CLOCK_SLACK_S:
         yield untrue(
             run,
             FindingCode.RERUN_OTHER_TIME,
             f"a start within job {job.job_id}",
-            shortened(again.header.get("started"), 40),
+            shortened(again.header.started, 40),
         )
     elif seconds is not None and seconds > job.ended - job.submitted + 2:
         yield untrue(
@@ -95,26 +96,17 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
         )
 
 
-def moment(text: Any) -> float | None:
-    try:
-        return datetime.fromisoformat(text).timestamp() if isinstance(text, str) else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def of_data(run: Run) -> tuple[Any, Any]:
-    dataset = run.header.get("dataset")
-    known = dataset if isinstance(dataset, dict) else {}
-    return known.get("sha256"), known.get("synthetic")
+def data_of(run: Run) -> tuple[str | None, bool | None]:
+    return run.header.dataset.sha256, run.header.dataset.synthetic
 
 
 def other_data(run: Run, again: Run) -> Finding:
-    stand_in = of_data(again)[1] is True
+    stand_in = data_of(again)[1] is True
     return finding(
         FindingCode.RERUN_OTHER_DATA,
         "the data of the record",
         "the synthetic stand-in: give COURSE_DATA" if stand_in else "another data set",
-        rank_lines(run)[:1],
+        run.rank_lines[:1],
         "instructor: run it again with the data in COURSE_DATA",
     )
 
@@ -122,47 +114,47 @@ def other_data(run: Run, again: Run) -> Finding:
 # --- the same work, the same result -------------------------------------------------------------
 
 
-def of_epochs(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
+def each_epoch(read: Callable[[Epoch], Any]) -> Callable[[Run], tuple]:
     return lambda run: tuple(map(read, run.epochs))
 
 
 WORK: dict[FindingCode, Callable[[Run], Any]] = {
     FindingCode.RERUN_OTHER_RANKS: measure.workers,
     FindingCode.RERUN_OTHER_EPOCHS: lambda run: len(run.epochs),
-    FindingCode.RERUN_OTHER_STEPS: of_epochs(lambda epoch: epoch.steps),
-    FindingCode.RERUN_OTHER_SAMPLES: of_epochs(lambda epoch: epoch.unique_samples),
-    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.get("global_batch"),
-    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.get("params"),
-    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.get("model"),
+    FindingCode.RERUN_OTHER_STEPS: each_epoch(lambda epoch: epoch.steps),
+    FindingCode.RERUN_OTHER_SAMPLES: each_epoch(lambda epoch: epoch.unique_samples),
+    FindingCode.RERUN_OTHER_BATCH: lambda run: run.header.global_batch,
+    FindingCode.RERUN_OTHER_PARAMETERS: lambda run: run.header.params,
+    FindingCode.RERUN_OTHER_MODEL: lambda run: run.header.model,
 }
 
 
 def same_work(run: Run, again: Run) -> Iterator[Finding]:
     both_stopped_early = stopped_early(run) and stopped_early(again)
     for code, read in WORK.items():
-        said, found = read(run), read(again)
-        if isinstance(said, tuple):  # of the epochs that both have; their number is a row above
-            common = min(len(said), len(found))
-            said, found = said[:common], found[:common]
-        if said in (None, ()) or said == found:
+        recorded, repeated = read(run), read(again)
+        if isinstance(recorded, tuple):  # of the epochs that both have; their number is a row above
+            common = min(len(recorded), len(repeated))
+            recorded, repeated = recorded[:common], repeated[:common]
+        if recorded in (None, ()) or recorded == repeated:
             continue
         if code == FindingCode.RERUN_OTHER_EPOCHS and both_stopped_early:
             continue
-        yield untrue(run, code, f"{in_words(said)}, as the record says", in_words(found))
+        yield untrue(run, code, f"{in_words(recorded)}, as the record says", in_words(repeated))
 
 
 def stopped_early(run: Run) -> bool:
     """A training that goes on until something is reached may end an epoch sooner or later. Ranks
     may divide the epochs among them."""
-    asked, size = run.header.get("epochs_asked"), run.header.get("world_size")
-    share = asked / size if is_number(asked) and is_number(size) and size >= 1 else asked
-    return is_number(share) and len(run.epochs) < share
+    asked, size = run.header.epochs_asked, run.header.world_size
+    share = asked / size if asked is not None and size and size >= 1 else asked
+    return share is not None and len(run.epochs) < share
 
 
-def in_words(said: Any) -> str:
-    if isinstance(said, tuple):
-        return shortened(", ".join(map(str, said[:8])), 80)
-    return shortened(said, 80)
+def in_words(fact: Any) -> str:
+    if isinstance(fact, tuple):
+        return shortened(", ".join(map(str, fact[:8])), 80)
+    return shortened(fact, 80)
 
 
 ACCURACIES: dict[str, Callable[[Run], Number | None]] = {
@@ -182,23 +174,23 @@ def last(run: Run, name: str) -> Number | None:
 
 def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
     for name, read in ACCURACIES.items():
-        said, found = value(read(run)), value(read(again))
-        if said is None:
+        recorded, repeated = value(read(run)), value(read(again))
+        if recorded is None:
             continue
-        margin = max(ACCURACY_MARGIN, (1 - max(said, found or 0.0)) / 10)
-        if found is None or said > found + margin:
+        margin = max(ACCURACY_MARGIN, (1 - max(recorded, repeated or 0.0)) / 10)
+        if repeated is None or recorded > repeated + margin:
             yield untrue(
                 run,
                 FindingCode.RERUN_LOWER_ACCURACY,
-                f"{said:.4g} as the record says, give or take {margin:.2g}",
-                "none" if found is None else f"{found:.4g}",
+                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                "none" if repeated is None else f"{repeated:.4g}",
                 name=name,
             )
-        elif found > said + margin:
+        elif repeated > recorded + margin:
             yield finding(
                 FindingCode.RERUN_HIGHER_ACCURACY,
-                f"{said:.4g} as the record says, give or take {margin:.2g}",
-                f"{found:.4g}",
+                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                f"{repeated:.4g}",
                 places(run),
                 "hand in the program that made the output",
                 name=name,
@@ -207,21 +199,21 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
 
 def same_losses(run: Run, again: Run) -> Iterator[Finding]:
     for name, read in LOSSES.items():
-        said, found = value(read(run)), value(read(again))
-        if said is None or found is None:
+        recorded, repeated = value(read(run)), value(read(again))
+        if recorded is None or repeated is None:
             continue
-        if said < LOSS_FACTOR * found - LOSS_MARGIN:
+        if recorded < LOSS_FACTOR * repeated - LOSS_MARGIN:
             yield untrue(
                 run,
                 FindingCode.RERUN_HIGHER_LOSS,
-                f"{said:.4g} as the record says",
-                f"{found:.4g}",
+                f"{recorded:.4g} as the record says",
+                f"{repeated:.4g}",
                 name=name,
             )
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
-    """Only on the same site and kind of device: the fastest epoch there, the usual one here."""
+    """Compare the fastest epoch of the rerun with the median one, on the same machine only."""
     here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
     if None in here or here != there:
         return
@@ -246,7 +238,7 @@ def value(number: Number | None) -> float | None:
 
 
 def places(run: Run) -> list[Where | None]:
-    return [run.test_accuracy.where if run.test_accuracy else None, *rank_lines(run)[:1]]
+    return [run.test_accuracy.where if run.test_accuracy else None, *run.rank_lines[:1]]
 
 
 def untrue(run: Run, code: FindingCode, expected: str, found: str, **fields: str) -> Finding:

@@ -1,41 +1,41 @@
 """Rounds of a speed job against their run, against each other, and against what ranks can do."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring import rounds
 from autograder.measuring.interval import is_number, measured_or_none
-from autograder.records import Run, Where
+from autograder.records import MeasureEvent, Run
 from autograder.verdict import Finding
 
 # Medians of honest runs came to 1.1 times these on the noisiest machine seen; beyond is no noise.
 BEYOND_NOISE = 1.5
-PHASES = ("alone_s", "silent_s", "value")
+PHASES = 3  # alone, silent, together
 
 
-def seconds_in(event: Mapping[str, Any]) -> tuple[float, ...]:
-    said = [event.get(phase) for phase in PHASES]
-    return tuple(float(seconds) for seconds in said if is_number(seconds) and seconds > 0)
+def seconds_in(event: MeasureEvent) -> tuple[float, ...]:
+    """Return the seconds of the three phases, as far as they are there."""
+    phases = (event.number("alone_s"), event.number("silent_s"), event.value)
+    return tuple(float(seconds) for seconds in phases if seconds is not None and seconds > 0)
 
 
 def rounds_add_up(run: Run) -> Iterator[Finding]:
-    events = [event for event in run.measures if event.get("name") == rounds.NAME]
+    events = run.measured(rounds.NAME)
     if not events:
         return
-    where = [place for event in events if isinstance(place := event.get("where"), Where)]
+    where = [event.where for event in events]
     # An output that was handed in twice has each round twice; that is found by its lines.
-    numbered = {str(event.get("round")): seconds_in(event) for event in events}
-    known = [times for times in numbered.values() if len(times) == len(PHASES)]
-    if len(set(known)) < len(known):
+    numbered = {str(event.facts.get("round")): seconds_in(event) for event in events}
+    complete = [times for times in numbered.values() if len(times) == PHASES]
+    if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,
             "other times in each round, to the microsecond",
-            f"{len(set(known))} different rounds of {len(known)}",
+            f"{len(set(complete))} different rounds of {len(complete)}",
             where,
         )
-    seconds = sum(sum(times) for times in known)
+    seconds = sum(sum(times) for times in complete)
     total = run.total_seconds
     if total is None or not is_number(total.value):
         return
@@ -49,8 +49,8 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """By all of the interval, so that no noise gets a finding."""
-    if not rounds.of_rounds(run):
+    """Compare the whole interval, so that noise makes no finding."""
+    if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))
     if gain is None or share is None:

@@ -9,8 +9,7 @@ from datetime import datetime
 from statistics import median
 
 from autograder.codes import FindingCode
-from autograder.evidence.findings import finding, rank_lines
-from autograder.measuring.interval import is_number
+from autograder.evidence.findings import finding
 from autograder.records import Epoch, Number, Run, Where
 from autograder.safe_text import shortened
 from autograder.verdict import Finding
@@ -25,26 +24,30 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
         return
     names = ("test_accuracy", "test_loss")
     for name, evaluated in zip(names, run.beside.evaluated, strict=True):
-        said = run.end.get(name)
-        if is_number(said) and evaluated is not None and abs(said - evaluated) > 1e-6 * abs(said):
+        at_end = getattr(run.end, name)
+        if (
+            at_end is not None
+            and evaluated is not None
+            and abs(at_end - evaluated) > 1e-6 * abs(at_end)
+        ):
             number = run.test_accuracy if name == "test_accuracy" else run.test_loss
             yield finding(
                 FindingCode.EVALUATION_AND_END,
                 f"{name.replace('_', ' ')} {evaluated:g}, as evaluated",
-                f"{said:g} at the end",
+                f"{at_end:g} at the end",
                 [number.where if number else None],
             )
 
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
     """Rank 0's device is the header's, with a number behind it where there are several."""
-    named, first = run.header.get("device"), next((r for r in run.ranks if r.rank == 0), None)
-    if not isinstance(named, str) or first is None or not first.device:
+    named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
+    if named is None or first is None or not first.device:
         return
-    one, other = (
+    header, rank_0 = (
         text.partition(" #")[0].removesuffix("...")[:60] for text in (named, first.device)
     )
-    if kind(one) != kind(other) or not (one.startswith(other) or other.startswith(one)):
+    if kind(header) != kind(rank_0) or not (header.startswith(rank_0) or rank_0.startswith(header)):
         yield finding(
             FindingCode.DEVICES_DIFFER,
             shortened(named, 60),
@@ -62,24 +65,24 @@ JOB_SLACK_S = 60.0  # between the clocks of two nodes, of which no site's differ
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
-    """When the run started: as the record says it in words, and by the clock of its first line."""
-    started = moment(run.header.get("started"))
+    """Compare the start in the header with the clock of the first line and with the job's start."""
+    started = moment(run.header.started)
     if started is None or run.began_ms is None:
         return
     if abs(started - run.began_ms / 1000) > START_SLACK_S:
         yield finding(
             FindingCode.START_AND_CLOCK,
-            f"started {run.header['started']}",
+            f"started {run.header.started}",
             f"{abs(started - run.began_ms / 1000):,.0f} s apart",
-            rank_lines(run)[:1],
+            run.rank_lines[:1],
         )
     job = moment(run.beside.job.get("started"))
     if job is not None and min(started, run.began_ms / 1000) < job - JOB_SLACK_S:
         yield finding(
             FindingCode.BEGAN_BEFORE_JOB,
             f"after {shortened(run.beside.job['started'], 40)}, when the job started",
-            shortened(str(run.header["started"]), 40),
-            rank_lines(run)[:1],
+            shortened(run.header.started, 40),
+            run.rank_lines[:1],
         )
 
 
@@ -87,10 +90,10 @@ def moment(text: object) -> float | None:
     if not isinstance(text, str) or len(text) > 40:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found.timestamp() if found.tzinfo else None
+    return time.timestamp() if time.tzinfo else None
 
 
 # --- what the job file printed --------------------------------------------------------------
@@ -101,15 +104,14 @@ NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "
 
 def job_as_printed(run: Run) -> Iterator[Finding]:
     """Job, ranks and GPUs as the job file told them ahead of the run."""
-    job, where = run.beside.job, rank_lines(run)[:1]
-    printed, said = job_number(job.get("job")), job_number(run.header.get("job_id"))
-    if printed and said and printed != said:
-        yield finding(FindingCode.OTHER_JOB, printed, said, where)
-    size, ranks = run.header.get("world_size"), job.get("ranks", "")
-    launched = run.header.get("launcher") in BY_SCHEDULER
+    job, where = run.beside.job, run.rank_lines[:1]
+    printed, recorded = job_number(job.get("job")), job_number(run.header.job_id)
+    if printed and recorded and printed != recorded:
+        yield finding(FindingCode.OTHER_JOB, printed, recorded, where)
+    size, ranks = run.header.world_size, job.get("ranks", "")
     if (
-        launched
-        and is_number(size)
+        size is not None
+        and run.header.launcher in BY_SCHEDULER
         and ranks.isascii()
         and ranks.isdigit()
         and int(ranks[:9]) < size
@@ -118,10 +120,10 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             FindingCode.MORE_RANKS_THAN_PRINTED,
             counted(int(ranks[:9]), "task") + ", as the job file printed",
             counted(int(size), "rank"),
-            rank_lines(run),
+            run.rank_lines,
             "start the program with `launch`, which starts a rank a task",
         )
-    device = str(run.header.get("device") or "")
+    device = run.header.device or ""
     if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
         yield finding(
             FindingCode.PRINTED_NO_GPU,
@@ -146,13 +148,13 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
         ("test accuracy", run.beside.test_accuracy, run.test_accuracy),
         ("test loss", run.beside.test_loss, run.test_loss),
     )
-    for name, printed, said in pairs:
-        if printed and said and not agree(printed, said.value):
+    for name, printed, recorded in pairs:
+        if printed and recorded and not agree(printed, recorded.value):
             yield finding(
                 FindingCode.PRINTED_TEST_DIFFERS,
                 f"{printed.value:g}, as printed",
-                f"{said.value:g} in the record",
-                [printed.where, said.where],
+                f"{recorded.value:g} in the record",
+                [printed.where, recorded.where],
                 "hand in the output as the job wrote it",
                 name=name,
             )
@@ -166,19 +168,21 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
     """The lines of Keras and of the course's loops on each epoch. The first that differs is told:
     whoever changed one changed many."""
     several = len(run.ranks) > 1
-    known = {epoch.number: epoch for epoch in run.epochs}
+    recorded = {epoch.number: epoch for epoch in run.epochs}
     for printed in run.beside.epochs:
-        epoch = known.get(printed.number)
+        epoch = recorded.get(printed.number)
         if epoch is None:
             continue
-        for name, one, other, slack in (
+        for name, printed_value, other, slack in (
             ("loss", printed.train_loss, epoch.train_loss, RANKS_LOSS),
             ("accuracy", printed.train_accuracy, epoch.train_accuracy, RANKS_ACCURACY),
         ):
             apart = slack * (max(1.0, other.value) if other else 1) if several else 0.0
-            if one and other and not agree(one, other.value, apart):
+            if printed_value and other and not agree(printed_value, other.value, apart):
                 where = [printed.where, epoch.where]
-                yield unlike_print(f"{name} of epoch {printed.number}", one, other.value, where)
+                yield unlike_print(
+                    f"{name} of epoch {printed.number}", printed_value, other.value, where
+                )
                 return
         if printed.steps and epoch.steps and epoch.steps > printed.steps:
             yield unlike_print(
@@ -188,26 +192,26 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
                 [printed.where, epoch.where],
             )
             return
-    yield from seconds_as_printed(run, known)
+    yield from seconds_as_printed(run, recorded)
 
 
-def seconds_as_printed(run: Run, known: dict[int, Epoch]) -> Iterator[Finding]:
+def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
     """Keras's seconds hold more than the record's, such as checkpoints, and never less; a loop of
     one's own prints the record's own. Most epochs have to say so: one may have been held up."""
     shorter, longer = [], []
     for printed in run.beside.epochs:
-        epoch = known.get(printed.number)
+        epoch = recorded.get(printed.number)
         if epoch is None or not printed.seconds or not epoch.seconds:
             continue
-        one, seconds = printed.seconds, epoch.seconds.value
+        printed_s, seconds = printed.seconds, epoch.seconds.value
         checked = printed.val_loss is not None or printed.val_accuracy is not None
         room = 1.0 + seconds if printed.steps or checked else 0.05
-        shorter.append(0.0 if checked else one.value - one.half_width - seconds - room)
-        longer.append(seconds - one.value - one.half_width - 0.1 - 0.05 * seconds)
+        shorter.append(0.0 if checked else printed_s.value - printed_s.half_width - seconds - room)
+        longer.append(seconds - printed_s.value - printed_s.half_width - 0.1 - 0.05 * seconds)
     for beyond in (shorter, longer):
         if beyond and median(beyond) > 0:
             first = run.beside.epochs[0]
-            epoch = known.get(first.number)
+            epoch = recorded.get(first.number)
             if first.seconds and epoch and epoch.seconds:
                 yield unlike_print(
                     f"seconds of epoch {first.number} and most others",
@@ -218,11 +222,11 @@ def seconds_as_printed(run: Run, known: dict[int, Epoch]) -> Iterator[Finding]:
             return
 
 
-def unlike_print(name: str, printed: Number, said: float, where: list[Where | None]) -> Finding:
+def unlike_print(name: str, printed: Number, recorded: float, where: list[Where | None]) -> Finding:
     return finding(
         FindingCode.PRINTED_EPOCHS_DIFFER,
         f"{name}: {printed.value:g}, as printed",
-        f"{said:g} in the record",
+        f"{recorded:g} in the record",
         where,
         "hand in the output as the job wrote it",
     )

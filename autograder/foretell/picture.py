@@ -12,20 +12,20 @@ BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
 
 def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
-    """On given axes, up to the farthest size that is asked about."""
+    """Draw on these axes, up to the farthest size that is asked about."""
     study = table.study
     asked = asked or usual_sizes(table)
-    found = lines(table, drawn_sizes(table, asked))
-    sizes = [line.size for line in found]
+    answers = lines(table, drawn_sizes(table, asked))
+    sizes = [line.size for line in answers]
     first, last = study.sizes[0], study.sizes[-1]
     axes.plot(sizes, [n / first for n in sizes], "--", color=GREY, label="ideal")
-    for place, said in enumerate(found[0].foretold.laws):
-        if not said.describes or said.fit.form.name.startswith("step"):
+    for place, law in enumerate(answers[0].foretold.laws):
+        if not law.describes or law.fit.form.is_step:
             continue
-        line = [each.foretold.laws[place].best for each in found]
+        line = [each.foretold.laws[place].best for each in answers]
         label = "laws that describe the data" if not axes.lines[1:] else None
         axes.plot(sizes, line, color=BLUE, lw=0.7, alpha=0.6, label=label)
-    beyond = [line for line in found if line.size >= last]
+    beyond = [line for line in answers if line.size >= last]
     axes.fill_between(
         [line.size for line in beyond],
         [line.speedup[0] for line in beyond],
@@ -45,14 +45,14 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
 def gains(table: Table) -> list[tuple[int, float]]:
     """Every row as a speedup over the median of the smallest size."""
     base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
-    found = []
+    points = []
     for size, value in table.points:
         if table.column == "seconds":
             cost = value * (1 if table.scaling == "weak" else size)
         else:
             cost = size / value
-        found.append((size, size / first * base / cost))
-    return found
+        points.append((size, size / first * base / cost))
+    return points
 
 
 def save(file: Path, table: Table, asked: Sequence[int]) -> None:

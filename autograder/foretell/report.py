@@ -1,6 +1,6 @@
 """The answer as text and as data. Every number that is foretold is a pair."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograder.foretell.answer import Line, measured_speedups
@@ -17,9 +17,9 @@ HARDLY = 1.25  # times as fast on the largest size: too little to pass without a
 WIDE = 4.0  # times: an interval that helps little
 
 
-def text(table: Table, found: Sequence[Line]) -> str:
-    parts = [heading(table), envelope(table, found), laws_on(table, found[-1])]
-    parts += ["\n".join(f"- {remark}" for remark in remarks(table, found))]
+def text(table: Table, lines: Sequence[Line]) -> str:
+    parts = [heading(table), envelope(table, lines), laws_on(table, lines[-1])]
+    parts += ["\n".join(f"- {remark}" for remark in remarks(table, lines))]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -32,7 +32,7 @@ def heading(table: Table) -> str:
     )
 
 
-def envelope(table: Table, found: Sequence[Line]) -> str:
+def envelope(table: Table, lines: Sequence[Line]) -> str:
     first = table.study.sizes[0]
     head = ("workers", table.column, f"speedup over {first:,}", "efficiency")
     rows = [
@@ -42,66 +42,66 @@ def envelope(table: Table, found: Sequence[Line]) -> str:
             span(*line.speedup),
             f"{100 * line.efficiency[0]:.0f} to {100 * line.efficiency[1]:.0f} %",
         )
-        for line in found
+        for line in lines
     ]
     return columns([head, *rows])
 
 
 def laws_on(table: Table, line: Line) -> str:
-    """What each law says of one size by itself, and what speaks against it."""
-    objections = " ".join(laws.objections(table.study.sizes, measured_speedups(table)))
+    """Return each law's own answer for one size, and the objections to it."""
+    objections = laws.objections(table.study.sizes, measured_speedups(table))
     head = ("law", "misses the data by", f"speedup on {line.size:,}", "numbers", "")
     rows = [
         (
-            said.fit.form.name,
-            f"{100 * said.fit.residual:.1f} %",
-            span(said.low, said.high),
-            ", ".join(f"{name} = {value:.3g}" for name, value in said.fit.parameters.items()),
-            against(said, objections),
+            law.fit.form.name,
+            f"{100 * law.fit.residual:.1f} %",
+            span(law.low, law.high),
+            ", ".join(f"{name} = {value:.3g}" for name, value in law.fit.parameters.items()),
+            against(law, objections),
         )
-        for said in line.foretold.laws
-        if not said.fit.form.name.startswith("step")
+        for law in line.foretold.laws
+        if not law.fit.form.is_step
     ]
     return columns([head, *rows])
 
 
-def against(said: laws.Said, objections: str) -> str:
-    if not said.describes:
+def against(law: laws.Said, objections: Collection[laws.Objection]) -> str:
+    if not law.describes:
         return "does not describe these data"
-    if said.fit.form is forms.AMDAHL and "fraction falls" in objections:
+    if law.fit.form is forms.AMDAHL and laws.Objection.FRACTION_FALLS in objections:
         return "hardly describes them: Karp–Flatt falls"
-    if said.fit.form is forms.USL and "free fit" in objections:
+    if law.fit.form is forms.USL and laws.Objection.KAPPA_BELOW_ZERO in objections:
         return "hardly describes them: κ would be below 0"
     return ""
 
 
-def remarks(table: Table, found: Sequence[Line]) -> list[str]:
+def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
     study = table.study
     gains = measured_speedups(table)
-    said = laws.objections(study.sizes, gains)
+    sentences = list(laws.objections(study.sizes, gains).values())
     if gains[-1] < HARDLY and study.sizes[-1] >= 2 * study.sizes[0]:
-        said.append(hardly_faster(table))
-    if table.per_node is not None and study.sizes[-1] <= table.per_node < found[-1].size:
-        said.append(
+        sentences.append(hardly_faster(table))
+    if table.per_node is not None and study.sizes[-1] <= table.per_node < lines[-1].size:
+        sentences.append(
             f"All sizes are within one node of {table.per_node}: nothing here says what the "
             "network costs, so the low ends are low."
         )
     elif table.per_node is None and study.sizes[-1] <= 8:
-        said.append(
+        sentences.append(
             "All sizes may be within one node, and then nothing here says what the network costs: "
             "say how many a node has with --per-node."
         )
     if max(table.study.repeats) == 1:
-        said.append("Each size was run once: how much a run varies is a guess of 2 %.")
+        sentences.append("Each size was run once: how much a run varies is a guess of 2 %.")
     if table.scaling == "epoch":
-        said.append("Larger batches make fewer updates: compare the accuracy too.")
-    wide = [line for line in found if line.foretold.ratio > WIDE]
+        sentences.append("Larger batches make fewer updates: compare the accuracy too.")
+    wide = [line for line in lines if line.foretold.ratio > WIDE]
     if wide:
-        said.append(
+        sentences.append(
             f"Of {wide[0].size:,} workers and more these data leave open more than "
             f"{WIDE:g} times; measure a size between."
         )
-    return said
+    return sentences
 
 
 def hardly_faster(table: Table) -> str:
@@ -133,7 +133,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def data(table: Table, found: Sequence[Line]) -> dict[str, Any]:
+def data(table: Table, lines: Sequence[Line]) -> dict[str, Any]:
     return {
         "table": table.file.name,
         "value": table.column,
@@ -148,18 +148,18 @@ def data(table: Table, found: Sequence[Line]) -> dict[str, Any]:
                 "efficiency": list(line.efficiency),
                 "laws": [
                     {
-                        "law": said.fit.form.name,
-                        "formula": said.fit.form.formula,
-                        "assumes": said.fit.form.assumes,
-                        "parameters": said.fit.parameters,
-                        "residual": said.fit.residual,
-                        "describes": said.describes,
-                        "speedup": [said.low, said.high],
+                        "law": law.fit.form.name,
+                        "formula": law.fit.form.formula,
+                        "assumes": law.fit.form.assumes,
+                        "parameters": law.fit.parameters,
+                        "residual": law.fit.residual,
+                        "describes": law.describes,
+                        "speedup": [law.low, law.high],
                     }
-                    for said in line.foretold.laws
+                    for law in line.foretold.laws
                 ],
             }
-            for line in found
+            for line in lines
         ],
-        "remarks": remarks(table, found),
+        "remarks": remarks(table, lines),
     }

@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 
 from autograder.codes import FindingCode
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, says
 from autograder.judging.runs_that_count import (
     larger_unfinished,
     last_lines,
     run_that_counts,
-    says,
     size_shortfall,
 )
 from autograder.measuring.interval import measured_or_none
 from autograder.records import Where
 from autograder.safe_text import shortened
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 from autograder.wording import shown
 
 
@@ -22,7 +21,7 @@ def findings(hand_in: HandIn) -> Iterator[Finding]:
     for name in hand_in.rubric.runs:
         yield from larger_run_did_not_finish(hand_in, name)
         yield from smaller_than_asked(hand_in, name)
-    yield from of_another_lesson(hand_in)
+    yield from runs_of_other_lessons(hand_in)
     yield from not_asked(hand_in)
 
 
@@ -34,14 +33,14 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
     beside = [run for run in hand_in.runs if set(run.files) & set(ended.files)]
     problems = [problem for run in beside for problem in run.problems]
     reasons = [*dict.fromkeys(problem.reason for problem in problems)]
-    yield Finding(
+    yield make_finding(
         "run",
-        f"A larger run of `{name}` did not finish, so a smaller one counts",
-        code=FindingCode.LARGER_RUN_UNFINISHED,
-        expected="a run that ends by itself",
-        found=shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
-        where=tuple(problem.where for problem in problems[-1:]),
-        try_=f"{last_lines(ended)}, mend it and submit it again",
+        FindingCode.LARGER_RUN_UNFINISHED,
+        "a run that ends by itself",
+        shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
+        [problem.where for problem in problems[-1:]],
+        f"{last_lines(ended)}, mend it and submit it again",
+        name=name,
     )
 
 
@@ -51,42 +50,39 @@ def smaller_than_asked(hand_in: HandIn, name: str) -> Iterator[Finding]:
     if run is None or short is None:
         return
     used, asked = short
-    yield Finding(
+    yield make_finding(
         "size",
-        f"The run of `{name}` is smaller than asked",
-        code=FindingCode.RUN_TOO_SMALL,
-        expected=f"{shown(asked)} training samples (profile {hand_in.profile})",
-        found=shown(used),
-        where=tuple(e.where for e in run.epochs[:1] if e.where),
-        try_="submit the job without --train-samples",
+        FindingCode.RUN_TOO_SMALL,
+        f"{shown(asked)} training samples (profile {hand_in.profile})",
+        shown(used),
+        [epoch.where for epoch in run.epochs[:1]],
+        "submit the job without --train-samples",
+        name=name,
     )
 
 
-def of_another_lesson(hand_in: HandIn) -> Iterator[Finding]:
+def runs_of_other_lessons(hand_in: HandIn) -> Iterator[Finding]:
     lesson = hand_in.rubric.lesson
     strangers = [run for run in hand_in.runs if not says(run, "lesson", lesson)]
     if strangers:
-        yield Finding(
+        yield make_finding(
             "run",
-            "An output of another lesson lies here",
-            code=FindingCode.OTHER_LESSON,
-            expected=f"outputs of lesson {lesson}",
-            found=shortened(", ".join(str(run.header.get("lesson")) for run in strangers[:4])),
-            where=tuple(Where(run.files[0], 0) for run in strangers[:4] if run.files),
-            try_="hand in each lesson's outputs in its own folder",
-            look=True,
+            FindingCode.OTHER_LESSON,
+            f"outputs of lesson {lesson}",
+            shortened(", ".join(str(run.header.lesson) for run in strangers[:4])),
+            [Where(run.files[0], 0) for run in strangers if run.files],
+            "hand in each lesson's outputs in its own folder",
         )
 
 
 def not_asked(hand_in: HandIn) -> Iterator[Finding]:
     unknown = sorted(set(hand_in.answers) - set(hand_in.rubric.answers))
     if unknown:
-        yield Finding(
+        yield make_finding(
             "answers",
-            "Answers that this lesson does not ask",
-            code=FindingCode.ANSWERS_NOT_ASKED,
-            expected="the ids of the notebook",
-            found=shortened(", ".join(unknown)),
-            where=tuple(hand_in.answers[key].where for key in unknown[:4]),
-            try_="check the spelling of these ids",
+            FindingCode.ANSWERS_NOT_ASKED,
+            "the ids of the notebook",
+            shortened(", ".join(unknown)),
+            [hand_in.answers[key].where for key in unknown],
+            "check the spelling of these ids",
         )

@@ -11,7 +11,6 @@ from autograder.judging.runs_that_count import (
 )
 from autograder.judging.values import condition_value, threshold_value
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
-from autograder.measuring.record_facts import on_stand_in
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import Condition, tolerance
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED, Part
@@ -37,14 +36,14 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 
 
 def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
-    """How well a network learns the real images says nothing of the synthetic ones; that a run had
-    no others, a person is told (evidence)."""
+    """Return whether a condition applies to a run. Learning the real images cannot be judged on
+    synthetic ones; evidence reports such a run."""
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
-    return run is None or not on_stand_in(run)
+    return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Puts runs with the same credit in order: of those that satisfy it, the best is told."""
+    """Return the order of runs with the same credit: the best of them is reported."""
     value = measured_or_none(condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
@@ -61,7 +60,14 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
     except NotMeasured as missing:
         status = FAILED if missing.without_run else NOT_MEASURED
         return Part(
-            title, status, 0, expected, missing.reason, missing.where, missing.try_, missing.code
+            title,
+            status,
+            0,
+            expected,
+            missing.reason,
+            missing.where,
+            missing.try_,
+            code=missing.code,
         )
     found = f"{title}: {as_text(value)}"
     if isinstance(value, str) or isinstance(limit, str):
@@ -78,11 +84,11 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
         found += f"; a larger run of `{name}` did not finish: {how_it_ended(larger)}"
         hint = last_lines(larger)
     where = value.where[:4]
-    return Part(title, status, credit, expected, found, where, hint, ReasonCode.VALUE)
+    return Part(title, status, credit, expected, found, where, hint, code=ReasonCode.VALUE)
 
 
 def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
-    """What was asked: a number where the threshold is known, else in words."""
+    """Return what was asked: a number where the threshold is known, else words."""
     threshold = condition.threshold
     limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
     goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)

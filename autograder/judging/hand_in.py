@@ -2,13 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from autograder.measuring.interval import Measure
 from autograder.records import Run
-from autograder.settings.rubric_schema import Profile, Rubric
+from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
+
+IMPLIED_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
 
 
 class Unseen(NamedTuple):
@@ -19,7 +22,7 @@ class Unseen(NamedTuple):
     do: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HandIn:
     rubric: Rubric
     runs: Sequence[Run]
@@ -32,6 +35,56 @@ class HandIn:
     unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
     unseen: Sequence[Unseen] = ()
     other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
-    # Which runs go by a name of the rubric is asked by every condition: found once.
-    by_name: dict[str, list[Run]] = field(default_factory=dict, init=False, compare=False)
-    that_counts: dict[str, Run] = field(default_factory=dict, init=False, compare=False)
+
+    @cached_property
+    def runs_by_name(self) -> dict[str, list[Run]]:
+        """The runs of each name in the rubric, oldest first."""
+        return {name: matching(self.runs, self.rubric, name) for name in self.rubric.runs}
+
+
+def by_time(run: Run) -> tuple:
+    job = run.job_id or ""
+    number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
+    return run.header.started or "", number, run.files
+
+
+def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
+    """Return all runs of this name in the rubric, oldest first."""
+    choice = rubric.runs[name]
+    facts = {"lesson": rubric.lesson} | choice.where
+    matches = [
+        run for run in runs if run.has_header and all(says(run, k, v) for k, v in facts.items())
+    ]
+    if not matches:
+        matches = [run for run in plain_outputs(runs, choice) if not unprinted_facts(run, choice)]
+    return sorted(matches, key=by_time)
+
+
+def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
+    """Return the outputs without a record in a format of this choice that do not contradict it."""
+    workers = choice.where.get("world_size")
+    return [
+        run
+        for run in runs
+        if not run.has_header
+        and run.format in choice.or_format
+        and (workers is None or run.workers in (None, workers))
+    ]
+
+
+def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
+    """Return which facts of `where` an output without a record leaves open.
+
+    A format implies the lesson and the source. Of all else, an output can report its workers.
+    """
+    return [
+        fact
+        for fact in choice.where
+        if fact not in IMPLIED_BY_FORMAT and (fact != "world_size" or run.workers is None)
+    ]
+
+
+def says(run: Run, key: str, value: object) -> bool:
+    """A run that does not say its lesson may belong to any."""
+    stated = run.header.get(key)
+    return stated == value or (key == "lesson" and stated is None)

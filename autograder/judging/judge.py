@@ -12,7 +12,7 @@ from autograder.judging.conditions import judge_condition
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge_answers import judge_answer
 from autograder.judging.judge_report import judge_report
-from autograder.judging.runs_that_count import matching, run_that_counts
+from autograder.judging.runs_that_count import run_that_counts
 from autograder.judging.values import reference_of
 from autograder.measuring.interval import measured_or_none
 from autograder.measuring.metrics import metric_named
@@ -46,9 +46,7 @@ def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}
-    return not check.if_present or any(
-        matching(hand_in.runs, hand_in.rubric, name) for name in names
-    )
+    return not check.if_present or any(hand_in.runs_by_name[name] for name in names)
 
 
 def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:

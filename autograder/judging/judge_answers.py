@@ -1,6 +1,7 @@
 """Answers against constants and against what the student's own runs say."""
 
 import difflib
+from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import ReasonCode
@@ -23,8 +24,8 @@ ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and pr
 KEPT = "the expected answer is kept elsewhere"
 
 
-def of_another_kind(question: Question, text: str) -> str:
-    """What is asked, when the text is no answer of its kind; empty when it is one."""
+def expected_kind(question: Question, text: str) -> str:
+    """Return what kind of answer is asked if the text is not of it; else nothing."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
@@ -53,23 +54,23 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
     if answer is not None and answer.differs:
         where = (answer.where,)
         expected, code = f"{key}: one answer", ReasonCode.ANSWERS_DIFFER
-        return Part(key, FAILED, 0, expected, answer.differs, where, "keep one of these", code)
+        return Part(key, FAILED, 0, expected, answer.differs, where, "keep one of these", code=code)
     if answer is None or not answer.text:
         return _no_answer(hand_in, key, question)
+    where = (answer.where,)
     if question.kind == "prediction":
         expected, found = f"{key}: a prediction", f"{key}: made"
-        return _judged(key, question, True, expected, found, (answer.where,))
+        return Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER)
     found = f"{key}: {shortened(answer.text, 40)}"
-    if asked := of_another_kind(question, answer.text):
+    if asked := expected_kind(question, answer.text):
         expected, hint = f"{key}: a {question.kind}", f"write {asked}"
-        code = ReasonCode.ANSWER
-        return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code)
+        return Part(key, FAILED, 0, expected, found, where, hint, code=ReasonCode.ANSWER)
     if question.metric is not None:
         return _of_own_run(hand_in, key, question, answer, found)
     if key not in hand_in.expected:
         found += f"; {KEPT}"
         expected, code = f"{key}: the expected answer", ReasonCode.EXPECTED_KEPT
-        return Part(key, NOT_MEASURED, 0, expected, found, (answer.where,), "", code)
+        return Part(key, NOT_MEASURED, 0, expected, found, where, "", code=code)
     truth = hand_in.expected[key]
     if question.kind == "interval":
         return _of_interval(key, question, answer, float(truth))
@@ -80,29 +81,32 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         right = as_word(answer.text) == as_word(str(truth))
         expected = f"{key}: the right word"
     found += "" if right else ", which is not it"
-    return _judged(key, question, right, expected, found, (answer.where,))
+    return _judged(
+        Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER), question, right
+    )
 
 
 def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
     """Honest if it holds the truth, useful if it is no wider than asked."""
-    said = foretold.read(key, answer.text)
-    assert said is not None  # else it is of another kind
+    interval = foretold.read(key, answer.text)
+    assert interval is not None  # else it is of another kind
     widest = question.widest or 1.0
     expected = f"{key}: holds the truth, and its high end is at most {widest:g} times its low end"
-    found = f"{key}: {said.low:g} to {said.high:g}"
-    if not said.sealed:
+    found = f"{key}: {interval.low:g} to {interval.high:g}"
+    if not interval.sealed:
         found += ", which the course's function did not write so"
         hint = (
             "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
         )
-        return Part(key, FAILED, 0, expected, found, (answer.where,), hint)
-    wide = said.width > widest * (1 + 1e-9)
+        return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code=ReasonCode.ANSWER)
+    wide = interval.width > widest * (1 + 1e-9)
     if wide:
-        found += f", the high end is {said.width:.3g} times the low end"
-    if not said.low <= truth <= said.high:
-        found += f", and the truth is {'below' if truth < said.low else 'above'} it"
-    right = not wide and said.low <= truth <= said.high
-    return _judged(key, question, right, expected, found, (answer.where,))
+        found += f", the high end is {interval.width:.3g} times the low end"
+    if not interval.low <= truth <= interval.high:
+        found += f", and the truth is {'below' if truth < interval.low else 'above'} it"
+    right = not wide and interval.low <= truth <= interval.high
+    part = Part(key, PASSED, 1, expected, found, (answer.where,), code=ReasonCode.ANSWER)
+    return _judged(part, question, right)
 
 
 def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
@@ -115,14 +119,14 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
         found, code = "no answers.txt was handed in", ReasonCode.NO_ANSWERS_FILE
-    unseen = [one for one in hand_in.unseen if may_be_answers(PurePath(one.file).name)]
+    unseen = [packed for packed in hand_in.unseen if may_be_answers(PurePath(packed.file).name)]
     if unseen and not hand_in.answers_file:
         found, hint = f"no answers.txt that can be read: {unseen[0].found}", unseen[0].do
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)
         where, code = (lines[0].where,), ReasonCode.ANSWER_UNREAD
-    return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code)
+    return Part(key, FAILED, 0, f"{key}: a {question.kind}", found, where, hint, code=code)
 
 
 def may_be_answers(name: str) -> bool:
@@ -138,21 +142,21 @@ def _of_own_run(
         last = run_that_counts(hand_in, question.of or "")
     except NotMeasured as missing:
         return Part(
-            key, FAILED, 0, expected, missing.reason, missing.where, missing.try_, missing.code
+            key, FAILED, 0, expected, missing.reason, missing.where, missing.try_, code=missing.code
         )
     try:
         values = own_values(hand_in, question, last)
     except NotMeasured as missing:
         reason, code = missing.reason, missing.code
-        return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code)
+        return Part(key, NOT_MEASURED, 0, expected, reason, (answer.where,), "", code=code)
     match = next((value for value in values if _near(question, answer, value.value)), None)
     truth = match or values[0]
     expected = (
         f"{key}: {with_unit(truth.value, truth.unit)} ± {question.tolerance}, from your own record"
     )
     where = (answer.where, *truth.where[:2])
-    code = ReasonCode.OWN_RECORD
-    return _judged(key, question, match is not None, expected, found, where, code)
+    part = Part(key, PASSED, 1, expected, found, where, code=ReasonCode.OWN_RECORD)
+    return _judged(part, question, match is not None)
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
@@ -179,14 +183,5 @@ def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
     return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
 
 
-def _judged(
-    key: str,
-    question: Question,
-    right: bool,
-    expected: str,
-    found: str,
-    where: tuple[Where, ...],
-    code: ReasonCode = ReasonCode.ANSWER,
-) -> Part:
-    status, hint = (PASSED, "") if right else (FAILED, question.try_)
-    return Part(key, status, float(right), expected, found, where, hint, code)
+def _judged(part: Part, question: Question, right: bool) -> Part:
+    return part if right else replace(part, status=FAILED, credit=0.0, try_=question.try_)

@@ -26,61 +26,61 @@ NUMBER = re.compile(r"\d")
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
     """A part for each table and each heading that is asked for."""
-    tables = tuple(of_table(hand_in, name) for name in asked.tables)
-    return (*tables, *(of_part(hand_in.report, title, asked) for title in asked.parts))
+    tables = tuple(judge_table(hand_in, name) for name in asked.tables)
+    return (*tables, *(judge_part(hand_in.report, title, asked) for title in asked.parts))
 
 
 # --- tables ----------------------------------------------------------------------------------
 
 
-def of_table(hand_in: HandIn, name: str) -> Part:
+def judge_table(hand_in: HandIn, name: str) -> Part:
     title = f"the report's table {name}"
     expected = f"{title} says what the records say"
     if hand_in.report is None:
-        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, ReasonCode.NO_REPORT)
+        return Part(title, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     try:
         rows = study_table.rows(finished(hand_in, name))
     except NotMeasured as missing:
         found = f"{title}: {missing.reason}"
         where, hint = missing.where, missing.try_
-        return Part(title, NOT_MEASURED, 0, expected, found, where, hint, ReasonCode.TABLE)
+        return Part(title, NOT_MEASURED, 0, expected, found, where, hint, code=ReasonCode.TABLE)
     table = hand_in.report.tables.get(name)
     if table is None:
         found = f"no table under a heading `### {name}`"
         where = (Where(hand_in.report.name, 0),)
-        return Part(title, FAILED, 0, expected, found, where, WRITE_IT, ReasonCode.NO_TABLE)
+        return Part(title, FAILED, 0, expected, found, where, WRITE_IT, code=ReasonCode.NO_TABLE)
     wrong = list(differences(table, rows))
     if wrong:
         found = f"{title}: " + "; ".join(text for text, _ in wrong[:3])
         places = tuple(dict.fromkeys(where for _, where in wrong))[:4]
         found = shortened(found, 300)
-        return Part(title, FAILED, 0, expected, found, places, WRITE_IT, ReasonCode.TABLE)
+        return Part(title, FAILED, 0, expected, found, places, WRITE_IT, code=ReasonCode.TABLE)
     found = f"{title}: {len(rows)} sizes, as the records say"
     return Part(title, PASSED, 1, expected, found, code=ReasonCode.TABLE)
 
 
 def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]]:
-    """What a table says otherwise than the records, each with its place."""
+    """Yield where a table differs from the records, with the place."""
     columns = [column for column in HEAD if column in table.head]
     if columns != list(HEAD):
         lacking = ", ".join(column for column in HEAD if column not in table.head)
         yield f"its first line lacks {lacking or 'the order of the columns'}", table.where
         return
-    said = {}
+    by_ranks = {}
     for cells, where in table.rows:
-        found = dict(zip(table.head, cells, strict=False))
-        said[as_number(found.get("ranks", ""))] = (found, where)
+        row_cells = dict(zip(table.head, cells, strict=False))
+        by_ranks[as_number(row_cells.get("ranks", ""))] = (row_cells, where)
     for row in rows:
-        found, where = said.pop(float(row.ranks), ({}, table.where))
-        if not found:
+        row_cells, where = by_ranks.pop(float(row.ranks), ({}, table.where))
+        if not row_cells:
             yield f"it has no line for {row.ranks} ranks", where
             continue
         for column, value in row.values.items():
-            text = found.get(column, "")
+            text = row_cells.get(column, "")
             if not agrees(text, value):
                 what = f"{column} on {row.ranks} is {shortened(text, 20) or 'missing'}"
                 yield f"{what}, the records say {value:.4g}", where
-    for _, where in said.values():
+    for _, where in by_ranks.values():
         yield "it has a line of a size that the records do not have", where
 
 
@@ -97,30 +97,30 @@ def agrees(text: str, value: float) -> bool:
 # --- what is written -------------------------------------------------------------------------
 
 
-def of_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
+def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
-    wanted = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
-    expected = f"{name} with {' and '.join(wanted)}" if wanted else f"{name} is there"
+    parts = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
+    expected = f"{name} with {' and '.join(parts)}" if parts else f"{name} is there"
     if report is None:
-        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, ReasonCode.NO_REPORT)
+        return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
     text, where = report.parts.get(title.casefold(), ("", Where(report.name, 0)))
     hint = "write a sentence of your own: " + asked.hints.get(title, "what did you find?")
     words = different_words(text)
     if title.casefold() not in report.parts:
         found, code = f"no heading `## {title}`", ReasonCode.NO_HEADING
-        return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code)
+        return Part(name, FAILED, 0, expected, found, (where,), WRITE_IT, code=code)
     if len(words) < fewest:
         found = f"{name} has {len(words)} different words"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
+        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     if title in asked.numbers and not NUMBER.search(text):
         found = f"{name} names no number in digits"
-        return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
+        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     for before in asked.parts[: asked.parts.index(title)]:
         if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
             found = f"{name} is “{before}” once more"
-            return Part(name, FAILED, 0, expected, found, (where,), hint, ReasonCode.TEXT)
-    return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", ReasonCode.TEXT)
+            return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
+    return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", code=ReasonCode.TEXT)
 
 
 def as_read(text: str) -> str:

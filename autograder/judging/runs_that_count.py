@@ -7,94 +7,39 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from autograder.codes import Outcome, ProblemCode, ReasonCode
-from autograder.judging.hand_in import HandIn
+from autograder.judging.hand_in import HandIn, by_time, plain_outputs, unprinted_facts
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import metric_named
 from autograder.measuring.record_facts import ERROR_FILE, train_samples
-from autograder.reading.formats import mllog
 from autograder.reading.lesson_runs import HAND_IN_FILE
 from autograder.reading.outcome import ECHO
 from autograder.records import Problem, Run, Where
 from autograder.safe_text import printable, shortened
-from autograder.settings.rubric_schema import Rubric, RunChoice
 from autograder.submissions.file_kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
-TOLD_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
 WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
 
 
-def by_time(run: Run) -> tuple:
-    started = run.header.get("started")
-    job = run.job_id or ""
-    number = int(job) if job.isascii() and job.isdigit() and len(job) < 20 else 0
-    return (started if isinstance(started, str) else "", number, run.files)
-
-
-def matching(runs: Sequence[Run], rubric: Rubric, name: str) -> list[Run]:
-    """All runs that go by this name in the rubric, oldest first."""
-    choice = rubric.runs[name]
-    wanted = {"lesson": rubric.lesson} | choice.where
-    found = [run for run in runs if run.header and all(says(run, k, v) for k, v in wanted.items())]
-    if not found:
-        found = [run for run in plain_outputs(runs, choice) if printed(run, choice) is True]
-    return sorted(found, key=by_time)
-
-
-def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
-    """Return the outputs without a record that were read in a format of this choice."""
-    return [run for run in runs if not run.header and run.format in choice.or_format]
-
-
-def printed(run: Run, choice: RunChoice) -> bool | None:
-    """Return whether an output without a record is what `where` asks; None: it does not say.
-
-    Its format stands for the lesson and the program. All else has to be in the output.
-    """
-    asked = {key: value for key, value in choice.where.items() if key not in TOLD_BY_FORMAT}
-    workers = asked.pop("world_size", None)
-    if workers is not None and run.workers is not None and run.workers != workers:
-        return False
-    return None if asked or (workers is not None and run.workers is None) else True
-
-
-def named(hand_in: HandIn, name: str) -> list[Run]:
-    """The student's runs that go by this name in the rubric, oldest first."""
-    if name not in hand_in.by_name:
-        hand_in.by_name[name] = matching(hand_in.runs, hand_in.rubric, name)
-    return hand_in.by_name[name]
-
-
-def names_of(runs: Sequence[Run], rubric: Rubric) -> Callable[[Run], Sequence[str]]:
-    """What the rubric calls each of these runs; one may go by several names."""
+def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
+    """Return a function from a run to its names in the rubric, of which it may have several."""
     names: dict[int, list[str]] = {}
-    for name in rubric.runs:
-        for run in matching(runs, rubric, name):
-            names.setdefault(id(run), []).append(name)
-    return lambda run: names.get(id(run), ())
+    for name, runs in hand_in.runs_by_name.items():
+        for run in runs:
+            names.setdefault(run.id, []).append(name)
+    return lambda run: names.get(run.id, ())
 
 
 def program_of(run: Run) -> str:
     """Program and model as the record names them: their runs on several sizes belong together."""
-    known = [run.header.get(fact) for fact in ("source", "model")]
-    return printable(", ".join(word for word in known if isinstance(word, str)) or run.format, 80)
-
-
-def says(run: Run, key: str, value: object) -> bool:
-    """A run that does not say its lesson may belong to any."""
-    said = run.header.get(key)
-    return said == value or (key == "lesson" and said is None)
+    return printable(
+        ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
+    )
 
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
-    """Of the finished runs that were asked for, the latest. NotMeasured says why there is none."""
-    if name not in hand_in.that_counts:
-        hand_in.that_counts[name] = latest_as_asked(hand_in, name)
-    return hand_in.that_counts[name]
-
-
-def latest_as_asked(hand_in: HandIn, name: str) -> Run:
-    candidates = named(hand_in, name)
+    """Return the latest finished run that was asked for. NotMeasured says why there is none."""
+    candidates = hand_in.runs_by_name[name]
     if not candidates:
         raise no_run(hand_in, name)
     done = finished(hand_in, name)
@@ -118,15 +63,15 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     ended = [
         run
         for run in hand_in.runs
-        if not run.header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
+        if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     choice = hand_in.rubric.runs[name]
-    unclear = [run for run in plain_outputs(hand_in.runs, choice) if printed(run, choice) is None]
+    unclear = plain_outputs(hand_in.runs, choice)  # if one had all facts, it would be the run
     if unclear:
-        facts = ", ".join(key for key in choice.where if key not in TOLD_BY_FORMAT)
+        facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
         files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
         return NotMeasured(
-            f"whether {shortened(files)} is a run of `{name}`: the output does not say its {facts}",
+            f"whether {shortened(files)} is a run of `{name}`: the output does not report {facts}",
             "instructor: let the program print its workers or write a run record",
             tuple(Where(run.files[0], 1) for run in unclear[:3] if run.files),
             ReasonCode.RUN_UNCLEAR,
@@ -139,7 +84,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
     hint = "submit the job and hand in its output"
-    unseen = [one for one in hand_in.unseen if not is_answers(PurePath(one.file).name)]
+    unseen = [packed for packed in hand_in.unseen if not is_answers(PurePath(packed.file).name)]
     if not ended and unseen:
         reason = f"no run of `{name}` was handed in that can be read: {unseen[0].found}"
         hint = f"{unseen[0].do}; if this run is not in it, {hint}"
@@ -150,25 +95,25 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     cause = cause_of(run)
     assert cause
     reason = f"no run of `{name}`: its job ended before the program began to record; {run.outcome}"
-    reason += f" ({cause.reason}: {said(cause)})"
+    reason += f" ({cause.reason}: {problem_text(cause)})"
     return NotMeasured(reason, last_lines(run), (cause.where,), ReasonCode.NO_RUN)
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Whether an output is called as the job whose runs go by this name: 10_multiworker_7.out."""
+    """Return whether an output is named like the job of these runs, as in 10_multiworker_7.out."""
     source = hand_in.rubric.runs[name].where.get("source")
     called = {name, str(source), str(source).partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
 
 
 def cause_of(run: Run) -> Problem | None:
-    """What the output of a run without a record says of its end, in words of its own."""
+    """Return how an output without a record says that its run ended."""
     problem = last_problem(replace(run, problems=tuple(p for p in run.problems if p.text)))
     return problem if run.outcome not in (Outcome.COMPLETED, Outcome.UNKNOWN) else None
 
 
 def did_not_finish(name: str, run: Run) -> NotMeasured:
-    """How the run ended, with the problem that its output tells of."""
+    """Return the error for a run that ended early, with the problem in its output."""
     problem = last_problem(run)
     reason = f"the run of `{name}` did not finish: {how_it_ended(run)}"
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
@@ -198,11 +143,11 @@ def how_it_ended(run: Run) -> str:
     if not problem:
         return run.outcome
     # A damaged line of the record stands at "Your runs" already; others say the cause.
-    text = "" if mllog.TAG.decode() in problem.text else said(problem)
+    text = "" if problem.code == ProblemCode.BAD_LINE else problem_text(problem)
     return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
 
 
-def said(problem: Problem) -> str:
+def problem_text(problem: Problem) -> str:
     """Its words, without the place in the C++ code of a library where an exception was raised."""
     return shortened(SOURCE_PLACE.sub("", problem.text), 160)
 
@@ -215,7 +160,7 @@ def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
 
 
 def last_lines(run: Run) -> str:
-    """Where a job that did not end well says why: in its error file, if one was handed in."""
+    """Return the advice where to look: in the error file, if one was submitted."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
@@ -234,7 +179,7 @@ def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] 
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:
     """The finished runs that go by this name, oldest first."""
-    return [run for run in named(hand_in, name) if run.outcome == Outcome.COMPLETED]
+    return [run for run in hand_in.runs_by_name[name] if run.outcome == Outcome.COMPLETED]
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
@@ -242,7 +187,7 @@ def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None
-    known = by_value(largest, named(hand_in, name))
-    most = max((size for size, run in known if run.outcome == Outcome.COMPLETED), default=math.inf)
-    larger = [run for size, run in known if run.outcome != Outcome.COMPLETED and size > most]
+    sized = by_value(largest, hand_in.runs_by_name[name])
+    most = max((size for size, run in sized if run.outcome == Outcome.COMPLETED), default=math.inf)
+    larger = [run for size, run in sized if run.outcome != Outcome.COMPLETED and size > most]
     return larger[-1] if larger else None

@@ -50,7 +50,7 @@ def epoch_time(run: Run) -> Measure:
 
 
 def later_epochs(run: Run) -> tuple[Epoch, ...]:
-    """All but the first, whose time is reported apart."""
+    """Return all epochs but the first, whose time is reported apart."""
     return run.epochs[1:]
 
 
@@ -75,9 +75,9 @@ def throughput(run: Run) -> Measure:
 
 
 def workers(run: Run) -> int | None:
-    """How many took part, as the run itself says: ranks, times the replicas each of them drives."""
-    ranks = whole(run.workers) or whole(run.header.get("world_size"))
-    each = 1 if run.header.get("replicas") is None else whole(run.header["replicas"])
+    """Return how many workers took part, as the run says: ranks, times the replicas of each."""
+    ranks = whole(run.workers) or whole(run.header.world_size)
+    each = 1 if run.header.replicas is None else whole(run.header.replicas)
     return ranks * each if ranks and each else None
 
 
@@ -92,39 +92,40 @@ WORK = ("model", "params", "image_size", "precision", "lesson")
 HARDWARE = ("device", "threads")
 
 
-def unlike(one: Run, other: Run, facts: Sequence[str]) -> list[str]:
+def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
     """Facts of the header that both runs state and state differently, as sentences."""
-    found = []
+    differences = []
     for fact in facts:
-        a, b = one.header.get(fact), other.header.get(fact)
+        a, b = first.header.get(fact), other.header.get(fact)
         if a is not None and b is not None and a != b:
-            found.append(f"{fact} is {a!s:.60} in one and {b!s:.60} in the other")
-    return found
+            differences.append(f"{fact} is {a!s:.60} in one and {b!s:.60} in the other")
+    return differences
 
 
-def different_work(one: Run, other: Run, scaling: str | None = None) -> list[str]:
-    """Why the seconds of two runs cannot be divided, if so. Strong scaling also fixes the batch."""
-    found = unlike(one, other, WORK)
-    here, there = (measured_or_none(unique_samples, run) for run in (one, other))
-    few, many = (workers(run) if scaling == "weak" else 1 for run in (one, other))
+def different_work(first: Run, other: Run, scaling: str | None = None) -> list[str]:
+    """Return why the seconds of two runs cannot be divided. Strong scaling also fixes the batch."""
+    differences = unlike(first, other, WORK)
+    here, there = (measured_or_none(unique_samples, run) for run in (first, other))
+    few, many = (workers(run) if scaling == "weak" else 1 for run in (first, other))
     if here and there and few and many:
         a, b = int(here.value), int(there.value)
         if a * many != b * few:
             text = f"one reads {a} different samples an epoch, the other {b}"
-            found.append(text + (f", on {few} and {many} workers" if scaling == "weak" else ""))
-    data = [r.header.get("dataset") for r in (one, other)]
-    names = [d.get("name") for d in data if isinstance(d, dict)]
-    if len(names) == 2 and names[0] != names[1]:
-        found.append(f"one trains on {names[0]!s:.40}, the other on {names[1]!s:.40}")
+            differences.append(
+                text + (f", on {few} and {many} workers" if scaling == "weak" else "")
+            )
+    name, other_name = first.header.dataset.name, other.header.dataset.name
+    if name and other_name and name != other_name:
+        differences.append(f"one trains on {name:.40}, the other on {other_name:.40}")
     if scaling == "strong":
-        found += unlike(one, other, ("global_batch",))
+        differences += unlike(first, other, ("global_batch",))
     if scaling in ("epoch", "weak"):
-        found += unlike(one, other, ("local_batch",))
-    return found
+        differences += unlike(first, other, ("local_batch",))
+    return differences
 
 
-def different_hardware(one: Run, other: Run) -> list[str]:
-    return unlike(one, other, HARDWARE)
+def different_hardware(first: Run, other: Run) -> list[str]:
+    return unlike(first, other, HARDWARE)
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:

@@ -29,11 +29,9 @@ Value = Measure | str
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a metric is, in words for who writes a rubric, and how it is measured.
-
-    `function` takes a run; with `base` the base and the run; with `at` the run and `at`; with
-    `all_runs` the runs and `at`. It gives a Measure or a word, or raises NotMeasured.
-    """
+    """The description of a metric for authors of rubrics, and how it is measured. `function` takes
+    a run; with `base` the base and the run; with `at` the run and `at`; with `all_runs` the runs
+    and `at`. It returns a Measure or a word, or raises NotMeasured."""
 
     function: Callable[..., Value]
     what: str
@@ -48,7 +46,7 @@ class Metric:
 
     @property
     def of_a_run(self) -> bool:
-        """It needs nothing but a run."""
+        """Return whether it needs nothing but a run."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 
@@ -60,254 +58,148 @@ METRICS: dict[str, Metric] = {
     # who took part
     "ranks": Metric(participants.ranks, "ranks that took part", "ranks"),
     "ranks_asked": Metric(in_header("ranks_asked"), "ranks that the launcher was asked for"),
-    "replicas": Metric(
-        participants.replicas, "copies of the network: ranks, times what each drives", "replicas"
-    ),
-    "replicas_asked": Metric(
-        in_header("replicas_asked", "replicas"),
-        "copies that one process was asked to drive",
-        "replicas",
-    ),
+    "replicas": Metric(participants.replicas,
+        "copies of the network: ranks, times what each drives", "replicas"),
+    "replicas_asked": Metric(in_header("replicas_asked", "replicas"),
+        "copies that one process was asked to drive", "replicas"),
     "hosts": Metric(participants.hosts, "different hosts", "hosts"),
-    "devices_distinct": Metric(
-        participants.devices,
+    "devices_distinct": Metric(participants.devices,
         "different places of ranks: a host, and a GPU by its identity or else a local rank",
-        "devices",
-        label="distinct places",
-    ),
-    "local_ranks": Metric(
-        participants.local_ranks,
-        "yes if the ranks of each host count from 0 without a gap",
-        label="local ranks from 0",
-    ),
-    "launched": Metric(
-        record_facts.launched,
+        "devices", label="distinct places"),
+    "local_ranks": Metric(participants.local_ranks,
+        "yes if the ranks of each host count from 0 without a gap", label="local ranks from 0"),
+    "launched": Metric(record_facts.launched,
         "yes if a launcher's process started the ranks, or none can be seen; no if by hand",
-        label="ranks started by a launcher",
-    ),
-    "job_known": Metric(
-        record_facts.job_known,
+        label="ranks started by a launcher"),
+    "job_known": Metric(record_facts.job_known,
         "yes if the run names its job and runs in it; no if it was started by hand",
-        label="named job",
-    ),
+        label="named job"),
     "starts": Metric(participants.starts, "different parameters that ranks began with", "starts"),
-    "start_of_rank_0": Metric(
-        participants.start_of_rank_0,
+    "start_of_rank_0": Metric(participants.start_of_rank_0,
         "yes if all ranks began with the parameters that rank 0 had built",
-        label="start of rank 0 on all ranks",
-    ),
-    "rank_losses": Metric(
-        participants.rank_losses,
+        label="start of rank 0 on all ranks"),
+    "rank_losses": Metric(participants.rank_losses,
         "different training losses of ranks; one each if each reads in an order of its own",
-        "losses",
-    ),
-    "labels_apart": Metric(
-        participants.labels_apart,
+        "losses"),
+    "labels_apart": Metric(participants.labels_apart,
         "largest difference between a class's share on a rank and on all ranks together",
-        label="difference in a class's share",
-    ),
+        label="difference in a class's share"),
     # the network and its data
     "params": Metric(in_header("params"), "parameters of the network", label="parameters"),
     "image_size": Metric(in_header("image_size", "pixels"), "width of the pictures", "pixels"),
     "train_samples": Metric(record_facts.train_samples, "size of the training set", "samples"),
-    "unique_samples": Metric(
-        measure.unique_samples, "different samples an epoch, over all ranks", "samples"
-    ),
-    "read_most": Metric(
-        epochs.read_most,
-        "how often an epoch's steps read the sample that they read most",
-        "times",
-        label="times that a sample was read",
-    ),
-    "reading_orders": Metric(
-        epochs.reading_orders,
+    "unique_samples": Metric(measure.unique_samples, "different samples an epoch, over all ranks",
+        "samples"),
+    "read_most": Metric(epochs.read_most,
+        "how often an epoch's steps read the sample that they read most", "times",
+        label="times that a sample was read"),
+    "reading_orders": Metric(epochs.reading_orders,
         "different orders in which epochs read the samples; as many as epochs if each shuffles",
-        "orders",
-    ),
-    "shard_overlap": Metric(
-        sample_shares.shard_overlap,
-        "samples an epoch that a second rank reads again",
-        "samples",
-        label="samples read twice",
-    ),
-    "shard_uncovered": Metric(
-        sample_shares.shard_uncovered,
-        "samples that no rank reads",
-        "samples",
-        label="samples left out",
-    ),
+        "orders"),
+    "shard_overlap": Metric(sample_shares.shard_overlap,
+        "samples an epoch that a second rank reads again", "samples", label="samples read twice"),
+    "shard_uncovered": Metric(sample_shares.shard_uncovered, "samples that no rank reads",
+        "samples", label="samples left out"),
     # how it was trained
     "epochs": Metric(epochs.epochs, "epochs that ended", "epochs"),
     "steps": Metric(epochs.steps, "steps of an epoch", "steps"),
-    "steps_expected": Metric(
-        epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up", "steps"
-    ),
-    "share_steps": Metric(
-        participants.share_steps, "batches of the rank with the fewest samples", "steps"
-    ),
-    "steps_apart": Metric(
-        participants.steps_apart, "difference between ranks in steps of their last epoch", "steps"
-    ),
+    "steps_expected": Metric(epochs.steps_expected, "`unique_samples` / `global_batch`, rounded up",
+        "steps"),
+    "share_steps": Metric(participants.share_steps, "batches of the rank with the fewest samples",
+        "steps"),
+    "steps_apart": Metric(participants.steps_apart,
+        "difference between ranks in steps of their last epoch", "steps"),
     "global_batch": Metric(in_header("global_batch"), "samples of a step, over all ranks"),
     "global_batch_per_worker": Metric(a_worker("global_batch"), "`global_batch` / workers"),
     "local_batch": Metric(in_header("local_batch"), "samples of a step on one rank"),
     "lr": Metric(in_header("lr"), "learning rate, after scaling"),
     "lr_base": Metric(in_header("lr_base"), "learning rate before scaling"),
-    "lr_last": Metric(
-        epochs.last_rate,
-        "learning rate that the optimizer used at the end",
-        label="rate of the optimizer",
-    ),
+    "lr_last": Metric(epochs.last_rate, "learning rate that the optimizer used at the end",
+        label="rate of the optimizer"),
     "lr_per_worker": Metric(a_worker("lr"), "`lr` / workers"),
     # how long it took
     "epoch_s": Metric(measure.epoch_time, "an epoch: the median of those after the first", "s"),
     "epoch_s_min": Metric(epochs.shortest, "the shortest epoch after the first", "s"),
     "epoch_s_max": Metric(epochs.longest, "the longest epoch after the first", "s"),
-    "total_s": Metric(epochs.total_seconds, "seconds from start to end of the program", "s"),
-    "time_to_accuracy": Metric(
-        epochs.time_to_accuracy,
-        "training until validation accuracy is there and holds once more",
-        "s",
-        at={"accuracy": 0.9},
-        needs_at="how good is asked for",
-    ),
-    "throughput": Metric(
-        measure.throughput, "`unique_samples` / `epoch_s`: no sample counts twice", "samples/s"
-    ),
+    "time_to_accuracy": Metric(epochs.time_to_accuracy,
+        "training until validation accuracy is there and holds once more", "s",
+        at={"accuracy": 0.9}, needs_at="how good is asked for"),
+    "throughput": Metric(measure.throughput, "`unique_samples` / `epoch_s`: no sample counts twice",
+        "samples/s"),
     "speedup": Metric(study.speedup, "`epoch_s` of the base / that of the run", base=True),
-    "efficiency": Metric(
-        study.efficiency, "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True
-    ),
+    "efficiency": Metric(study.efficiency,
+        "`speedup` / growth in workers; weak scaling: `speedup` itself", base=True),
     # a speed job
     "rounds": Metric(rounds.how_many, "rounds of a speed job", "rounds"),
-    "rounds_speedup": Metric(
-        rounds.speedup, "work done in a time by all ranks together / by one alone", label="speedup"
-    ),
-    "rounds_ceiling": Metric(
-        rounds.ceiling,
-        "the same by ranks that exchange nothing: what this machine can give",
-        label="ceiling",
-    ),
-    "rounds_share": Metric(
-        rounds.share,
-        "`rounds_speedup` / `rounds_ceiling`",
-        label="share of the ceiling",
-        in_words=rounds.in_words,
-    ),
-    "rounds_moved": Metric(
-        rounds.said_by_all("moved", min),
+    "rounds_speedup": Metric(rounds.speedup,
+        "work done in a time by all ranks together / by one alone", label="speedup"),
+    "rounds_share": Metric(rounds.share,
+        "`rounds_speedup` / that of ranks that exchange nothing: what this machine can give",
+        label="share of the ceiling", in_words=rounds.in_words),
+    "rounds_moved": Metric(rounds.worst_over_rounds("moved", min),
         "how far the steps of a round moved the parameters, at least",
-        label="movement of parameters",
-    ),
-    "rounds_spread": Metric(
-        rounds.said_by_all("spread", max),
-        "largest difference of parameters over ranks after a round",
-        label="spread of parameters",
-    ),
+        label="movement of parameters"),
+    "rounds_spread": Metric(rounds.worst_over_rounds("spread", max),
+        "largest difference of parameters over ranks after a round", label="spread of parameters"),
     # what was learnt
     "test_loss": Metric(epochs.test_loss, "loss on the test set at the end"),
     "test_accuracy": Metric(epochs.test_accuracy, "accuracy on the test set at the end"),
     "train_accuracy": Metric(epochs.train_accuracy(-1), "training accuracy of the last epoch"),
-    "first_train_accuracy": Metric(
-        epochs.train_accuracy(0), "training accuracy of the first epoch"
-    ),
+    "first_train_accuracy": Metric(epochs.train_accuracy(0),
+        "training accuracy of the first epoch"),
     "loss_first": Metric(epochs.loss(0), "training loss of the first epoch"),
     "loss_last": Metric(epochs.loss(-1), "training loss of the last epoch"),
-    "param_moved": Metric(
-        at_end("param_moved"), "largest change of a parameter by training; 0: nothing was learnt"
-    ),
-    "params_changed": Metric(
-        at_end("params_changed"),
+    "param_moved": Metric(at_end("param_moved"),
+        "largest change of a parameter by training; 0: nothing was learnt"),
+    "params_changed": Metric(at_end("params_changed"),
         "trainable parameters that are not what they were at the start",
-        label="parameters that training changed",
-    ),
+        label="parameters that training changed"),
     "param_spread": Metric(at_end("param_spread"), "largest difference of parameters over ranks"),
     # what was written
     "files_written": Metric(participants.files_written, "checkpoint files of all ranks", "files"),
-    "files_found": Metric(
-        participants.files_found, "new checkpoint files on the disk, as another rank saw", "files"
-    ),
-    "checkpoint_kept": Metric(
-        participants.checkpoint_kept,
+    "files_found": Metric(participants.files_found,
+        "new checkpoint files on the disk, as another rank saw", "files"),
+    "checkpoint_kept": Metric(participants.checkpoint_kept,
         "yes if the checkpoint holds the parameters that training ended with",
-        label="trained parameters in the checkpoint",
-    ),
-    "chain_intact": Metric(
-        record_facts.chain_intact,
-        "yes if no line of the record is missing, moved or changed",
-        label="unbroken record",
-    ),
-    "error_file_separate": Metric(
-        record_facts.error_file_separate,
-        "yes if errors went to a file of their own",
-        label="separate error file",
-    ),
+        label="trained parameters in the checkpoint"),
+    "chain_intact": Metric(record_facts.chain_intact,
+        "yes if no line of the record is missing, moved or changed", label="unbroken record"),
+    "error_file_separate": Metric(record_facts.error_file_separate,
+        "yes if errors went to a file of their own", label="separate error file"),
     # sweeps
-    "useful_workers": Metric(
-        sweep.useful_workers,
-        "largest N whose best rule, the mean over seeds, is within so much of N = 1",
-        "workers",
-        all_runs=True,
-        at={"within": 0.01},
-        needs_at="how much accuracy may be lost",
-        label="largest useful N",
-    ),
-    "sooner": Metric(
-        sweep.sooner,
+    "useful_workers": Metric(sweep.useful_workers,
+        "largest N whose best rule, the mean over seeds, is within so much of N = 1", "workers",
+        all_runs=True, at={"within": 0.01}, needs_at="how much accuracy may be lost",
+        label="largest useful N"),
+    "sooner": Metric(sweep.sooner,
         "how many times sooner N workers reach an accuracy than one, if talking cost nothing: "
         "N × epochs of one / epochs of N, the mean over seeds",
-        all_runs=True,
-        at={"accuracy": 0.93, "workers": 16},
-        needs_at="how good is asked for, and of how many workers",
-    ),
+        all_runs=True, at={"accuracy": 0.93, "workers": 16},
+        needs_at="how good is asked for, and of how many workers"),
     # scaling studies
-    "study_sizes": _study(
-        study.sizes,
-        "numbers of workers with at least so many runs of the same work",
-        "sizes",
-        repeats=3,
-    ),
-    "study_samples": _study(
-        study_work.samples, "different samples that an epoch reads, on a size", "samples", size=2
-    ),
+    "study_sizes": _study(study.sizes,
+        "numbers of workers with at least so many runs of the same work", "sizes", repeats=3),
+    "study_samples": _study(study_work.samples, "different samples that an epoch reads, on a size",
+        "samples", size=2),
     "study_batch": _study(study_work.batch, "samples of a step, over all ranks, on a size", size=2),
-    "study_moved": _study(
-        study_work.moved, "how far a pass of a study's round moved the parameters, at least"
-    ),
-    "study_spread": _study(
-        study_work.spread, "largest difference of parameters over ranks after a pass of a round"
-    ),
-    "study_epoch_s": _study(
-        study.at_size(study.epoch_times), "`epoch_s`, the median of the repeats", "s", size=2
-    ),
-    "study_speedup": _study(
-        study.at_size(study.speedups),
-        "against the fewest workers; weak scaling: of the work done in a time",
-        size=2,
-    ),
-    "study_efficiency": _study(
-        study.at_size(study.efficiencies), "`study_speedup` / growth in workers", size=2
-    ),
-    "study_amdahl_f": _study(
-        study.fitted(laws.amdahl), "f of p/S − 1 = f (p − 1), by least squares"
-    ),
+    "study_moved": _study(study_work.moved,
+        "how far a pass of a study's round moved the parameters, at least"),
+    "study_spread": _study(study_work.spread,
+        "largest difference of parameters over ranks after a pass of a round"),
+    "study_epoch_s": _study(study.at_size(study.epoch_times),
+        "`epoch_s`, the median of the repeats", "s", size=2),
+    "study_speedup": _study(study.at_size(study.speedups),
+        "against the fewest workers; weak scaling: of the work done in a time", size=2),
+    "study_efficiency": _study(study.at_size(study.efficiencies),
+        "`study_speedup` / growth in workers", size=2),
+    "study_amdahl_f": _study(study.fitted(laws.amdahl),
+        "f of p/S − 1 = f (p − 1), by least squares"),
     "study_gustafson_s": _study(study.fitted(laws.gustafson), "s of S = p − s (p − 1)"),
-    "study_speedup_amdahl": _study(
-        study.foretold(laws.amdahl_speedup), "what Amdahl's law says there", workers=1024
-    ),
-    "study_speedup_gustafson": _study(
-        study.foretold(laws.gustafson_speedup), "what Gustafson's law says there", workers=1024
-    ),
-    "study_speedup_usl": _study(
-        study.foretold(laws.usl_speedup), "what the USL says there, σ and κ ≥ 0", workers=1024
-    ),
-    "study_speedup_low": _study(
-        study.foretold(laws.lowest), "the lowest of the three", workers=1024
-    ),
-    "study_speedup_high": _study(
-        study.foretold(laws.highest), "the highest of the three", workers=1024
-    ),
-}
+    "study_speedup_low": _study(study.foretold(laws.lowest),
+        "the lowest that Amdahl's, Gustafson's and the USL say there", workers=1024),
+    "study_speedup_high": _study(study.foretold(laws.highest),
+        "the highest that Amdahl's, Gustafson's and the USL say there", workers=1024),
+}  # fmt: skip
 
 OWN = "measure:"
 

@@ -9,18 +9,14 @@ from typing import Any
 from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.measuring.record_facts import at_end, first_line, in_header
-from autograder.records import Rank, Run, Where
-
-
-def lines(run: Run) -> tuple[Where, ...]:
-    return tuple(rank.where for rank in run.ranks if rank.where)
+from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
     """Presence lines where the format has them, else what the run says."""
     if run.ranks:
         return exact(
-            len({r.rank for r in run.ranks}), "ranks", lines(run), "presence lines of ranks"
+            len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
         )
     count = measure.workers(run)
     if count is None:
@@ -30,7 +26,7 @@ def ranks(run: Run) -> Measure:
 
 def replicas(run: Run) -> Measure:
     """One a rank, unless one process says that it drives several."""
-    if run.header.get("replicas") is None:
+    if run.header.replicas is None:
         return ranks(run)
     count = measure.workers(run)
     if count is None:
@@ -41,10 +37,9 @@ def replicas(run: Run) -> Measure:
 def hosts(run: Run) -> Measure:
     if run.ranks:
         return _distinct(run, lambda rank: rank.host, "hosts")
-    named = run.header.get("hosts")
-    if not isinstance(named, list) or not named:
+    if not run.header.hosts:
         raise NotMeasured("the output does not name its hosts")
-    return exact(len({str(host) for host in named}), "hosts", first_line(run))
+    return exact(len(set(run.header.hosts)), "hosts", first_line(run))
 
 
 IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; a shorter number another one may have too
@@ -54,33 +49,33 @@ def devices(run: Run) -> Measure:
     """Places that ranks ran at: GPUs of a host as far as they can be told apart, or local ranks."""
 
     def place(rank: Rank) -> tuple[Any, Any]:
-        told = IDENTITY.search(rank.device or "")
-        return rank.host, told[1] if told else rank.local_rank
+        identity = IDENTITY.search(rank.device or "")
+        return rank.host, identity[1] if identity else rank.local_rank
 
     return _distinct(run, place, "devices")
 
 
 def local_ranks(run: Run) -> str:
-    """Whether the ranks of each host count from 0 without a gap."""
+    """Return "yes" if the ranks of each host count from 0 without a gap."""
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
-    found: dict[str | None, list[int | None]] = {}
+    by_host: dict[str | None, list[int | None]] = {}
     for rank in run.ranks:
-        found.setdefault(rank.host, []).append(rank.local_rank)
-    return "yes" if all(set(own) == set(range(len(own))) for own in found.values()) else "no"
+        by_host.setdefault(rank.host, []).append(rank.local_rank)
+    return "yes" if all(set(own) == set(range(len(own))) for own in by_host.values()) else "no"
 
 
 def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
-    return exact(len({place(rank) for rank in run.ranks}), unit, lines(run))
+    return exact(len({place(rank) for rank in run.ranks}), unit, run.rank_lines)
 
 
 def files_written(run: Run) -> Measure:
-    """What each rank says at its end, else rank 0's sum."""
+    """Add up the numbers of all ranks, or take rank 0's sum."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
-        return exact(sum(filter(None, counts)), "files", lines(run), "sum over ranks")
+        return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
     return at_end("files_written")(run)
 
 
@@ -89,19 +84,19 @@ def files_found(run: Run) -> Measure:
 
 
 def checkpoint_kept(run: Run) -> str:
-    """Whether rank 0 read back from its file what training ended with."""
+    """Return "yes" if rank 0 read back from its file what training ended with."""
     trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
-    if "checkpoint_hash" not in run.end or not trained or trained[0] is None:
+    if run.end.checkpoint_hash is None or not trained or trained[0] is None:
         raise NotMeasured("the output does not say what the checkpoint holds")
-    return "yes" if run.end["checkpoint_hash"] == trained[0] else "no"
+    return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
 # --- what each rank says, beside what the others say ------------------------------------------
 
 
 def starts(run: Run) -> Measure:
-    found = _of_each(run, "start_hash", "which parameters training began with")
-    return exact(len(set(found)), "starts", lines(run))
+    hashes = _of_each(run, "start_hash", "which parameters training began with")
+    return exact(len(set(hashes)), "starts", run.rank_lines)
 
 
 def start_of_rank_0(run: Run) -> str:
@@ -112,13 +107,13 @@ def start_of_rank_0(run: Run) -> str:
 
 
 def rank_losses(run: Run) -> Measure:
-    found = _of_each(run, "loss", "the training loss of each rank")
-    return exact(len(set(found)), "losses", lines(run))
+    losses = _of_each(run, "loss", "the training loss of each rank")
+    return exact(len(set(losses)), "losses", run.rank_lines)
 
 
 def steps_apart(run: Run) -> Measure:
-    found = _of_each(run, "steps", "how many steps each rank made")
-    return exact(max(found) - min(found), "steps", lines(run))
+    steps = _of_each(run, "steps", "how many steps each rank made")
+    return exact(max(steps) - min(steps), "steps", run.rank_lines)
 
 
 def share_steps(run: Run) -> Measure:
@@ -127,25 +122,27 @@ def share_steps(run: Run) -> Measure:
     batch = in_header("local_batch")(run).value
     if batch < 1:
         raise NotMeasured(f"`local_batch` is {batch:g}")
-    return exact(math.ceil(fewest / batch), "steps", lines(run), "samples of a rank / its batch")
+    return exact(
+        math.ceil(fewest / batch), "steps", run.rank_lines, "samples of a rank / its batch"
+    )
 
 
 def labels_apart(run: Run) -> Measure:
     """Largest difference between a class's share on a rank and on all ranks together."""
-    found = _of_each(run, "labels", "how many samples of each class its ranks read")
-    if len({len(labels) for labels in found}) > 1 or not all(map(sum, found)):
+    counts = _of_each(run, "labels", "how many samples of each class its ranks read")
+    if len({len(labels) for labels in counts}) > 1 or not all(map(sum, counts)):
         raise NotMeasured("ranks do not count the same classes")
-    whole = [sum(of_class) for of_class in zip(*found, strict=True)]
+    whole = [sum(samples) for samples in zip(*counts, strict=True)]
     apart = [
         abs(here / sum(labels) - there / sum(whole))
-        for labels in found
+        for labels in counts
         for here, there in zip(labels, whole, strict=True)
     ]
-    return exact(max(apart), "", lines(run))
+    return exact(max(apart), "", run.rank_lines)
 
 
 def _of_each(run: Run, name: str, what: str) -> list[Any]:
-    found = [getattr(rank, name) for rank in run.ranks]
-    if not found or None in found:
+    values = [getattr(rank, name) for rank in run.ranks]
+    if not values or None in values:
         raise NotMeasured(f"the output does not say {what}")
-    return found
+    return values

@@ -5,19 +5,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Where the run begins, for what its header says."""
-    for rank in run.ranks:
-        if rank.where:
-            return (rank.where,)
-    for epoch in run.epochs:
-        if epoch.where:
-            return (epoch.where,)
-    return (Where(run.files[0], 1),) if run.files else ()
+    """Return where the run begins, for what its header says."""
+    start = run.start
+    return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
 
 # --- header ---------------------------------------------------------------------------------
@@ -28,15 +23,13 @@ def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
         value = run.header.get(name)
         if value is None:
             raise NotMeasured(f"the output does not say `{name}`", "print the run record")
-        if not is_number(value):
-            raise NotMeasured(f"`{name}` is {value!s:.40}, which is no number")
         return exact(value, unit, first_line(run), "from the run record's header")
 
     return number
 
 
 def a_worker(name: str) -> Callable[[Run], Measure]:
-    """What the header says, divided by the number of workers."""
+    """Return a function that divides a fact of the header by the number of workers."""
 
     def share(run: Run) -> Measure:
         value, count = in_header(name)(run), measure.workers(run)
@@ -48,17 +41,10 @@ def a_worker(name: str) -> Callable[[Run], Measure]:
 
 
 def train_samples(run: Run) -> Measure:
-    dataset = run.header.get("dataset")
-    value = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    if not is_number(value):
+    value = run.header.dataset.train_samples
+    if value is None:
         raise NotMeasured("the output does not say `train_samples` of the data set")
     return exact(value, "samples", first_line(run), "from the run record's header")
-
-
-def on_stand_in(run: Run) -> bool:
-    """Whether it trained on the synthetic images."""
-    dataset = run.header.get("dataset")
-    return isinstance(dataset, dict) and dataset.get("synthetic") is True
 
 
 # Of the processes above rank 0, as the record names them: those that are no launcher, those that a
@@ -70,14 +56,9 @@ OF_A_JOB = {
 }
 
 
-def started_by(run: Run) -> list[str] | None:
-    named = run.header.get("started_by")
-    return [str(name) for name in named] if isinstance(named, list) else None
-
-
 def launched(run: Run) -> str:
-    """Nobody can tell of ranks in containers: they are believed."""
-    above = started_by(run)
+    """Return "yes" if a launcher started the ranks, or, as in containers, nobody can tell."""
+    above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not say which processes started the ranks")
     return "yes" if any(not NO_LAUNCHER.search(name) for name in above) else "no"
@@ -86,8 +67,8 @@ def launched(run: Run) -> str:
 def job_known(run: Run) -> str:
     """A number in the output's name makes no job of what a record says was started by hand, nor
     does a job's number in the environment where the job's own process is not there."""
-    scheduler, above = run.header.get("scheduler"), started_by(run)
-    mark = OF_A_JOB.get(str(scheduler))
+    scheduler, above = run.header.scheduler, run.header.started_by
+    mark = OF_A_JOB.get(scheduler or "")
     outside = mark is not None and above is not None and not any(map(mark.search, above))
     by_hand = scheduler == "none" or outside
     return "yes" if run.job_id is not None and not by_hand else "no"
@@ -98,11 +79,9 @@ def job_known(run: Run) -> str:
 
 def at_end(name: str) -> Callable[[Run], Measure]:
     def number(run: Run) -> Measure:
-        value = run.end.get(name)
+        value = getattr(run.end, name)
         if value is None:
             raise NotMeasured(f"the end of the run does not say `{name}`")
-        if not is_number(value):
-            raise NotMeasured(f"`{name}` is {value!s:.40}, which is no number")
         if value < 0:
             raise NotMeasured(f"`{name}` is {value:g}; it cannot be negative")
         return exact(value, "", first_line(run), "from the run record's end")
@@ -114,15 +93,14 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
     """The median of the record's `measure` events of this name at this point."""
 
     def typical(run: Run, at: Mapping[str, Any]) -> Measure:
-        events = [m for m in run.measures if m.get("name") == name and at.items() <= m.items()]
-        values = [event.get("value") for event in events]
-        if not values:
+        events = run.measured(name, **at)
+        if not events:
             point = ", ".join(f"{key} = {value}" for key, value in at.items())
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
-        numbers = [value for value in values if is_number(value)]
-        if len(numbers) < len(values):
+        numbers = [event.value for event in events if event.value is not None]
+        if len(numbers) < len(events):
             raise NotMeasured(f"a value of {name} is no number")
-        unit = str(events[0].get("unit", ""))
+        unit = events[0].unit
         return interval.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
 
     return typical
@@ -134,7 +112,7 @@ ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
-    """Whether the job's errors have a file of their own that holds no line of the record."""
+    """Return "yes" if the job's errors have a file of their own without lines of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
     return "yes" if errors else "no"

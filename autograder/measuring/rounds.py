@@ -4,13 +4,12 @@ What slows a machine down hits the three phases of a round alike, so they are co
 round alone; the median over the rounds counts, and between which of them it lies is its interval.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.measuring import interval, measure
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
-from autograder.records import Run, Where
+from autograder.measuring.interval import Measure, NotMeasured, exact
+from autograder.records import MeasureEvent, Run, Where
 
 NAME = "round"  # of the record's measures
 LEAST = 3
@@ -25,7 +24,7 @@ class Round:
     alone: float
     silent: float
     together: float
-    said: Mapping[str, Any]
+    event: MeasureEvent
     where: tuple[Where, ...] = ()
 
     @property
@@ -34,40 +33,37 @@ class Round:
 
 
 def rounds(run: Run) -> list[Round]:
-    """All rounds, in their order; NotMeasured where one of them is no round, or they are few. One
-    that stands twice, word for word, because its output was handed in twice, counts once."""
-    found: dict[int, Round] = {}
+    """Return all rounds in their order, or raise NotMeasured if one is damaged or they are few. A
+    round of an output that was submitted twice counts once."""
+    by_number: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
-    for event in run.measures:
-        if event.get("name") != NAME:
-            continue
-        one = _round(event)
-        if found.get(one.number, one).seconds != one.seconds:
-            raise copied(f"round {one.number} stands twice, with other seconds", one)
-        if (first := numbers.setdefault(one.seconds, one.number)) != one.number:
-            raise copied(f"rounds {first} and {one.number} say the very same seconds", one)
-        found.setdefault(one.number, one)
-    if len(found) < LEAST:
-        counted = "1 round" if len(found) == 1 else f"{len(found)} rounds"
+    for event in run.measured(NAME):
+        current = _round(event)
+        if by_number.get(current.number, current).seconds != current.seconds:
+            raise copied(f"round {current.number} stands twice, with other seconds", current)
+        if (first := numbers.setdefault(current.seconds, current.number)) != current.number:
+            raise copied(f"rounds {first} and {current.number} say the very same seconds", current)
+        by_number.setdefault(current.number, current)
+    if len(by_number) < LEAST:
+        counted = "1 round" if len(by_number) == 1 else f"{len(by_number)} rounds"
         raise NotMeasured(f"the run measured {counted}, of at least {LEAST}", RUN_IT)
-    return list(found.values())
+    return list(by_number.values())
 
 
-def of_rounds(run: Run) -> bool:
-    return any(event.get("name") == NAME for event in run.measures)
+def has_rounds(run: Run) -> bool:
+    return any(event.name == NAME for event in run.measures)
 
 
-def copied(reason: str, one: Round) -> NotMeasured:
-    return NotMeasured(reason, "hand in the output as the job wrote it", one.where)
+def copied(reason: str, current: Round) -> NotMeasured:
+    return NotMeasured(reason, "hand in the output as the job wrote it", current.where)
 
 
-def _round(event: Mapping[str, Any]) -> Round:
-    where = event.get("where")
-    places = (where,) if isinstance(where, Where) else ()
-    number = measure.whole(event.get("round"))
-    said = [event.get(key) for key in ("alone_s", "silent_s", "value")]
-    seconds = [float(s) for s in said if is_number(s) and 1e-9 < s < 1e9]
-    if number is None or len(seconds) < len(said):
+def _round(event: MeasureEvent) -> Round:
+    places = (event.where,) if event.where else ()
+    number = measure.whole(event.facts.get("round"))
+    phases = (event.number("alone_s"), event.number("silent_s"), event.value)
+    seconds = [float(s) for s in phases if s is not None and 1e-9 < s < 1e9]
+    if number is None or len(seconds) < len(phases):
         reason = "a round does not say its number and three times above 0"
         raise NotMeasured(reason, "hand in the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
@@ -98,28 +94,29 @@ share = _over_rounds(lambda one, count: one.silent / one.together)
 
 
 def how_many(run: Run) -> Measure:
-    found = rounds(run)
-    return exact(len(found), "rounds", found[0].where)
+    counted = rounds(run)
+    return exact(len(counted), "rounds", counted[0].where)
 
 
-def said_by_all(name: str, choose: Callable) -> Callable[[Run], Measure]:
+def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """The largest or smallest of what each round says of the parameters."""
 
     def value(run: Run) -> Measure:
-        found = rounds(run)
-        values = [one.said.get(name) for one in found]
-        for one, said in zip(found, values, strict=True):
-            if not is_number(said) or said < 0:
+        values = []
+        for one in rounds(run):
+            stated = one.event.number(name)
+            if stated is None or stated < 0:
                 reason = f"round {one.number} says no `{name}` that is a number"
                 raise NotMeasured(reason, "look whether the training diverged", one.where)
-        worst = choose(range(len(found)), key=values.__getitem__)
-        return exact(values[worst], "", found[worst].where, f"round {found[worst].number}")
+            values.append((stated, one))
+        worst, one = choose(values, key=lambda pair: pair[0])
+        return exact(worst, "", one.where, f"round {one.number}")
 
     return value
 
 
 def in_words(run: Run) -> str:
-    """What a speed job found, in one line."""
+    """Return the result of a speed job in one line."""
     gain, part = speedup(run), share(run)
     return (
         f"Speedup on {ranks_of(run)} ranks {gain.value:.2f} ({gain.low:.2f} … {gain.high:.2f}), "

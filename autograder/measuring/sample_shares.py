@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run
 
 PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the rest is no honest work
@@ -15,9 +15,8 @@ PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the res
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
     """Shares as ranges of indices, how many ranks have each, and the size of the training set."""
-    dataset = run.header.get("dataset")
-    size = dataset.get("train_samples") if isinstance(dataset, dict) else None
-    if not is_number(size) or not 1 <= size <= 10**15 or int(size) != size:
+    size = run.header.dataset.train_samples
+    if size is None or not 1 <= size <= 10**15 or int(size) != size:
         raise NotMeasured("the output does not say the size of the training set")
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
@@ -40,8 +39,8 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
     """The shares cut so that all have one step: of each piece its start modulo that step, and the
     first and the last of its samples, counted in steps."""
     step = 1
-    for one in {share.step for share in shares}:
-        step = math.lcm(step, one)
+    for each in {share.step for share in shares}:
+        step = math.lcm(step, each)
         if sum(step // share.step for share in shares) > PIECES + PIECES_A_SHARE * len(shares):
             raise NotMeasured("the shares' steps have too little in common to compare them")
     for share in shares:
@@ -64,10 +63,10 @@ def _reads(run: Run) -> tuple[int, int, int]:
 def shard_overlap(run: Run) -> Measure:
     """Samples an epoch that are read once more by another rank."""
     reads, different, _ = _reads(run)
-    return exact(reads - different, "samples", tuple(r.where for r in run.ranks if r.where))
+    return exact(reads - different, "samples", run.rank_lines)
 
 
 def shard_uncovered(run: Run) -> Measure:
     """Samples of the training set that no rank reads."""
     _, different, size = _reads(run)
-    return exact(size - different, "samples", tuple(r.where for r in run.ranks if r.where))
+    return exact(size - different, "samples", run.rank_lines)

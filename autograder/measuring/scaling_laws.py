@@ -79,34 +79,6 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(xs, ys, strict=True))
 
 
-def karp_flatt(gain: Measure, count: int) -> Measure:
-    """The serial fraction that a speedup on `count` workers amounts to."""
-    if count < 2:
-        raise NotMeasured("Karp–Flatt needs at least two workers")
-    if gain.low <= 0:
-        raise NotMeasured("a speedup has to be positive")
-
-    def fraction(value: float) -> float:
-        return (1 / value - 1 / count) / (1 - 1 / count)
-
-    return Measure(
-        fraction(gain.value), fraction(gain.high), fraction(gain.low), "", gain.where, gain.basis
-    )
-
-
-def fixed_and_divided(seconds: Points) -> tuple[Measure, Measure]:
-    """a and b of T = a + b/p: seconds that stay and seconds that are divided."""
-    sizes = {p for p, _ in seconds}
-    if len(sizes) < 2:
-        raise NotMeasured(f"two parts of a time need at least two sizes; there are {len(sizes)}")
-    xs, ts = [1 / p for p, _ in seconds], [t for _, t in seconds]
-    mean = sum(xs) / len(xs)
-    spread = sum((x - mean) ** 2 for x in xs)
-    slopes = [(x - mean) / spread for x in xs]
-    fixed = weighted_sum([1 / len(xs) - mean * slope for slope in slopes], ts, "s")
-    return fixed, weighted_sum(slopes, ts, "s")
-
-
 # --- what a law says of another number of workers ----------------------------------------------
 
 
@@ -151,13 +123,13 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """What the laws say, at least two of them: mostly the choice of a law decides."""
-    known, reasons = [], []
+    """Return the laws' answers, at least two: the choice of a law often decides."""
+    estimates, reasons = [], []
     for law in LAWS:
         try:
-            known.append(law(speedups, p))
+            estimates.append(law(speedups, p))
         except NotMeasured as missing:
             reasons.append(missing)
-    if len(known) < 2:
+    if len(estimates) < 2:
         raise reasons[0]
-    return known
+    return estimates

@@ -28,9 +28,8 @@ At = Mapping[str, Any]
 
 
 def scaling_of(run: Run) -> str | None:
-    """On one worker all kinds are the same, so a run that calls itself serial says nothing."""
-    said = run.header.get("scaling")
-    return said if isinstance(said, str) and said != "serial" else None
+    """Return the kind of scaling; on one worker all kinds are the same, so *serial* is none."""
+    return run.header.scaling if run.header.scaling != "serial" else None
 
 
 def speedup(base: Run, run: Run) -> Measure:
@@ -74,13 +73,13 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
-    """What was not compared, and why, for people."""
-    kept = {id(run) for same in used.values() for run in same}
+    """Return why runs were not compared, for people."""
+    kept = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
         reason
         for run in runs
-        if id(run) not in kept
+        if run.id not in kept
         for reason in (measure.different_work(base, run) + measure.different_hardware(base, run))[
             :1
         ]
@@ -90,8 +89,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
     """One line of each run, for people to look at."""
-    places = [next((r.where for r in run.ranks if r.where), None) for run in runs]
-    return tuple(place for place in places if place)
+    return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
 def epoch_times(runs: Sequence[Run]) -> Points:
@@ -109,21 +107,21 @@ def speedups(runs: Sequence[Run]) -> Points:
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
     pairs = gains_in_rounds(runs, few)
-    found = []
+    gains = []
     for count, fast in points:
         gain = pairs.get(count) or interval.ratio(slow, fast)
         gain = gain if count != few else exact(1, where=slow.where)
-        found.append((count, interval.scaled(gain, count / few) if weak else gain))
-    return found
+        gains.append((count, interval.scaled(gain, count / few) if weak else gain))
+    return gains
 
 
 def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
-    """Of points: the base's time over that of a size, from the pairs of each round."""
+    """Return, by size, the base's time over that of the size, from the pairs of each round."""
     gains: dict[int, list[Measure]] = {}
     used = [run for same in by_size(runs).values() for run in same]
-    for one in study_points.by_round(used):
-        for count, run in one.items() if few in one else ():
-            slow, fast = (study_points.pass_time(which) for which in (one[few], run))
+    for by_ranks in study_points.by_round(used):
+        for count, run in by_ranks.items() if few in by_ranks else ():
+            slow, fast = (study_points.pass_time(which) for which in (by_ranks[few], run))
             gains.setdefault(count, []).append(interval.ratio(slow, fast))
     return {
         count: interval.middle(values, f"median of {len(values)} rounds")
@@ -143,7 +141,7 @@ def from_one(runs: Sequence[Run]) -> Points:
 
 
 def sizes(runs: Sequence[Run], at: At) -> Measure:
-    """On how many sizes there are at least `repeats` runs of the same work."""
+    """Count the sizes with at least `repeats` runs of the same work."""
     sized = by_size(runs)
     needed = at.get("repeats", 1)
     enough = {count: same for count, same in sized.items() if len(same) >= needed}
@@ -167,8 +165,8 @@ def size_of(there: Sequence[int], at: At) -> int:
 
 def at_size(points_of: Callable[[Sequence[Run]], Points]) -> Callable:
     def value(runs: Sequence[Run], at: At) -> Measure:
-        known = dict(points_of(runs))
-        return known[size_of(list(known), at)]
+        by_size = dict(points_of(runs))
+        return by_size[size_of(list(by_size), at)]
 
     return value
 

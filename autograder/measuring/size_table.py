@@ -18,6 +18,7 @@ from autograder.measuring.interval import (
     ratio,
     scaled,
 )
+from autograder.measuring.study_table import Row
 from autograder.records import Run
 
 HEAD = ("ranks", "jobs", "{}", "range", "speedup", "range", "efficiency")
@@ -26,7 +27,7 @@ ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What is compared: seconds, of which fewer are better, or a rate."""
+    """The quantity that is compared: seconds, of which fewer are better, or a rate."""
 
     of: Callable[[Run], Measure]
     head: str
@@ -62,29 +63,29 @@ def comparable(runs: Sequence[Run]) -> Sizes:
     is taken for one on one worker."""
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
-    known = Sizes(of=compared(done), weak=ordered[0].header.get("scaling") == "weak")
+    sizes = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
     for run in ordered:
         name = ", ".join(run.files)
         if not is_over(run):
-            known.remarks.append(f"{name}: the run ended as {run.outcome}")
+            sizes.remarks.append(f"{name}: the run ended as {run.outcome}")
             continue
         try:
-            value = known.of.of(run)
+            value = sizes.of.of(run)
         except NotMeasured as missing:
-            known.remarks.append(f"{name}: {missing.reason}")
+            sizes.remarks.append(f"{name}: {missing.reason}")
             continue
-        weak = "weak" if run.header.get("scaling") == "weak" else None
+        weak = "weak" if run.header.scaling == "weak" else None
         unlike = measure.different_work(done[0], run, weak)
         unlike += measure.different_hardware(done[0], run)
         if unlike:
-            known.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
+            sizes.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
         else:
-            known.by_size.setdefault(measure.workers(run) or 1, []).append(value)
-    return known
+            sizes.by_size.setdefault(measure.workers(run) or 1, []).append(value)
+    return sizes
 
 
 def is_over(run: Run) -> bool:
-    """Whether its times count: also where nothing says that no epoch was to follow those told."""
+    """Return whether its times count: it finished, or nothing says that epochs are missing."""
     return run.outcome == Outcome.COMPLETED or (
         run.outcome == Outcome.UNKNOWN and len(run.epochs) > 1
     )
@@ -100,37 +101,26 @@ def compared(runs: Sequence[Run]) -> Compared:
     return RATES if runs and all(run.throughput for run in runs) else EPOCHS
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One size against the smallest."""
-
-    ranks: int
-    jobs: int
-    value: Measure
-    speedup: Measure
-    efficiency: Measure
-
-
-def rows(known: Sizes) -> list[Row]:
+def rows(sizes: Sizes) -> list[Row]:
     """The medians over the repeats of each size."""
-    if not known.by_size:
+    if not sizes.by_size:
         return []
-    fewest = min(known.by_size)
-    base = middle(known.by_size[fewest])
-    found = []
-    for size in sorted(known.by_size):
-        here = middle(known.by_size[size])
-        gain = ratio(here, base) if known.of.rate else ratio(base, here)
-        share = 1.0 if known.weak and not known.of.rate else fewest / size
-        found.append(Row(size, len(known.by_size[size]), here, gain, scaled(gain, share)))
-    return found
+    fewest = min(sizes.by_size)
+    base = middle(sizes.by_size[fewest])
+    table = []
+    for size in sorted(sizes.by_size):
+        here = middle(sizes.by_size[size])
+        gain = ratio(here, base) if sizes.of.rate else ratio(base, here)
+        share = 1.0 if sizes.weak and not sizes.of.rate else fewest / size
+        table.append(Row(size, len(sizes.by_size[size]), here, gain, scaled(gain, share)))
+    return table
 
 
 def cells(row: Row) -> list[str]:
-    here, gain = row.value, row.speedup
+    here, gain = row.seconds, row.speedup
     return [
         str(row.ranks),
-        str(row.jobs),
+        str(row.runs),
         short(here.value),
         f"{short(here.low)} to {short(here.high)}",
         f"{gain.value:.2f}",
@@ -143,28 +133,16 @@ def short(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def text(known: Sizes) -> str:
+def text(sizes: Sizes) -> str:
     """The table, and what was left out."""
-    table = rows(known)
-    head = [ROW.format(*(name.format(known.of.head) for name in HEAD))] if table else []
-    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *known.remarks])
+    table = rows(sizes)
+    head = [ROW.format(*(name.format(sizes.of.head) for name in HEAD))] if table else []
+    return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *sizes.remarks])
 
 
-def plain(known: Sizes) -> dict[str, Any]:
-    """The table for scripts, in the names of `study_table`'s columns."""
-    value = "rate" if known.of.rate else "seconds"
-    table = [
-        {
-            "ranks": row.ranks,
-            "runs": row.jobs,
-            value: row.value.value,
-            "from": row.value.low,
-            "to": row.value.high,
-            "speedup": row.speedup.value,
-            "low": row.speedup.low,
-            "high": row.speedup.high,
-            "efficiency": row.efficiency.value,
-        }
-        for row in rows(known)
-    ]
-    return {"of": known.of.head, "rows": table, "left_out": known.remarks}
+def plain(sizes: Sizes) -> dict[str, Any]:
+    """Return the table for scripts, in the names of `study_table`'s columns."""
+    table = [row.values for row in rows(sizes)]
+    if sizes.of.rate:
+        table = [{"rate" if key == "seconds" else key: row[key] for key in row} for row in table]
+    return {"of": sizes.of.head, "rows": table, "left_out": sizes.remarks}

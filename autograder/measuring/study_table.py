@@ -15,7 +15,7 @@ SIGNIFICANT = 4  # digits of seconds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size: how many runs, seconds of an epoch, and what that is against the fewest ranks."""
+    """One size: how many runs, seconds (or a rate), and what that is against the fewest ranks."""
 
     ranks: int
     runs: int
@@ -25,7 +25,7 @@ class Row:
 
     @property
     def values(self) -> dict[str, float]:
-        """By column of HEAD."""
+        """The numbers by column of HEAD."""
         seconds, gain = self.seconds, self.speedup
         numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
         return dict(
@@ -54,11 +54,11 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
     """The table of each kind of scaling that studies in one launch measured."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
-    points = [run for run in study_points.expanded(done) if study_points.is_point(run)]
+    points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):
-        of_kind = [run for run in points if run.header.get("scaling") == kind]
-        if of_kind:
+        same_kind = [run for run in points if run.header.scaling == kind]
+        if same_kind:
             try:
-                yield kind, rows(of_kind)
+                yield kind, rows(same_kind)
             except NotMeasured:
                 yield kind, []

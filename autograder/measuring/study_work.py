@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.measuring import measure, scaling_study, study_points
-from autograder.measuring.interval import Measure, NotMeasured, exact, is_number
+from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run
 
 
@@ -14,14 +14,14 @@ def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         sized = scaling_study.by_size(runs)
         same = sized[scaling_study.size_of(list(sized), at)]
-        return min((of(run) for run in same), key=lambda found: found.value)
+        return min(map(of, same), key=lambda measure: measure.value)
 
     return value
 
 
 def _batch(run: Run) -> Measure:
-    batch = run.header.get("global_batch")
-    if not is_number(batch) or batch <= 0:
+    batch = run.header.global_batch
+    if batch is None or batch <= 0:
         raise NotMeasured("the output does not say how many samples a step has")
     return exact(batch, "", scaling_study.lines([run]))
 
@@ -34,18 +34,19 @@ def _of_points(name: str, choose: Callable) -> Callable:
     """The largest or smallest of what each point of a study in one launch says."""
 
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-        points = [run for run in study_points.expanded(runs) if study_points.is_point(run)]
+        points = [run.point for run in study_points.expanded(runs) if run.point]
         if not points:
             raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
-        for run in points:
-            said = run.header.get(name)
-            if not is_number(said) or said < 0:
-                reason = f"round {run.header['round']} says no `{name}` that is a number"
+        values = [(point.number(name), point) for point in points]
+        usable = [(value, point) for value, point in values if value is not None and value >= 0]
+        for value, point in values:
+            if (value, point) not in usable:
+                reason = f"round {point.facts['round']} says no `{name}` that is a number"
                 raise NotMeasured(reason, "look whether the training diverged")
-        worst = choose(points, key=lambda run: run.header[name])
-        where = (worst.epochs[0].where,) if worst.epochs[0].where else ()
-        basis = f"round {worst.header['round']} on {worst.workers} ranks"
-        return exact(worst.header[name], "", where, basis)
+        worst, point = choose(usable, key=lambda pair: pair[0])
+        where = (point.where,) if point.where else ()
+        basis = f"round {point.facts['round']} on {point.facts['ranks']} ranks"
+        return exact(worst, "", where, basis)
 
     return value
 

@@ -29,10 +29,8 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """How many times sooner `workers` reach the accuracy than one, if talking cost nothing.
-
-    N times as fast, for as many times the epochs: the mean over the seeds that arrive.
-    """
+    """Return how many times sooner `workers` reach the accuracy than one, if talking cost nothing.
+    N times as fast, for as many times the epochs: the mean over the seeds that arrive."""
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
         raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")
@@ -60,7 +58,7 @@ def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
                 for number, epoch in enumerate(run.epochs, start=1)
                 if epoch.val_accuracy and epoch.val_accuracy.value >= target
             )
-            latest[count, str(run.header.get("seed"))] = next(reached, None)
+            latest[count, str(run.header.seed)] = next(reached, None)
     needed: dict[float, list[int]] = {}
     for (count, _), number in latest.items():
         if number is not None:
@@ -74,7 +72,7 @@ def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
     for run in runs:  # the oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
-            rule, seed = (str(run.header.get(fact)) for fact in ("rule", "seed"))
+            rule, seed = str(run.header.get("rule")), str(run.header.seed)
             latest[count, rule, seed] = epochs.test_accuracy(run).value
     by_rule: dict[tuple[int, str], list[float]] = {}
     for (count, rule, _), accuracy in latest.items():

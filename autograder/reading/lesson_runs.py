@@ -4,6 +4,7 @@ A folder is read where it lies unpacked, under names that nobody has seen; what 
 names the files as they were handed in.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -14,8 +15,9 @@ from autograder.reading.formats.reader import Reader
 from autograder.records import Run
 from autograder.submissions.folders import MOST_FINDINGS, Folder
 from autograder.submissions.regular_files import unreadable
-from autograder.verdict import Finding
+from autograder.verdict import Finding, make_finding
 
+LESSON = re.compile(r"[\w-]{1,40}")
 HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job file names"
 
 
@@ -45,24 +47,21 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
         if problem.code == ProblemCode.TERMINAL_COPY
     ]
     return [
-        Finding(
+        make_finding(
             "collect",
-            "This is a copy from a terminal, and not the file that the job wrote",
-            code=FindingCode.TERMINAL_COPY,
-            expected="the job's own output file, as in 02_serial_1234.out",
-            found=f"{problem.where.file}, {problem.reason}",
-            where=(problem.where,),
-            try_=HAND_IN_FILE,
-            look=True,
+            FindingCode.TERMINAL_COPY,
+            "the job's own output file, as in 02_serial_1234.out",
+            f"{problem.where.file}, {problem.reason}",
+            [problem.where],
+            HAND_IN_FILE,
         )
         for problem in dict.fromkeys(problems)
     ][:MOST_FINDINGS]
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
-    """The lesson that the outputs name, when the folder does not."""
-    named = [run.header.get("lesson") for run in runs]
-    lessons = {lesson for lesson in named if isinstance(lesson, str)}
+    """Return the lesson that the outputs name, when the folder does not."""
+    lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
 
 

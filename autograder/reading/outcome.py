@@ -25,8 +25,8 @@ class EndLine:
     @property
     def code(self) -> ProblemCode:
         """EXCEPTION for an exception of the program, or the echo that a launcher raises."""
-        of_program = self.kind == "exception" or (self.raised and self.kind == "exit")
-        return ProblemCode.EXCEPTION if of_program else ProblemCode.OTHER
+        raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
+        return ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
 
 
 OOM_EXCEPTION = re.compile(
@@ -64,25 +64,13 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("CANCELLED AT", CUT + "PREEMPTION", "cancelled", "Slurm took the nodes for another job"),
     ("CANCELLED AT", CUT + "NODE FAILURE", "cancelled", "a node failed"),
     ("CANCELLED AT", CUT, "cancelled", "Slurm ended the job"),
-    (
-        "CANCELLED AT",
-        r"\*\*\* JOB \S{1,40} ON \S{1,100} " + NOT_DUE,
-        "cancelled",
-        "the job was cancelled",
-    ),
-    (
-        "CANCELLED AT",
-        r"\*\*\* STEP \S{1,40} ON \S{1,100} " + NOT_DUE,
-        "step",
-        "Slurm ended the job step",
-    ),
+    ("CANCELLED AT", r"\*\*\* JOB \S{1,40} ON \S{1,100} " + NOT_DUE, "cancelled",
+     "the job was cancelled"),
+    ("CANCELLED AT", r"\*\*\* STEP \S{1,40} ON \S{1,100} " + NOT_DUE, "step",
+     "Slurm ended the job step"),
     ("job killed", "PBS: job killed: walltime", "timeout", "PBS ended the job at its time limit"),
-    (
-        "job killed",
-        "PBS: job killed: (?:v?mem|rss)",
-        "oom",
-        "PBS ended the job at its memory limit",
-    ),
+    ("job killed", "PBS: job killed: (?:v?mem|rss)", "oom",
+     "PBS ended the job at its memory limit"),
     ("TERM_", "TERM_RUNLIMIT", "timeout", "LSF ended the job at its time limit"),
     ("TERM_", "TERM_MEMLIMIT", "oom", "LSF ended the job at its memory limit"),
     ("TERM_", "TERM_OWNER", "cancelled", "the job was cancelled"),
@@ -105,18 +93,11 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("ollective", "Detected mismatch between collectives", "stall", STALL),
     ("in vain; ", r"\w has waited \S{1,12} s for the others in vain; ", "stall", NEVER_CAME),
     ("nobody came", r"nobody came to \S{1,300} within \S{1,12} s$", "stall", NEVER_CAME),
-    (
-        ": error: ",
-        r"(?:srun|slurmstepd): error: .{0,120}[Ee]xited with exit code [1-9]",
-        "exit",
-        "a process ended with an error",
-    ),
-    (
-        ": error: ",
-        r"srun: error: .{0,120}(?:Segmentation fault|Killed|Aborted|Bus error|Terminated)",
-        "exit",
-        "a process was killed",
-    ),
+    (": error: ", r"(?:srun|slurmstepd): error: .{0,120}[Ee]xited with exit code [1-9]", "exit",
+     "a process ended with an error"),
+    (": error: ",
+     r"srun: error: .{0,120}(?:Segmentation fault|Killed|Aborted|Bus error|Terminated)", "exit",
+     "a process was killed"),
     (": error: ", ARGPARSE, "exit", NOT_TAKEN),
     ("Error: ", CLICK, "exit", NOT_TAKEN),
     ("FATAL Flags", "^FATAL Flags parsing error", "exit", "a flag that the program does not take"),
@@ -124,26 +105,14 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     (": error: ", r"^(?:sbatch|srun): error: (?!.{0,120}task)", "weak", "Slurm reports an error"),
     ("srun: fatal", "^srun: fatal: ", "exit", "Slurm could not start the job step"),
     ("fault", "Segmentation fault", "exit", "a process was killed by a segmentation fault"),
-    (
-        "dumped",
-        r"(?:Aborted|Bus error|Illegal instruction) +\(core dumped\)",
-        "exit",
-        "a process was killed",
-    ),
+    ("dumped", r"(?:Aborted|Bus error|Illegal instruction) +\(core dumped\)", "exit",
+     "a process was killed"),
     ("MPI_ABORT", "MPI_ABORT was invoked", "exit", "a rank aborted all others"),
-    (
-        "non-zero",
-        "(?:process|rank).{0,80}(?:returned a|exited with) non-zero",
-        "exit",
-        "a process ended with an error",
-    ),
+    ("non-zero", "(?:process|rank).{0,80}(?:returned a|exited with) non-zero", "exit",
+     "a process ended with an error"),
     ("non-zero", "non-zero (?:exit )?(?:status|code):? {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
-    (
-        "xit code",
-        r"\b(?:with|failed:?) (?:return or )?exit code:? {0,2}[1-9]",
-        "exit",
-        ENDED_WITH_ERROR,
-    ),
+    ("xit code", r"\b(?:with|failed:?) (?:return or )?exit code:? {0,2}[1-9]", "exit",
+     ENDED_WITH_ERROR),
     ("xit status", r"\b[Ee]xit status ?[:=]? {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
     ("xit_status", r"\b[Ee]xit_status ?[:=] {0,2}[1-9]", "exit", ENDED_WITH_ERROR),
     ("Error: ", "^(?:SyntaxError|IndentationError|TabError): ", "exception", RAISED),
@@ -154,32 +123,20 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("was unable to", "mpirun was unable to (?:launch|find|start)", "exit", "MPI could not start"),
     ("Killed", r"\b\d{2,9} Killed\b", "exit", "a process was killed"),
     ("on signal", "exited on signal", "exit", "a process was killed"),
-    (
-        "terminate called",
-        "terminate called after throwing an instance of",
-        "exit",
-        "a process ended with a C++ exception",
-    ),
+    ("terminate called", "terminate called after throwing an instance of", "exit",
+     "a process ended with a C++ exception"),
     (" FAILED", r"^\S{1,200}\.py FAILED$", "exit", "torchrun reports that the program failed"),
-    (
-        "not found",
-        r"(?:^|: )(?:line \d+: )?\S{1,80}: command not found",
-        "weak",
-        "the job script calls a command that is not there",
-    ),
+    ("not found", r"(?:^|: )(?:line \d+: )?\S{1,80}: command not found", "weak",
+     "the job script calls a command that is not there"),
     (": No such", SHELL + "No such file or directory$", "weak", "the job script names no file"),
     ("ermission d", SHELL + "Permission denied$", "weak", "the job script may not run a file"),
     ("annot execute", SHELL + "cannot execute", "weak", "the job script may not run a file"),
     ("Lmod has", "^Lmod has detected the following error", "weak", "a module was not found"),
     ("modulefile", "(?:locate a|load) modulefile", "weak", "a module was not found"),
     ("NotFound: ", "^EnvironmentNameNotFound: ", "weak", "conda knows no such environment"),
-    (
-        "open file",
-        "can't open file .{1,300}No such file",
-        "weak",
-        "Python did not find the program",
-    ),
-)
+    ("open file", "can't open file .{1,300}No such file", "weak",
+     "Python did not find the program"),
+)  # fmt: skip
 TRACEBACK = "Traceback (most recent call last)"
 # Ahead of a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
 IGNORED = re.compile(
@@ -189,7 +146,7 @@ Finder = Callable[[str], re.Match[str] | None]
 
 
 def finder(pattern: str) -> Finder:
-    """What looks for a pattern in a line; one of a line's beginning is tried there alone."""
+    """Return a function that finds a pattern in a line; `^` is tried at the beginning only."""
     at_beginning = pattern.startswith("^")
     return re.compile(pattern[1:]).match if at_beginning else re.compile(pattern).search
 
@@ -216,8 +173,8 @@ def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
 
 
 def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """What a line tells of an end, by the patterns whose anchors (places in ANCHORS, as bits) it
-    has."""
+    """Return what a line says of an end, by the patterns of its anchors (places in ANCHORS, as
+    bits)."""
     for tag, find, kind, reason in with_anchors(anchors):
         if tag in line and find(line):
             return EndLine(kind, where, line.strip()[:300], reason)
@@ -238,7 +195,7 @@ def read_exception(line: str, where: Where) -> EndLine | None:
 
 
 def may_be_memory(line: str) -> bool:
-    """Whether a line has one of the words of which all that OOM_EXCEPTION finds has one."""
+    """Return whether a line has one of the words that OOM_EXCEPTION needs."""
     words = line.lower()
     return "memory" in words or "oom" in words or "exhau" in words or "bad_alloc" in words
 
@@ -271,8 +228,8 @@ def decide(
 
 
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
-    """Whether a line behind all that is known of a run's epochs tells how it ended: what a
-    scheduler says, always; what a program printed, if the program did not go on after it."""
+    """Return whether a line behind a run's last epoch tells how it ended: a scheduler's always
+    does, a program's if the program did not go on after it."""
     if end.kind in ("timeout", "cancelled", "step") and not end.raised:
         return True
     return end in final and not (end.kind == "weak" and whole is not None)

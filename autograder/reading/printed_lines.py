@@ -66,40 +66,41 @@ def read_gaps(
         end = block.start + len(block.data)
         for start, stop in gaps:
             if start < end and stop > block.start:
-                first, last = max(0, start - block.start), min(len(block.data), stop - block.start)
-                read_part(file, block, number, first, last, anchors, readers)
+                part = max(0, start - block.start), min(len(block.data), stop - block.start)
+                read_part(file, block, number, part, anchors, readers)
 
 
 def read_part(
     file: ScannedFile,
     block: lines.Block,
     number: int,
-    first: int,
-    last: int,
+    part: tuple[int, int],
     anchors: Sequence[tuple[bytes, int, bytes]],
     readers: Sequence[Reader],
 ) -> None:
+    """Read what stands between two bytes of a block that begins with line `number`."""
     data, counted = block.data, 0
+    first, last = part
     knows: Reader | None = None  # who understood the line before: mostly it does again
-    said: LineFacts | None = None  # and what it said, if this line follows it
+    understood: LineFacts | None = None  # and what it said, if this line follows it
     if file.open_traceback:
         end_traceback(file, data, first, number)
     if file.table:
         file.tables_to = block.start + read_table(file, data, first, last, number)
-    found = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
-    while (line := found.next()) is not None:
+    hits = Hits(data, first, last, anchors, MOST_OF_A_SIGN if file.ends.flooded else 0)
+    while (line := hits.next()) is not None:
         start, end, kinds = line
         number += data.count(b"\n", counted, start)
-        if said is not None and data.find(b"\n", counted, start) != start - 1:
-            said = None
+        if understood is not None and data.find(b"\n", counted, start) != start - 1:
+            understood = None
         counted = start
         raw = data[start:end]
         label, text = lines.shown(raw)
         if len(text) > WIDEST:
             text = text[-WIDEST:] if b"\r" in raw else text[:WIDEST]
-        before, said = said, None
+        before, understood = understood, None
         if kinds & FORMAT:
-            knows, said = read_formats(file, text, label, number, readers, knows)
+            knows, understood = read_formats(file, text, label, number, readers, knows)
             new = knows is None and block.start + start >= file.tables_to
             if new and (table := tables.head(text)) is not None:
                 file.table, file.missed = table, 0
@@ -109,13 +110,13 @@ def read_part(
         if kinds & FACT:
             facts = run_facts.read(text, kinds >> OF_FACTS)
             if facts:
-                said = None
+                understood = None
                 file.facts.append((number, facts))
         if kinds & END:
-            said = None
-            found.go_to(read_end(file, block, (start, end), number, text, kinds))
-        if before and said and label is None and same_shape.goes_on(before, said):
-            found.go_to(same_shape.last_alike(data, raw, said, end + 1, last))
+            understood = None
+            hits.go_to(read_end(file, block, (start, end), number, text, kinds))
+        if before and understood and label is None and same_shape.goes_on(before, understood):
+            hits.go_to(same_shape.last_alike(data, raw, understood, end + 1, last))
 
 
 def read_end(
@@ -157,10 +158,10 @@ def read_formats(
     if last is not None and last not in UNSURE:
         facts = seen = last.read(text)
         if facts and not facts.opens and not facts.loose:
-            said = facts if same_shape.only_replaced(facts) else None
+            step = facts if same_shape.only_replaced(facts) else None
             add(file, last, label, number, facts, text)
-            return last, said
-    knows, said = None, None
+            return last, step
+    knows, step = None, None
     names_epoch = "poch" in text or "POCH" in text
     for reader in readers:
         if knows is not None and reader in UNSURE:
@@ -173,15 +174,15 @@ def read_formats(
                 if facts:
                     replaced = knows is None and same_shape.only_replaced(facts)
                     if add(file, reader, label, number, facts, text) or not facts.loose:
-                        knows, said = reader, facts if replaced else None
+                        knows, step = reader, facts if replaced else None
                 break
     if names_epoch and knows is None and plain.EPOCH.search(text):
         file.unread = True
-    return knows, said
+    return knows, step
 
 
 def may_be_below(file: ScannedFile, label: int | None) -> bool:
-    """Whether there is an epoch that a line without one can belong to."""
+    """Return whether there is an epoch that a line without one can belong to."""
     lanes = file.lanes.open
     return bool(lanes.get((plain.READER.format, label)) or lanes.get((keras.READER.format, label)))
 
@@ -199,7 +200,7 @@ def add(
     facts.text = text
     added = add_line(file.lanes, reader, label, number, facts)
     if not added and facts.number is None and facts.run and facts.run.workers:
-        file.facts.append((number, facts.run))  # said before the first epoch, of the whole run
+        file.facts.append((number, facts.run))  # printed before the first epoch
     return added
 
 
@@ -238,8 +239,8 @@ class Hits:
         anchors: Sequence[tuple[bytes, int, bytes]],
         most: int = 0,
     ) -> None:
-        """What a job prints has few different words, so most anchors need not be looked for in all
-        of it. `most`: of an anchor of ends only so many, the last ones (0: all of them)."""
+        """Search for the anchors whose words occur. `most`: so many of an anchor of ends, the last
+        ones (0: all of them)."""
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
@@ -257,7 +258,7 @@ class Hits:
         heapify(self.heap)
 
     def next(self) -> tuple[int, int, int] | None:
-        """Where the next such line begins and ends, and what its anchors are for."""
+        """Return where the next such line begins and ends, and the kinds of its anchors."""
         heap = self.heap
         if not heap:
             return None
@@ -286,8 +287,8 @@ class Hits:
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
-    """From within a traceback to the line that names the exception, if it has one: frames are
-    indented, and the tracebacks of several ranks may run through each other. Where it ended."""
+    """Follow a traceback to the line that names its exception, and return where it ended. Frames
+    are indented, and tracebacks of several ranks may be mixed."""
     while at < len(data):
         frames = FRAMES.match(data, at)
         if frames:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
+from autograder.codes import ProblemCode
 from autograder.reading import beside_records, lines, printed_lines, terminal_copies
 from autograder.reading.formats import mllog, record
 from autograder.reading.formats.reader import Reader
@@ -58,7 +59,7 @@ def last_line(block: lines.Block, next_number: int) -> int | None:
 
 
 def list_if_small(stream: BinaryIO) -> list[lines.Block]:
-    """All blocks of a file of at most one block; else none, and the stream at its beginning."""
+    """Return all blocks of a file of at most one block; else none, and rewind the stream."""
     data = stream.read(lines.BLOCK + 1)
     stream.seek(0)
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
@@ -68,8 +69,8 @@ def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
     """Read the tagged lines of a block that begins with line `number`; the next block's number."""
-    data, counted, told = block.data, 0, 0
-    tagged = [found.span() for found in TAGGED.finditer(data)]
+    data, counted, record_end = block.data, 0, 0
+    tagged = [match.span() for match in TAGGED.finditer(data)]
     tagged.reverse()
     while tagged:
         tag, end = tagged.pop()
@@ -84,18 +85,19 @@ def read_records(
             number, counted = number + data.count(b"\n", counted, tag), tag
             if len(file.broken) < MOST and (width := terminal_copies.width_of(data, tag, at)):
                 file.broken.append((number, width))
-            file.complain(number, data[tag : tag + 120].decode("utf-8", "replace"), str(error))
+            text = data[tag : tag + 120].decode("utf-8", "replace")
+            file.complain(number, text, str(error), ProblemCode.BAD_LINE)
             continue
-        of_course, key = event.get("namespace") == "course", event.get("key")
-        if not of_course and (type(key) is not str or key not in mllog.KEYS):
+        is_ours, key = event.get("namespace") == "course", event.get("key")
+        if not is_ours and (type(key) is not str or key not in mllog.KEYS):
             continue
         number, counted = number + data.count(b"\n", counted, tag), tag
         run: str | int
-        if of_course:
+        if is_ours:
             where = Where(file.name, number)
             run = record.take(launches, event, payload, where)
-            beside_records.add(file.beside, event, run, data, (told, tag, end), where)
-            told = end
+            beside_records.add(file.beside, event, run, data, (record_end, tag, end), where)
+            record_end = end
         else:
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
@@ -106,8 +108,8 @@ def read_records(
         else:
             span[1] = past
     # Beside MLPerf's lines nothing is told of a record that has not begun.
-    if told or file.beside.runs or not file.benchmarks.runs:
-        beside_records.add_rest(file.beside, data, told, Where(file.name, number))
+    if record_end or file.beside.runs or not file.benchmarks.runs:
+        beside_records.add_rest(file.beside, data, record_end, Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 

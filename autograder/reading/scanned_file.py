@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from autograder.codes import ProblemCode
 from autograder.reading.beside_records import BesideRecords
 from autograder.reading.formats import mllog
 from autograder.reading.formats.bars import Bar
@@ -30,7 +31,7 @@ class Ends(Generic[T]):
 
     @property
     def flooded(self) -> bool:
-        """What is appended from now on stays only until MOST others have come."""
+        """Return whether items appended from now on stay only until MOST others have come."""
         return len(self.first) >= MOST
 
     def __iter__(self) -> Iterator[T]:
@@ -40,7 +41,7 @@ class Ends(Generic[T]):
 
 @dataclass(slots=True)
 class ScannedFile:
-    """What one file says."""
+    """The contents of one file, as far as it was read."""
 
     name: str
     size: int = 0  # bytes
@@ -64,6 +65,8 @@ class ScannedFile:
     problems: list[Problem] = field(default_factory=list)
     broken: list[tuple[int, int]] = field(default_factory=list)  # a record's lines, their widths
 
-    def complain(self, line: int, text: str, reason: str) -> None:
+    def complain(
+        self, line: int, text: str, reason: str, code: ProblemCode = ProblemCode.OTHER
+    ) -> None:
         if len(self.problems) < MOST:
-            self.problems.append(Problem(Where(self.name, line), text[:200], reason))
+            self.problems.append(Problem(Where(self.name, line), text[:200], reason, code))

@@ -2,45 +2,49 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from types import MappingProxyType
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import code_key
 from autograder.classroom.rows import Row
 from autograder.report import canvas, leaderboard, moodle, tables
 from autograder.report.back.records import read_record
 from autograder.report.class_page.page import About, class_page, requests_of
+from autograder.settings.roster import Person
 from autograder.writing import write_if_new
 
-NOTHING: leaderboard.Graded = MappingProxyType({})
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """The instructor's own files, which are filled in, and the leaderboard."""
+
+    canvas: Path | None = None
+    moodle: tuple[Path, ...] = ()
+    pseudonyms: Mapping[str, str] | None = None  # of those who want to be on the leaderboard
 
 
 def write_all(
     rows: Sequence[Row],
     out: Path,
-    profile: str,
-    about: About,
-    canvas_export: Path | None = None,
-    moodle_worksheets: Iterable[Path] = (),
-    names: Mapping[str, str] | None = None,
-    graded: leaderboard.Graded = NOTHING,
+    people: Mapping[str, Person],
+    settings: ClassSettings,
+    exports: Exports,
 ) -> list[str]:
-    """Says what was filled in of the instructor's own files, a sentence for each; `names`: the
-    pseudonyms of those who want to be on the leaderboard; `graded`: the runs that stand there."""
-    said = []
-    people = about.people
-    text = tables.as_json(rows, profile)
-    key = blake2b(f"{code_key()} {canvas_export} {about}".encode("utf-8", "replace"))
+    """Write the files of a class. Return a sentence on each file that was filled in."""
+    sentences = []
+    about = About(people, settings.policy, settings.titles)
+    text = tables.as_json(rows, settings.profile)
+    key = blake2b(f"{code_key()} {exports.canvas} {about}".encode("utf-8", "replace"))
     key.update(text.encode("utf-8", "replace"))
     made_before = _as_left(out, key.hexdigest())
-    if canvas_export:
-        filled, sentence = canvas.filled(rows, people, canvas_export)
+    if exports.canvas:
+        filled, sentence = canvas.filled(rows, people, exports.canvas)
         write_if_new(out / "canvas.csv", filled)
-        said.append(sentence)
+        sentences.append(sentence)
     elif not made_before:
         write_if_new(out / "canvas.csv", canvas.made(rows, people))
     if not made_before:
@@ -51,17 +55,21 @@ def write_all(
         write_if_new(out / "grades.json", text)
         write_if_new(out / "nbgrader.csv", tables.nbgrader_csv(rows, people))
         write_if_new(out / STATE, _state(out, key.hexdigest()))
-    for worksheet in moodle_worksheets:
+    for worksheet in exports.moodle:
         filled, sentence = moodle.filled(rows, people, worksheet)
         write_if_new(out / moodle.filled_name(worksheet), filled)
-        said.append(sentence)
-    if names is not None:
+        sentences.append(sentence)
+    if exports.pseudonyms is not None:
+        names, graded = (
+            exports.pseudonyms,
+            leaderboard.speed_graded(settings.rubrics, settings.profile),
+        )
         made = leaderboard.boards(names, graded, rows, partial(read_record, out))
         write_if_new(out / "leaderboard.html", leaderboard.page(made))
         write_if_new(out / "leaderboard.csv", leaderboard.table(made))
-        known = {*(row.student for row in rows), *people}
-        said.append(leaderboard.sentence(names, made, known))
-    return said
+        students = {*(row.student for row in rows), *people}
+        sentences.append(leaderboard.sentence(names, made, students))
+    return sentences
 
 
 # A class in which nothing changed keeps its tables; making them takes longer than all the rest.
@@ -70,7 +78,7 @@ TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv
 
 
 def _state(out: Path, key: str) -> str:
-    """What the tables were made of, and what tells whether somebody changed them since."""
+    """Return what the tables were made of, and what shows that they were changed since."""
     seen = [os.stat(out / name) for name in TABLES]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in seen]]) + "\n"
 

@@ -53,7 +53,7 @@ def environment() -> Environment:
 
 
 def coded(text: str) -> Markup:
-    """What stands between backticks as code. Whatever the text is, it is escaped first."""
+    """Mark what stands between backticks as code. The text is escaped first."""
     escaped = escape(text)
     return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
 
@@ -72,7 +72,7 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """What was found and what was asked, of a check that passed; of answers only how many."""
+    """Return what was found and asked in a check that passed; of answers only how many."""
     parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
     return (
         list(parts)
@@ -91,8 +91,8 @@ def student_page(
     asked: Sequence[Request] = (),
     absent: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """All lessons of a student. Hidden checks count in the sum and are not shown. `absent` are the
-    lessons that were not handed in, and when they are due."""
+    """Return the page of a student. Hidden checks count and are not shown. `absent` are the lessons
+    that were not submitted, and when they are due."""
     shared = said_once.in_several_lessons(grades)
     return (
         environment()
@@ -112,7 +112,7 @@ def student_page(
             alike=said_once.adjusted_alike(grades),
             many=len(grades) > MANY,
             asked=asked,
-            noticed=lambda grade: said_once.of_one_lesson(grade, shared),
+            noticed=lambda grade: said_once.findings_of_lesson(grade, shared),
             check_marks=check_marks,
         )
     )

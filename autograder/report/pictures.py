@@ -1,7 +1,7 @@
 """Pictures as inline SVG: no script, no font, no file; colours come from the page's style."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from markupsafe import Markup, escape
 
@@ -9,7 +9,7 @@ from autograder.verdict import Point, Rounds, RunSummary
 from autograder.wording import shown
 
 WIDTH, HEIGHT = 340, 200
-LEFT, RIGHT, TOP, BOTTOM = 44, 12, 26, 34
+LEFT, RIGHT, TOP, FLOOR = 44, WIDTH - 12, 26, HEIGHT - 34
 
 
 def _frame(title: str, body: Sequence[str]) -> Markup:
@@ -35,79 +35,80 @@ def _nice(largest: float) -> list[float]:
     return [i * step for i in range(math.ceil(largest / step - 1e-9) + 1)]
 
 
-def _vertical_axis(ticks: Sequence[float], place, unit: str) -> list[str]:
+def _heights(ticks: Sequence[float]) -> Callable[[float], float]:
+    """Return a function from a value to its height in the picture."""
+    return lambda value: FLOOR - (FLOOR - TOP) * min(value, ticks[-1]) / ticks[-1]
+
+
+def _vertical_axis(
+    ticks: Sequence[float], height: Callable[[float], float], unit: str
+) -> list[str]:
     lines = []
     for tick in ticks:
-        y = place(tick)
-        lines.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-        lines.append(_text(LEFT - 6, y + 4, shown(tick), "end"))
-    lines.append(_text(4, 10, unit, "start", "unit"))
-    return lines
+        lines += [
+            _rule(height(tick), "grid"),
+            _text(LEFT - 6, height(tick) + 4, shown(tick), "end"),
+        ]
+    return [*lines, _text(4, 10, unit, "start", "unit")]
+
+
+def _rule(y: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+
+
+def _bar(x: float, y: float, width: float, kind: str = "bar") -> str:
+    """A bar from the floor to a height, with its middle at x."""
+    return (
+        f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
+        f'height="{FLOOR - y:.1f}"/>'
+    )
+
+
+def _below(text: str) -> str:
+    """Return the label below the horizontal axis."""
+    return _text((LEFT + RIGHT) / 2, HEIGHT - 4, text, kind="unit")
 
 
 def epoch_bars(run: RunSummary) -> Markup:
     """Seconds of every epoch; the first is hatched, because it holds the start-up."""
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
     ticks = _nice(max(seconds, default=0.0))
-    bottom = HEIGHT - BOTTOM
-
-    def place(value: float) -> float:
-        return bottom - (bottom - TOP) * value / ticks[-1]
-
-    body = _vertical_axis(ticks, place, "s an epoch")
-    slot = (WIDTH - LEFT - RIGHT) / max(len(seconds), 1)
-    width = min(0.7 * slot, 48)
+    height = _heights(ticks)
+    body = _vertical_axis(ticks, height, "s an epoch")
+    slot = (RIGHT - LEFT) / max(len(seconds), 1)
     every = math.ceil(len(seconds) / 12)
     for index, value in enumerate(seconds):
         x = LEFT + slot * (index + 0.5)
         kind = "bar first" if index == 0 else "bar"
-        y = place(value)
-        body.append(
-            f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
-            f'height="{bottom - y:.1f}"/>'
-        )
+        body.append(_bar(x, height(value), min(0.7 * slot, 48), kind))
         if index % every == 0:
-            body.append(_text(x, bottom + 15, index + 1))
+            body.append(_text(x, FLOOR + 15, index + 1))
     if run.epoch_s:
-        y = place(min(run.epoch_s.value, ticks[-1]))
-        body.append(
-            f'<line class="mark" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-    body.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, "epoch", kind="unit"))
+        body.append(_rule(height(run.epoch_s.value), "mark"))
+    body.append(_below("epoch"))
     return _frame(f"Seconds of each epoch of {run.name}; the first is hatched", body)
 
 
-def rounds_bars(found: Rounds, workers: int) -> Markup:
-    """What all ranks did together in each round, beside what they did without a word (hatched),
-    both as multiples of one rank alone; the line is the median, dashed is one for each rank."""
+def rounds_bars(rounds: Rounds, workers: int) -> Markup:
+    """Draw what all ranks did together in each round beside what they did without exchange
+    (hatched), as multiples of one rank alone; the line is the median, dashed is one per rank."""
     bars = [
         (workers * alone / silent, workers * alone / together)
-        for alone, silent, together in found.seconds
+        for alone, silent, together in rounds.seconds
     ]
     most = min(max([float(workers), *(value for both in bars for value in both)]), 2.0 * workers)
     ticks = _nice(most)
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-
-    def place(value: float) -> float:
-        return bottom - (bottom - TOP) * min(value, ticks[-1]) / ticks[-1]
-
-    body = _vertical_axis(ticks, place, "times one rank")
-    slot = (right - LEFT) / max(len(bars), 1)
+    height = _heights(ticks)
+    body = _vertical_axis(ticks, height, "times one rank")
+    slot = (RIGHT - LEFT) / max(len(bars), 1)
     for index, both in enumerate(bars):
+        x = LEFT + slot * (index + 0.5)
         for value, kind, wide in zip(both, ("bar first", "bar"), (0.8, 0.44), strict=True):
-            x, y, width = LEFT + slot * (index + 0.5), place(value), min(wide * slot, 48 * wide)
-            body.append(
-                f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
-                f'height="{bottom - y:.1f}"/>'
-            )
+            body.append(_bar(x, height(value), min(wide * slot, 48 * wide), kind))
         if index % math.ceil(len(bars) / 12) == 0:
-            body.append(_text(LEFT + slot * (index + 0.5), bottom + 15, index + 1))
-    for value, kind in ((found.speedup.value, "mark"), (float(workers), "ideal")):
-        y = place(value)
-        body.append(f'<line class="{kind}" x1="{LEFT}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}"/>')
-    body.append(_text((LEFT + right) / 2, HEIGHT - 4, "round", kind="unit"))
+            body.append(_text(x, FLOOR + 15, index + 1))
+    body += [_rule(height(rounds.speedup.value), "mark"), _rule(height(float(workers)), "ideal")]
+    body.append(_below("round"))
     return _frame("Speedup in each round, beside what the machine can give (hatched)", body)
 
 
@@ -121,14 +122,13 @@ def speedup_curve(
     first = max(math.floor(math.log2(lowest)), -6)
     last = math.ceil(math.log2(max([p.high for _, p in points] + [float(most)])) - 1e-9)
     last = min(last, math.ceil(math.log2(most)) + 3)
-    bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
 
     def x_of(workers: float) -> float:
-        return LEFT + 10 + (right - LEFT - 20) * math.log2(workers) / math.log2(most)
+        return LEFT + 10 + (RIGHT - LEFT - 20) * math.log2(workers) / math.log2(most)
 
     def y_of(value: float) -> float:
         power = min(max(math.log2(max(value, 1e-9)), first), last)
-        return bottom - (bottom - TOP) * (power - first) / (last - first)
+        return FLOOR - (FLOOR - TOP) * (power - first) / (last - first)
 
     ticks = [2.0**i for i in range(first, last + 1)]
     body = _vertical_axis(ticks[:: math.ceil(len(ticks) / 7)], y_of, "speedup")
@@ -141,7 +141,7 @@ def speedup_curve(
         body.append(f'<polyline class="reference" points="{line}"/>')
     sizes = [2**i for i in range(int(math.log2(most)) + 1)]
     for size in sizes[:: math.ceil(len(sizes) / 8)]:
-        body.append(_text(x_of(size), bottom + 15, size))
+        body.append(_text(x_of(size), FLOOR + 15, size))
     for workers, p in sorted(points, key=lambda item: item[0]):
         x = x_of(max(workers, 1))
         body.append(
@@ -149,30 +149,22 @@ def speedup_curve(
             f'y1="{y_of(p.low):.1f}" y2="{y_of(p.high):.1f}"/>'
             f'<circle class="dot" cx="{x:.1f}" cy="{y_of(p.value):.1f}" r="4"/>'
         )
-    body.append(_text((LEFT + right) / 2, HEIGHT - 4, "workers", kind="unit"))
+    body.append(_below("workers"))
     return _frame("Speedup over workers; the ideal is dashed", body)
 
 
 def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """How many submissions lie in each of ten steps between 0 and `most`."""
+    """Draw how many submissions lie in each of ten steps between 0 and `most`."""
     counts = [0] * 10
     for value in values:
         counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1
     ticks = _nice(max(max(counts), 1))
-    bottom = HEIGHT - BOTTOM
-
-    def place(value: float) -> float:
-        return bottom - (bottom - TOP) * value / ticks[-1]
-
-    body = _vertical_axis([t for t in ticks if t == int(t)], place, "submissions")
-    slot = (WIDTH - LEFT - RIGHT) / 10
+    height = _heights(ticks)
+    body = _vertical_axis([t for t in ticks if t == int(t)], height, "submissions")
+    slot = (RIGHT - LEFT) / 10
     for index, count in enumerate(counts):
-        x, y = LEFT + slot * index, place(count)
-        body.append(
-            f'<rect class="bar" x="{x + 1.5:.1f}" y="{y:.1f}" width="{slot - 3:.1f}" '
-            f'height="{bottom - y:.1f}"/>'
-        )
+        body.append(_bar(LEFT + slot * (index + 0.5), height(count), slot - 3))
     for index in range(0, 11, 2):
-        body.append(_text(LEFT + slot * index, bottom + 15, shown(most * index / 10)))
-    body.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 4, unit, kind="unit"))
+        body.append(_text(LEFT + slot * index, FLOOR + 15, shown(most * index / 10)))
+    body.append(_below(unit))
     return _frame(f"Distribution of {unit}", body)

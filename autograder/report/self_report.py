@@ -15,32 +15,32 @@ OPEN = "…"  # the sign of a check that waits for the instructor
 
 def text(grades: Sequence[SelfGrade], chosen: bool, brief: bool = False) -> str:
     """`chosen`: the student named the profile; `brief`: without reasons."""
-    empty = [one.grade for one in grades if one.grade.status == GradeStatus.MISSING]
-    begun = [one for one in grades if one.grade not in empty or len(grades) == 1]
-    lines = [line for one in begun for line in of_lesson(one, chosen, brief)]
+    empty = [grade.grade for grade in grades if grade.grade.status == GradeStatus.MISSING]
+    begun = [grade for grade in grades if grade.grade not in empty or len(grades) == 1]
+    lines = [line for grade in begun for line in lesson_lines(grade, chosen, brief)]
     if len(grades) > 1 and empty:
         lines.append(f"Nothing to grade yet in {', '.join(grade.lesson for grade in empty)}")
-    if any(one.shown for one in grades):
+    if any(grade.shown for grade in grades):
         lines += ["", f"{LEGEND}  {OPEN} left to your instructor"]
     return "\n".join(printable(line, LONGEST) for line in lines) + "\n"
 
 
-def of_lesson(one: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
-    grade = one.grade
+def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
+    grade = self_grade.grade
     yield f"{grade.lesson} {grade.title}".rstrip()
     if grade.status != GradeStatus.GRADED:
         for finding in grade.findings:
             yield f"  {finding.title}: {finding.found}"
             yield f"    try: {finding.try_}"
         return
-    have = sum(check.score for check in one.shown)
-    most = sum(check.points for check in one.shown)
-    lost = most - have - one.open_points
+    have = sum(check.score for check in self_grade.shown)
+    most = sum(check.points for check in self_grade.shown)
+    lost = most - have - self_grade.open_points
     parts = [f"{points(round(have, 2))} of {counted(most, 'point')} are there"]
     if lost >= 0.005:
         parts.append(f"{points(round(lost, 2))} are not yet")
-    if one.open_points >= 0.005:
-        parts.append(f"{points(round(one.open_points, 2))} only your instructor can give")
+    if self_grade.open_points >= 0.005:
+        parts.append(f"{points(round(self_grade.open_points, 2))} only your instructor can give")
     yield "  " + ", ".join(parts) + f" (profile {grade.profile})"
     if not chosen and grade.profile == "smoke":
         yield (
@@ -48,31 +48,31 @@ def of_lesson(one: SelfGrade, chosen: bool, brief: bool) -> Iterator[str]:
             "autograder grade --self --profile full"
         )
     reasons = reasons_in(grade)
-    for check in one.shown:
-        of_it = list(of_check(check, reasons.get(check.id, [])))
-        yield from of_it[:1] if brief else of_it
+    for check in self_grade.shown:
+        lines = list(check_lines(check, reasons.get(check.id, [])))
+        yield from lines[:1] if brief else lines
     if brief:
-        yield from for_the_instructor(one)
+        yield from for_the_instructor(self_grade)
         return
     for finding in grade.findings:
         if not finding.private:
             yield f"  ! {finding.title}: {finding.found}"
             if finding.try_:
                 yield f"        try: {finding.try_}"
-    if one.missing:
-        yield "  Missing: " + "; ".join(one.missing)
-    yield from for_the_instructor(one)
+    if self_grade.missing:
+        yield "  Missing: " + "; ".join(self_grade.missing)
+    yield from for_the_instructor(self_grade)
 
 
-def of_check(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
+def check_lines(check: Check, reasons: Sequence[Part]) -> Iterator[str]:
     worth = f"{points(round(check.score, 2))}/{points(check.points)}" if check.points else "info"
-    told = [part for part in reasons if not is_open(part)]
-    waits = bool(reasons) and not told
+    decided = [part for part in reasons if not is_open(part)]
+    waits = bool(reasons) and not decided
     yield f"  {OPEN if waits else SIGNS.get(check.status, '!')} {worth:>9}  {check.title}"
-    for part in told:
+    for part in decided:
         if part.found:
             yield f"        found: {part.found}"
-        if part.expected and part.try_ != "as above":
+        if part.expected:
             yield f"        asked: {part.expected}"
         if part.try_:
             yield f"        try: {part.try_}"
@@ -82,23 +82,23 @@ def is_open(part: Part) -> bool:
     return part.status == NOT_MEASURED and part.code in LEFT_TO_INSTRUCTOR
 
 
-def for_the_instructor(one: SelfGrade) -> Iterator[str]:
+def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
     yield "  Only your instructor can say:"
     answered: dict[str, list[str]] = {}
-    for left in one.undecided:
+    for left in self_grade.undecided:
         if left.points and left.hint:
             answered.setdefault(left.hint, []).append(left.about)
-    silent = [left.about for left in one.undecided if left.points and not left.hint]
+    silent = [left.about for left in self_grade.undecided if left.points and not left.hint]
     if silent:
         yield f"    whether these are right: {', '.join(silent)}"
     for hint, names in answered.items():
         are, them = ("are", "them") if len(names) > 1 else ("is", "it")
         again = f"To look at {them} again yourself: {hint}"
         yield f"    whether {', '.join(names)} {are} right. {again}"
-    for left in one.undecided:
+    for left in self_grade.undecided:
         if not left.points:
             yield f"    {left.about}"
     yield (
         f"    how far the outputs can be believed, with the scheduler's accounting; by themselves "
-        f"they are {one.grade.tier}"
+        f"they are {self_grade.grade.tier}"
     )

@@ -11,15 +11,15 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def marks(row: Row) -> str:
+def check_signs(row: Row) -> str:
     return " ".join(SIGNS.get(status, "!") for _, _, most, status in row.checks if most)
 
 
 def notice(row: Row) -> str:
-    """What to look at, or where points went if nothing else took any; then what was adjusted."""
+    """Return what to look at, or else where points were lost; then the adjustments."""
     first = ""
     if row.look:
-        first = row.look[0] + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
+        first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""

@@ -1,47 +1,47 @@
 """What is written of one student: a page, a record, and what other systems want."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic_core import to_json
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.classroom.kept import PAGES
 from autograder.classroom.pool import Publish
 from autograder.report import gradescope, html, junit, programs
-from autograder.report.leaderboard import Graded
+from autograder.report.leaderboard import speed_graded
 from autograder.report.student.not_handed_in import not_handed_in
-from autograder.report.student.requests import of_student
+from autograder.report.student.requests import requests_of_student
 from autograder.safe_text import printable, readable_name
-from autograder.settings.policy import Policy
 from autograder.submissions.students import Student
 from autograder.verdict import Grade
 from autograder.writing import write_if_new
 
-NO_POLICY = Policy()
 FOLDERS = {PAGES: ".html", "records": ".json", "junit": ".xml"}  # of the files of one student
 
 
 def publisher(
+    settings: ClassSettings,
     out: Path | None,
-    names: Mapping[str, str],
-    curves: html.Curves,
     with_junit: bool,
-    gradescope_results: Path | None,
-    policy: Policy = NO_POLICY,
-    speeds: Graded | None = None,
+    gradescope_results: Path | None = None,
+    gradescope_leaderboard: bool = False,
 ) -> Publish:
-    """A function that writes all of a student's files; `names` are full names, for the page;
-    `speeds`: the runs for Gradescope's leaderboard, if it is filled in too."""
+    """Return a function that writes all of a student's files."""
+    policy = settings.policy
+    speeds = speed_graded(settings.rubrics, settings.profile) if gradescope_leaderboard else None
 
     def publish(student: Student, grades: Sequence[Grade], page: str) -> None:
         if gradescope_results:
             write_if_new(gradescope_results, gradescope.document(grades, speeds))
         if out is None:
             return
-        name = readable_name(names.get(student.name) or student.name)
-        asked = of_student(student.name, grades, policy)
+        name = readable_name(settings.names.get(student.name) or student.name)
+        asked = requests_of_student(student.name, grades, policy)
         absent = not_handed_in(student.name, grades, policy)
-        write_if_new(out / PAGES / page, html.student_page(name, grades, curves, asked, absent))
+        write_if_new(
+            out / PAGES / page, html.student_page(name, grades, settings.curves, asked, absent)
+        )
         programs.write(out, page, name, grades)
         data = {"format": 1, "student": printable(student.name), "grades": grades}
         record = to_json(data, indent=1, inf_nan_mode="strings").decode() + "\n"

@@ -41,7 +41,7 @@ def grades_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
                 row.raw_score,
                 row.status,
                 row.tier,
-                "; ".join(row.look),
+                "; ".join(map(str, row.look)),
                 "; ".join(row.adjustments),
                 row.epoch_s,
                 row.speedup,

@@ -5,6 +5,7 @@ All are checked against the rubrics before anything is graded; docs/grading.md d
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -25,28 +26,31 @@ Located = tuple[str, Key, dict[str, str]]  # file:line, whom and what it is on, 
 LONGEST_EXTENSION = 366  # days; more is a date or a slip
 
 
-def read_policy(
-    rubrics: Mapping[str, Rubric],
-    late: Path | None = None,
-    extensions: Path | None = None,
-    overrides: Path | None = None,
-    times: Path | None = None,
-    regrades: Path | None = None,
-    who: WhoIs = nobody,
-) -> Policy:
-    """All of it checked against the rubrics: a slip is found before anything is graded."""
-    rules = _read_late(late, rubrics)
+@dataclass(frozen=True, slots=True)
+class PolicyFiles:
+    """The files of an instructor's rules."""
+
+    late: Path | None = None
+    extensions: Path | None = None
+    overrides: Path | None = None
+    times: Path | None = None
+    regrades: Path | None = None
+
+
+def read_policy(rubrics: Mapping[str, Rubric], files: PolicyFiles, who: WhoIs = nobody) -> Policy:
+    """Read the rules and check them against the rubrics, before anything is graded."""
+    rules = _read_late(files.late, rubrics)
     named: dict[str, str] = {}
 
     def rows(path: Path | None, needed: str, optional: str = "") -> Iterator[Located]:
         for where, row in read_csv(path, ["student", "lesson", *needed.split()], optional.split()):
-            known = who(Claim(row["student"])).students
-            student = known[0] if len(known) == 1 else row["student"]
+            students = who(Claim(row["student"])).students
+            student = students[0] if len(students) == 1 else row["student"]
             named.setdefault(student, where)
             yield where, (student, _lesson(row["lesson"], rubrics, where)), row
 
     longer: dict[Key, tuple[float, str]] = {}
-    for where, key, row in rows(extensions, "days", "reason"):
+    for where, key, row in rows(files.extensions, "days", "reason"):
         _once(longer, key, where)
         longer[key] = (_days(row["days"], where), row.get("reason", ""))
         if key[1] not in rules.due:
@@ -55,25 +59,25 @@ def read_policy(
                 "changes nothing; give it one, or take this row out"
             )
     changes: dict[Key, tuple[Override, ...]] = {}
-    for where, key, row in rows(overrides, "points reason", "check"):
+    for where, key, row in rows(files.overrides, "points reason", "check"):
         change = _override(row, rubrics[key[1]], where)
         earlier = changes.get(key, ())
         if change.check in [other.check for other in earlier]:
             raise _twice(key, where, change.check)
         changes[key] = (*earlier, change)
     handed_in: dict[Key, str] = {}
-    for where, key, row in rows(times, "time"):
+    for where, key, row in rows(files.times, "time"):
         _once(handed_in, key, where)
         handed_in[key] = _moment(row["time"], where).isoformat()
     asked: dict[Key, tuple[Regrade, ...]] = {}
-    for where, key, row in rows(regrades, "says", "check"):
+    for where, key, row in rows(files.regrades, "says", "check"):
         request = read_regrade(row, rubrics[key[1]], where)
         asked[key] = (*asked.get(key, ()), request)
     return Policy(rules, longer, changes, handed_in, asked, named)
 
 
 def _once(rows: Mapping[Key, object], key: Key, where: str) -> None:
-    """Which of two rows would be meant, nobody can know."""
+    """Raise for a second row on the same key: nobody knows which is meant."""
     if key in rows:
         raise _twice(key, where)
 

@@ -3,7 +3,9 @@
 docs/rubrics.md describes every field. `autograder rubric check` reads rubrics as grading does.
 """
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from pydantic import ValidationError
 
 from autograder.errors import SettingsError
 from autograder.reading.printed_lines import READERS
+from autograder.records import Header
 from autograder.settings.rubric_schema import Rubric, RubricCheck, Scalar
 from autograder.settings.strict_yaml import complaints, line_of, read_yaml
 
@@ -70,6 +73,15 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
 # --- between the parts of a rubric ----------------------------------------------------------
 
 Mistake = tuple[tuple, str]  # the place, and what is wrong there
+FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
+
+
+def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that are nearly one of the header's facts. Records may have others, too."""
+    for fact in where:
+        near = difflib.get_close_matches(fact, FACTS, 1, 0.7)
+        if fact not in FACTS and near:
+            yield fact, near[0]
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
@@ -79,6 +91,11 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
         for unknown in sorted(set(choice.or_format) - formats):
             known = ", ".join(sorted(formats))
             yield ("runs", called), f"no format is called {unknown!r}; there are: {known}"
+        for fact, meant in misspelt_facts(choice.where):
+            yield (
+                ("runs", called, "where", fact),
+                f"no fact is called {fact!r}; is {meant!r} meant?",
+            )
     for index, check in enumerate(rubric.checks):
         place = ("checks", index)
         if check.id in [other.id for other in rubric.checks[:index]]:

@@ -18,13 +18,18 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from autograder.classroom.rows import Row  # noqa: E402
+from autograder.codes import FindingCode  # noqa: E402
 from autograder.report.class_page.page import About, class_page  # noqa: E402
 from autograder.settings.policy import LatePolicy, Policy  # noqa: E402
 from autograder.settings.roster import Person  # noqa: E402
 from autograder.settings.rubric import FOLDER, files_in, load_rubric  # noqa: E402
 from autograder.settings.rubric_schema import Rubric  # noqa: E402
+from autograder.verdict import LookReason  # noqa: E402
 
-LOOKS = ("accuracy is borderline", "The program handed in is not the one that ran")
+LOOKS = (
+    LookReason(FindingCode.CHECK_BORDERLINE, "accuracy is borderline"),
+    LookReason(FindingCode.OTHER_PROGRAM, "The program handed in is not the one that ran"),
+)
 
 
 def row(student: str, rubric: Rubric, rng: random.Random) -> Row:

@@ -36,17 +36,19 @@ def work(bucket_mb: float | None, steps: int, warm_up: int = 5) -> None:
     import torch
     from mpi4py import MPI
 
+    import noise
+    import resnet
     import speed
 
     rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[rank]})
     torch.manual_seed(rank)
-    device, model = torch.device("cpu"), speed.resnet()
+    device, model = torch.device("cpu"), resnet.resnet()
     if bucket_mb is not None:
         device = speed.train.start_ranks(rank, size, rank, datetime.timedelta(minutes=2))
         model = speed.train.distribute(model, device, bucket_mb)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
-    step = speed.make_step(model, optimizer, speed.noise(BATCH, rank, device))
+    step = speed.make_step(model, optimizer, noise.batches(BATCH, rank, device))
     for number in range(warm_up + steps):
         if number == warm_up:
             MPI.COMM_WORLD.Barrier()

@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +45,6 @@ def launch(rounds: int, kind: str) -> Any:
         return run
 
 
-def measures(run: Any, name: str) -> Iterator[dict[str, Any]]:
-    return (measure for measure in run.measures if measure["name"] == name)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=15)
@@ -62,8 +57,8 @@ def main() -> None:
     for number in range(1, args.launches + 1):
         for kind, gains in found.items():
             run = launch(args.rounds, kind)
-            rounds = list(measures(run, "pipeline_round"))
-            speedups = sorted(one["value"] for one in measures(run, "pipeline_speedup"))
+            rounds = run.measured("pipeline_round")
+            speedups = sorted(one["value"] for one in run.measured("pipeline_speedup"))
             gains.append(statistics.median(speedups))
             ceiling = statistics.median(2 * one["alone_s"] / one["silent_s"] for one in rounds)
             alone = 1e3 * statistics.median(one["alone_s"] for one in rounds)

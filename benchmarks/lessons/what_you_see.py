@@ -1,6 +1,6 @@
-"""The numbers of lessons 01, 06, 09 and 11 under "What you should see", over several seeds.
+"""The numbers of lessons 01, 06 and 09 under "What you should see", over several seeds.
 
-    python benchmarks/lessons/what_you_see.py 01 06 09 11 --seeds 5
+    python benchmarks/lessons/what_you_see.py 01 06 09 --seeds 5
 
 No speed: accuracies and spreads, from to, of the solutions' own programs on one core (06: on two
 ranks). What the lessons print was measured so.
@@ -101,23 +101,10 @@ def equal_loss(options: list[object], level: float = 0.15) -> None:
         print(f"after {min(epochs)} to {max(epochs)} epochs, test accuracy {told(accuracies)}")
 
 
-def pruned(seeds: list[int]) -> None:
-    table = defaultdict(list)
-    for seed in seeds:
-        [run] = runs_of("11_pipeline/prune.py", *FEW, "--seed", seed)
-        table["all weights"].append(accuracy(run))
-        for left in run.measures:
-            if left["name"] == "pruned_accuracy":
-                table[f"{left['share']:.0%} removed"].append(left["value"])
-                table[f"{left['share']:.0%} removed, trained on"].append(left["retrained"])
-    for name, values in table.items():
-        print(f"11 {name}: test accuracy {told(values)}")
-
-
 def main() -> None:
-    lessons = {"01": learning, "06": allreduce, "09": rates, "11": pruned}
+    lessons = {"01": learning, "06": allreduce, "09": rates}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("lessons", nargs="*", default=list(lessons), metavar="01|06|09|11")
+    parser.add_argument("lessons", nargs="*", default=list(lessons), metavar="01|06|09")
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} cores, NumPy {np.__version__}")

@@ -40,8 +40,8 @@ def write_course(root: Path, cells: int) -> Path:
     pages += [new.new_code_cell(f"x = {n}\nprint(x * x)") for n in range(cells)]
     folder = root / "lessons" / "01_cells"
     folder.mkdir(parents=True)
-    nbformat.write(new.new_notebook(cells=pages), folder / "lesson.ipynb")
-    return folder / "lesson.ipynb"
+    nbformat.write(new.new_notebook(cells=pages), folder / f"{folder.name}.ipynb")
+    return folder / f"{folder.name}.ipynb"
 
 
 def timed(command: list[str], environment: dict[str, str]) -> float:

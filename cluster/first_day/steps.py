@@ -147,10 +147,10 @@ def lesson(day: Day, name: str, ranks: int, words: tuple[str, ...]) -> Passed:
     except NotMeasured as missing:
         raise WrongError(missing.reason, missing.try_) from None
     accuracy = f", test accuracy {run.test_accuracy.value:.3f}" if run.test_accuracy else ""
-    synthetic = (run.header.get("dataset") or {}).get("synthetic")
+    synthetic = run.header.dataset.synthetic
     remarks = ("on the synthetic stand-in, not on the real images",) if synthetic else ()
-    device = run.header.get("device")
-    found = f"{counted(ranks, 'rank')} on {device}: {seconds.value:.3g} s an epoch{accuracy}"
+    found = f"{counted(ranks, 'rank')} on {run.header.device}: "
+    found += f"{seconds.value:.3g} s an epoch{accuracy}"
     return Passed(found, remarks)
 
 

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from cluster.jobs.readable import readable_lines
 from cluster.schedulers.contract import JobStatus, Show
 
 LAST_LINES = 15
@@ -36,7 +37,7 @@ ADVICE = {
 
 
 def tell(statuses: list[JobStatus], say: Show) -> None:
-    """The ends of output and error file of the first job that failed, and advice."""
+    """Show the ends of both files of the first job that failed, without its record, and advice."""
     failed = next((status for status in statuses if not status.succeeded), None)
     if failed is None:
         return
@@ -45,7 +46,7 @@ def tell(statuses: list[JobStatus], say: Show) -> None:
         lines = end_of(file, LOOKED_AT)
         if lines and not (command == "logs -e" and file == failed.output):
             say(f"The end of {file} (cluster {command} {failed.label}):")
-            for line in lines[-LAST_LINES:]:
+            for line in readable_lines(lines)[-LAST_LINES:]:
                 say(f"    {line}")
         advice += [sentence for sentence in meaning(lines) if sentence not in advice]
     for sentence in advice:

@@ -1,13 +1,14 @@
-"""`cluster logs`: a job's output; with -f it follows like `tail -f` and ends when the job does."""
+"""`cluster logs`: what a job printed for people; with -f it follows, and ends when the job does."""
 
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import click
 
+from cluster.jobs.readable import readable
 from cluster.schedulers.contract import JobStatus
 from cluster.schedulers.known import scheduler_of
 from cluster.sites import site_files
@@ -17,28 +18,33 @@ from cluster.sites import site_files
 @click.option("--site", "site_name", metavar="SITE", help="Where the job is.")
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
 @click.option("--error", "-e", "error", is_flag=True, help="The error file, not the output.")
+@click.option("--record", is_flag=True, help="The run record's lines (:::MLLOG), too.")
 @click.argument("label", metavar="JOB")
-def logs_command(site_name: str | None, follow: bool, error: bool, label: str) -> None:
-    """Print what a job wrote."""
+def logs_command(
+    site_name: str | None, follow: bool, error: bool, record: bool, label: str
+) -> None:
+    """Print what a job wrote, without the run record: its lines are for programs."""
     scheduler = scheduler_of(site_files.current(site_name))
     status = scheduler.statuses(label)[0]
     file = status.error if error and status.error else status.output
     if file is None:
         raise click.ClickException(f"job {label}: the scheduler does not say where its output is")
+    chosen: Callable[[Iterable[bytes]], Iterator[bytes]] = iter if record else readable
     if not follow:
         if not file.is_file():
             raise click.ClickException(f"job {label} is {status.state}: {file} is not there yet")
-        click.echo(f"$ cat {file}", err=True)
-        sys.stdout.buffer.write(file.read_bytes())
+        click.echo(f"$ {'cat' if record else 'grep -v :::MLLOG'} {file}", err=True)
+        for chunk in chosen([file.read_bytes()]):
+            sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
         point_to_errors(status, file)
         return
-    click.echo(f"$ tail -f {file}", err=True)
+    click.echo(f"$ tail -f {file}{'' if record else ' | grep -v :::MLLOG'}", err=True)
     # What began in the background, as Jupyter does in Open OnDemand, has terminals without Ctrl+C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     ask_every = min(5.0, scheduler.ASK_EVERY)
     try:
-        for chunk in follow_file(file, lambda: scheduler.statuses(label)[0], ask_every):
+        for chunk in chosen(follow_file(file, lambda: scheduler.statuses(label)[0], ask_every)):
             sys.stdout.buffer.write(chunk)
             sys.stdout.buffer.flush()
     except KeyboardInterrupt:

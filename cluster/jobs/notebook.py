@@ -2,12 +2,16 @@
 
 import contextlib
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from cluster.job_file import jobfile
+from cluster.job_file.programs import programs_of, with_imports
 from cluster.jobs import failure_advice, placing
+from cluster.jobs.live import LiveEpochs
+from cluster.jobs.readable import readable_lines
 from cluster.jobs.submit import submit
 from cluster.jobs.wait import describe, watch
 from cluster.schedulers import history
@@ -68,6 +72,13 @@ def submit_once(
     if failed:
         raise JobError(explain(failed[0]))
     return [status.output for status in statuses if status.output]
+
+
+def show_output(files: Iterable[Path | str]) -> None:
+    """Print what is in a job's outputs for people: everything but the run record."""
+    for file in files:
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+        print("\n".join(readable_lines(lines)))
 
 
 def parts_of_array(path: Path, options: dict[str, str], site: Site) -> list[str]:
@@ -161,21 +172,36 @@ def earlier(path: Path, arguments: list[str], options: dict[str, str], site: Sit
     written = [status.output for status in statuses if status.succeeded]
     if not statuses or any(output is None or not output.is_file() for output in written):
         return None
-    programs = [path, *path.parent.glob("*.py")]
-    if any(file.stat().st_mtime > latest.submitted for file in programs):
-        print(f"{path}: you changed a program or the job since job {latest.job_id}: it runs again")
+    changed = sorted(
+        file.name for file in what_runs(path) if file.stat().st_mtime > latest.submitted
+    )
+    if changed:
+        print(
+            f"{path}: you changed {' and '.join(changed)} since job {latest.job_id}: it runs again"
+        )
         return None
     print(f"{path}: job {latest.job_id} was submitted before, with the same arguments")
     return latest.job_id
 
 
+def what_runs(job: Path) -> set[Path]:
+    """Return the job file, the programs that it names, and the files beside them that they import.
+
+    A job file that names no program may run any of those beside it.
+    """
+    programs = programs_of(job) or job.parent.glob("*.py")
+    return {job, *with_imports(programs)}
+
+
 def wait_quietly(job_id: str, site: Site) -> list[JobStatus]:
-    """Wait; one line for each new state, and at ever longer intervals one that it lasts."""
-    said, silence = "", FIRST_SILENCE
+    """Wait; one line for each new state, at ever longer intervals one that it lasts, and the epochs
+    as they come."""
+    said, silence, live = "", FIRST_SILENCE, LiveEpochs()
     begun = time.monotonic()
     statuses: list[JobStatus] = []
     try:
-        for statuses in watch(job_id, site):
+        for statuses in watch(job_id, site, live.show):
+            live.show(statuses)
             line = "; ".join(dict.fromkeys(map(describe, statuses)))
             passed = time.monotonic() - begun
             if line != said or passed >= silence:

@@ -14,7 +14,7 @@ def table(runs: Sequence[Run]) -> str:
     found: dict[int, list[tuple[Measure, Measure, Measure]]] = {}
     remarks = []
     for run in runs:
-        if all(event.get("name") != rounds.NAME for event in run.measures):
+        if not rounds.has_rounds(run):
             continue
         try:
             values = (rounds.speedup(run), rounds.ceiling(run), rounds.share(run))

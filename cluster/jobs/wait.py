@@ -1,7 +1,7 @@
 """`cluster wait`: stay until a job has ended, showing its state, reason and expected start."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 
@@ -12,6 +12,7 @@ from cluster.sites import site_files
 from cluster.sites.site_files import Site
 
 QUICK = 0.25  # seconds between the first two questions
+LOOK_EVERY = 1.0  # seconds: an output is a file, and looking at it asks no scheduler
 
 
 @click.command("wait")
@@ -49,8 +50,13 @@ def wait_for(label: str, site: Site) -> list[JobStatus]:
     return statuses
 
 
-def watch(label: str, site: Site) -> Iterator[list[JobStatus]]:
-    """The job's statuses, again and again until all of it is over or can never start."""
+def watch(
+    label: str, site: Site, meanwhile: Callable[[list[JobStatus]], object] | None = None
+) -> Iterator[list[JobStatus]]:
+    """The job's statuses, again and again until all of it is over or can never start.
+
+    meanwhile: called with the latest ones between two questions, about once a second.
+    """
     scheduler = scheduler_of(site)
     pause = QUICK
     while True:
@@ -58,7 +64,11 @@ def watch(label: str, site: Site) -> Iterator[list[JobStatus]]:
         yield statuses
         if all(status.over or never_starts(status) for status in statuses):
             return
-        time.sleep(pause)
+        asked = time.monotonic()
+        while (left := asked + pause - time.monotonic()) > 0:
+            time.sleep(min(left, LOOK_EVERY if meanwhile else left))
+            if meanwhile:
+                meanwhile(statuses)
         pause = min(1.5 * pause, scheduler.ASK_EVERY)  # less often the longer it takes
 
 

@@ -3,14 +3,16 @@
 import secrets
 import signal
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from autograder.safe_text import printable, shortened
 from autograder.settings import rubric
 from autograder.settings.roster import read_roster
-from autograder.settings.rubric_schema import Profile
+from autograder.settings.rubric_schema import Profile, Rubric
 from autograder.submissions.students import Student
 from cluster.rerun import choose
 from cluster.rerun.account import account_named, check_closed, check_course
@@ -24,6 +26,36 @@ from cluster.sites.use import PERSONAL
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RerunOptions:
+    """The options of `cluster rerun`, under the names that click gives them."""
+
+    path: Path
+    lesson: str
+    user: str | None
+    out: Path
+    draw: int | None
+    seed: int | None
+    flagged: Path | None
+    roster: Path | None
+    site_name: str | None
+    profile: Profile
+    environment: str | None
+    scratch: str | None
+    minutes: int | None
+    network: bool
+
+    @property
+    def several(self) -> bool:
+        """Whether students of a class are chosen, instead of one being named."""
+        return self.draw is not None or self.flagged is not None
+
+    @property
+    def group(self) -> Path:
+        """The folder of the class."""
+        return self.path.resolve() if self.several else self.path.resolve().parent
 
 
 @click.command("rerun")
@@ -51,51 +83,17 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
     help="Leave the network, which ranks on several nodes need; files are then kept apart by"
     " permissions alone.",
 )
-def rerun_command(
-    path: Path,
-    lesson: str,
-    user: str | None,
-    out: Path,
-    draw: int | None,
-    seed: int | None,
-    flagged: Path | None,
-    roster: Path | None,
-    site_name: str | None,
-    profile: Profile,
-    environment: str | None,
-    scratch: str | None,
-    minutes: int | None,
-    network: bool,
-) -> None:
+def rerun_command(**given: Any) -> None:
     """Run a student's handed-in programs of lesson NN again, for `autograder grade --reruns`.
 
     CLASS/STUDENT, or CLASS with --draw or --flagged. The jobs belong to an account that can read
     neither the class nor the grades, and are on one node without a network.
     """
-    rules = rubric.load_rubric(rubric_file(lesson))
-    path, several = path.resolve(), draw is not None or flagged is not None
-    group, people = path if several else path.parent, read_roster(roster)
-    if several:
-        students = choose.students_of(path, rules.lesson, people)
-        students = chosen(students, draw, seed, flagged, rules.lesson)
-    else:
-        students = [choose.student_at(path, rules.lesson, people)]
-    site = site_files.current(site_name)
-    if program := scheduler_of(site).SUBMIT_PROGRAM:
-        real_command.need(program, site)
-    account = account_named(user, handed_on(site, environment))
-    out.mkdir(parents=True, exist_ok=True, mode=0o700)
-    private = [group, out.resolve(), *([flagged.resolve()] if flagged else [])]
-    check_closed(account, *private)
-    if not check_course(account) and not network:
-        click.echo(
-            "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
-            err=True,
-        )
+    options = RerunOptions(**given)
+    rules = rubric.load_rubric(rubric_file(options.lesson))
+    students = students_of(options, rules.lesson)
+    terms = terms_of(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # as by Ctrl-C: the job is cancelled
-    terms = Terms(
-        account, site, scratch or account.home, private, network, minutes and 60 * minutes
-    )
     failed = 0
     for number, student in enumerate(students, 1):
         click.echo(
@@ -103,23 +101,54 @@ def rerun_command(
             err=True,
         )
         try:
-            if Path(student.name).name != student.name:  # as some systems' own files name them
-                raise NotRepeatableError("its name cannot be a folder's")
-            taken = take(student, rules, profile)
-            ended = [run_job(terms, taken, job) for job in taken.jobs]
+            rerun_student(student, rules, options, terms)
         except (NotRepeatableError, click.ClickException) as reason:
             click.echo(f"  not run again: {printable(reason)}", err=True)
             failed += 1
-            continue
-        folder = out / student.name / rules.lesson
-        keep(folder, taken, terms, ended)
-        states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
-        click.echo(f"{printable(folder)}: {states}")
     if failed < len(students):
-        known = f" --roster {roster}" if roster else ""
-        click.echo(f"Compare: autograder grade {group}{known} --reruns {out} …", err=True)
+        known = f" --roster {options.roster}" if options.roster else ""
+        again = f"autograder grade {options.group}{known} --reruns {options.out} …"
+        click.echo(f"Compare: {again}", err=True)
     if failed:
         raise SystemExit(1)
+
+
+def students_of(options: RerunOptions, lesson: str) -> list[Student]:
+    people = read_roster(options.roster)
+    if not options.several:
+        return [choose.student_at(options.path.resolve(), lesson, people)]
+    return chosen(choose.students_of(options.path.resolve(), lesson, people), options, lesson)
+
+
+def terms_of(options: RerunOptions) -> Terms:
+    """Return what holds for all jobs. The account can read neither the class nor the grades."""
+    site = site_files.current(options.site_name)
+    if program := scheduler_of(site).SUBMIT_PROGRAM:
+        real_command.need(program, site)
+    account = account_named(options.user, handed_on(site, options.environment))
+    options.out.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private = [options.group, options.out.resolve()]
+    private += [options.flagged.resolve()] if options.flagged else []
+    check_closed(account, *private)
+    if not check_course(account) and not options.network:
+        click.echo(
+            "No COURSE_DATA is set: without a network, programs find only the synthetic stand-in",
+            err=True,
+        )
+    seconds = options.minutes and 60 * options.minutes
+    scratch = options.scratch or account.home
+    return Terms(account, site, scratch, private, options.network, seconds)
+
+
+def rerun_student(student: Student, rules: Rubric, options: RerunOptions, terms: Terms) -> None:
+    if Path(student.name).name != student.name:  # as some systems' own files name them
+        raise NotRepeatableError("its name cannot be a folder's")
+    taken = take(student, rules, options.profile)
+    ended = [run_job(terms, taken, job) for job in taken.jobs]
+    folder = options.out / student.name / rules.lesson
+    keep(folder, taken, terms, ended)
+    states = ", ".join(f"job {one.job_id} {one.state}" for one in ended)
+    click.echo(f"{printable(folder)}: {states}")
 
 
 def rubric_file(lesson: str) -> Path:
@@ -131,20 +160,14 @@ def rubric_file(lesson: str) -> Path:
     return known[number]
 
 
-def chosen(
-    students: list[Student],
-    draw: int | None,
-    seed: int | None,
-    flagged: Path | None,
-    lesson: str,
-) -> list[Student]:
-    """Who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
-    if flagged is not None:
-        names = choose.flagged(flagged, lesson)
+def chosen(students: list[Student], options: RerunOptions, lesson: str) -> list[Student]:
+    """Return who was flagged, or drawn by lot; with both, the lot is drawn among the flagged."""
+    if options.flagged is not None:
+        names = choose.flagged(options.flagged, lesson)
         students = [student for student in students if student.name in names]
-    if draw is not None:
-        seed = secrets.randbelow(10**6) if seed is None else seed
-        students = choose.drawn(students, draw, seed)
+    if options.draw is not None:
+        seed = secrets.randbelow(10**6) if options.seed is None else options.seed
+        students = choose.drawn(students, options.draw, seed)
         names_drawn = ", ".join(printable(student.name) for student in students)
         click.echo(f"Drawn with --seed {seed}: {names_drawn or 'nobody'}", err=True)
     if not students:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from autograder.judging.hand_in import HandIn
 from autograder.judging.runs_that_count import run_that_counts
 from autograder.measuring import measure
-from autograder.measuring.interval import is_number, measured_or_none
+from autograder.measuring.interval import measured_or_none
 from autograder.reading.lesson_runs import read_runs
 from autograder.reading.loose_files import one_folder_a_lesson
 from autograder.records import Run
@@ -138,10 +138,10 @@ def job_of(
     return Repeated(
         program=program,
         arguments=arguments,
-        ranks=whole(first.header.get("world_size")),
+        ranks=whole(first.header.world_size),
         hosts=len({rank.host for rank in first.ranks if rank.host}) or 1,
-        threads=whole(first.header.get("threads")),
-        launcher=said if (said := first.header.get("launcher")) in LAUNCHERS else "",
+        threads=whole(first.header.threads),
+        launcher=launcher if (launcher := first.header.launcher or "") in LAUNCHERS else "",
         seconds=min(sum(r.total_seconds.value for r in runs if r.total_seconds), LONGEST),
         before=before(first, programs),
         launches=tuple(run.launch for run in runs),
@@ -149,8 +149,8 @@ def job_of(
 
 
 def program_of(run: Run, programs: dict[str, bytes]) -> str:
-    name = run.header.get("program")
-    if not isinstance(name, str) or name not in programs:
+    name = run.header.program
+    if name is None or name not in programs:
         raise NotRepeatableError(
             f"the record names the program {shortened(name, 60)}, which was not handed in"
         )
@@ -158,8 +158,8 @@ def program_of(run: Run, programs: dict[str, bytes]) -> str:
 
 
 def arguments_of(run: Run) -> tuple[str, ...]:
-    words = run.header.get("arguments")
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+    words = run.header.arguments
+    if words is None:
         raise NotRepeatableError("its record does not say which arguments the program was given")
     if any(not word.isprintable() or word.endswith("...") for word in words):
         raise NotRepeatableError("the arguments in its record are cut or damaged")
@@ -173,14 +173,12 @@ def in_own_tmp(word: str) -> str:
 
 
 def before(run: Run, programs: dict[str, bytes]) -> tuple[str, ...]:
-    program, *words = BEFORE.get(str(run.header.get("lesson")), ("",))
+    program, *words = BEFORE.get(run.header.lesson or "", ("",))
     if program not in programs:
         return ()
-    dataset = run.header.get("dataset")
-    known = dataset if isinstance(dataset, dict) else {}
-    samples = whole(known.get("train_samples"))
+    samples = whole(run.header.dataset.train_samples)
     return (program, *(word.format(train_samples=samples) for word in words))
 
 
-def whole(value: object) -> int:
-    return max(1, int(value)) if is_number(value) and value < 1e9 else 1  # type: ignore[arg-type, operator]
+def whole(value: float | None) -> int:
+    return max(1, int(value)) if value is not None and value < 1e9 else 1

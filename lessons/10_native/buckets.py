@@ -15,9 +15,10 @@ from torch import nn
 from lessons.toolkit.record import Record
 from lessons.toolkit.record.epoch_clock import synchronise
 
+import noise
 import train
 from ranks import gather, who_am_i
-from speed import noise, resnet
+from resnet import resnet
 
 
 def command_line():
@@ -36,6 +37,22 @@ def command_line():
     return parser
 
 
+def mark():
+    """Return this moment: on a GPU an event in its queue of work, else the clock's seconds."""
+    if not torch.cuda.is_initialized():
+        return time.perf_counter()
+    event = torch.cuda.Event(enable_timing=True)
+    event.record()
+    return event
+
+
+def seconds_between(first, second):
+    """Return the seconds between two marks. A GPU has to have reached both events."""
+    if isinstance(first, float):
+        return second - first
+    return first.elapsed_time(second) / 1000
+
+
 class Way:
     """A network with buckets of one size; notes when each leaves and arrives."""
 
@@ -47,45 +64,51 @@ class Way:
         self.steps = []  # what `step` gave: those that count
 
     def exchange(self, _, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-        """What DDP does itself, and the time: the hook gets a bucket as soon as it is full."""
-        left, number = time.perf_counter(), bucket.index()
+        """What DDP does itself, and the time: the hook gets a bucket as soon as it is full.
+
+        With NCCL, `arrived` runs at once, before the message has arrived. But it runs in a queue of
+        the GPU that waits for the message, so an event there has the time of the arrival.
+        """
+        left, number = mark(), bucket.index()
         mean = bucket.buffer() / dist.get_world_size()
 
         def arrived(done):
-            self.times.append((number, left, time.perf_counter()))
+            self.times.append((number, left, mark()))
             return done.value()[0]
 
         return dist.all_reduce(mean, async_op=True).get_future().then(arrived)
 
     def step(self, x, y, late=0.0):
-        """Seconds of one step; when backward began and ended; each bucket's journey."""
+        """Return seconds: of one step, of its backward pass, and of each bucket's journey in it."""
         self.times = []
         began = time.perf_counter()
         time.sleep(late)
         self.optimizer.zero_grad()
         loss = nn.functional.cross_entropy(self.model(x), y)
         synchronise()
-        backward = time.perf_counter()
+        backward = mark()
         loss.backward()
-        synchronise()
-        ended = time.perf_counter()
+        ended = mark()
         self.optimizer.step()
-        return time.perf_counter() - began, backward, ended, self.times
+        synchronise()
+        seconds = time.perf_counter() - began
+        journeys = [
+            (number, seconds_between(backward, left), seconds_between(backward, arrived))
+            for number, left, arrived in sorted(self.times, key=lambda journey: journey[0])
+        ]
+        return seconds, seconds_between(backward, ended), journeys
 
 
 def tell(record, way, late):
     """The median step, and each bucket's journey in a typical one, from the start of backward."""
     rank_0 = {"bucket_mb": way.megabytes, "late_ms": late}
-    by_backward = sorted(way.steps, key=lambda step: step[2] - step[1])
-    _, backward, ended, times = by_backward[len(by_backward) // 2]
+    by_backward = sorted(way.steps, key=lambda step: step[1])
+    _, backward, journeys = by_backward[len(by_backward) // 2]
     slowest_rank = [seconds for seconds, *_ in way.steps]
     record.measure("step_s", statistics.median(slowest_rank), "s", **rank_0)
-    record.measure("backward_s", ended - backward, "s", **rank_0)
-    for number, left, arrived in sorted(times):
-        record.measure(
-            "bucket_left_s", left - backward, "s",
-            bucket=number, arrived_s=arrived - backward, **rank_0,
-        )  # fmt: skip
+    record.measure("backward_s", backward, "s", **rank_0)
+    for number, left, arrived in journeys:
+        record.measure("bucket_left_s", left, "s", bucket=number, arrived_s=arrived, **rank_0)
 
 
 def main():
@@ -106,7 +129,7 @@ def main():
         size=size,
         local_rank=local_rank,
     )
-    batches = noise(args.batch_size, args.seed + rank, device)
+    batches = noise.batches(args.batch_size, args.seed + rank, device)
     for late in (0.0, args.late_ms):
         sleeps = late / 1000 if rank == size - 1 else 0.0
         # Two to warm up: DDP cuts its buckets to size after the first backward pass.

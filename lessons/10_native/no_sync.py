@@ -11,7 +11,7 @@ def accumulate(model, loss_function, x, y, parts):
     model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
     """
     raise NotImplementedError(
-        "Exercise 10.6: forward and backward of each part, all but the last in no_sync"
+        "Exercise 10.4: forward and backward of each part, all but the last in no_sync"
     )
 
 
@@ -21,5 +21,5 @@ def step_alone(model, optimizer, loss_function, x, y):
     model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
     """
     raise NotImplementedError(
-        "Exercise 10.7: zero_grad, forward and backward of the network inside, step"
+        "Exercise 10.5: zero_grad, forward and backward of the network inside, step"
     )

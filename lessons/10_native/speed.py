@@ -5,7 +5,6 @@ mpirun -np 2 python speed.py --rounds 12 --steps 2 --batch-size 32
 
 import argparse
 import datetime
-import itertools
 
 import numpy as np
 import torch
@@ -16,44 +15,12 @@ from torch import nn
 from lessons.toolkit.ranks.leaving import leave
 from lessons.toolkit.record import Record, rounds
 
+import noise
 import train
 from ranks import who_am_i
+from resnet import resnet
 
 COMPARED = 3  # steps that are compared with steps by hand
-
-
-class Block(nn.Module):
-    """Two convolutions, and beside them what came in, with as many channels."""
-
-    def __init__(self, before, channels):
-        super().__init__()
-        stride = channels // before
-        self.path = nn.Sequential(
-            *normalised(convolution(before, channels, stride=stride)),
-            nn.ReLU(),
-            *normalised(convolution(channels, channels)),
-        )
-        self.beside = convolution(before, channels, 1, stride) if stride > 1 else nn.Identity()
-
-    def forward(self, x):
-        return nn.functional.relu(self.path(x) + self.beside(x))
-
-
-def resnet():
-    """For 32 x 32 images in colour: three stages of three blocks; 272,282 parameters."""
-    widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
-    blocks = [Block(before, after) for before, after in itertools.pairwise(widths)]
-    first = [*normalised(convolution(3, 16)), nn.ReLU()]
-    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
-    return nn.Sequential(*first, *blocks, *last)
-
-
-def convolution(before, channels, size=3, stride=1):
-    return nn.Conv2d(before, channels, size, stride, padding=size // 2, bias=False)
-
-
-def normalised(layer):
-    return layer, nn.BatchNorm2d(layer.out_channels)
 
 
 def command_line():
@@ -95,14 +62,6 @@ def make_step_by_hand(model, optimizer, batches):
         optimizer.step()
 
     return step
-
-
-def noise(batch_size, seed, device):
-    """Batches of images without meaning, different on each rank: a step takes as long as any."""
-    generator = torch.Generator().manual_seed(seed)
-    images = torch.rand(8, batch_size, 3, 32, 32, generator=generator).to(device)
-    labels = torch.randint(0, 10, (8, batch_size), generator=generator).to(device)
-    return itertools.cycle(zip(images, labels, strict=True))
 
 
 def trainable(model):
@@ -153,7 +112,7 @@ def main():
         for parameter, value in zip(other.parameters(), start, strict=True):
             parameter.copy_(torch.from_numpy(value))
     optimizers = [torch.optim.Adam(model.parameters(), lr=args.lr) for model in (ours, other)]
-    batches = [noise(args.batch_size, args.seed + rank, device) for _ in range(3)]
+    batches = [noise.batches(args.batch_size, args.seed + rank, device) for _ in range(3)]
     # The gradients of all ranks, averaged? Some steps of both, with the same batches, must agree.
     together = make_step(ours, optimizers[0], batches[0])
     by_hand = make_step_by_hand(other, optimizers[1], batches[1])

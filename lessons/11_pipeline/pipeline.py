@@ -48,13 +48,13 @@ def forward(stage, x, sent):
     sent: takes what `dist.isend` returns. To wait for it here may be to wait for ever.
     """
     raise NotImplementedError(
-        "Exercise 11.2: x, or what the stage before sends, through the layers, sent on"
+        "Exercise 11.4: x, or what the stage before sends, through the layers, sent on"
     )
 
 
 def backward(stage, x, outputs, sent):
     """The same micro-batch back. At the last stage outputs is the loss, else as in `forward`."""
-    raise NotImplementedError("Exercise 11.2: the gradient of outputs comes in, that of x goes out")
+    raise NotImplementedError("Exercise 11.4: the gradient of outputs comes in, that of x goes out")
 
 
 def train_step(stage, optimizer, loss_function, x, y, order):

@@ -16,7 +16,7 @@ def schedule(stages, micro_batches, kind):
     its backward pass. kind: "gpipe" or "1f1b"."""
     every = range(micro_batches)
     raise NotImplementedError(
-        "Exercise 11.4: gpipe: all F, then all B; 1f1b: a B as soon as there is one"
+        "Exercise 11.3: gpipe: all F, then all B; 1f1b: a B as soon as there is one"
     )
 
 
@@ -26,5 +26,5 @@ def grid(rank, stages, replicas):
     A replica's stages are neighbours: ranks 0 and 1 are a pipeline of two stages, 2 and 3 the next.
     """
     raise NotImplementedError(
-        "Exercise 11.4: stage, replica, and the ranks that hold the same layers"
+        "Exercise 11.3: stage, replica, and the ranks that hold the same layers"
     )

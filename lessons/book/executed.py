@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.reading.files import read_files
 from lessons.execute.plan import read_lesson
-from lessons.folders import made_by_hand
+from lessons.folders import made_by_hand, notebook_in
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ def look_up(runs: Path, source: Path) -> Executed | str:
     name = source.name
     # The second one with --batch, where a lesson runs inside a job of its own.
     folders = (runs / name, runs / f"{name}_job" / name)
-    folder = next((one for one in folders if (one / "lesson.ipynb").is_file()), None)
+    folder = next((one for one in folders if notebook_in(one).is_file()), None)
     if folder is None:
-        return f"{name} was not executed: there is no {runs / name}/lesson.ipynb."
+        return f"{name} was not executed: there is no {runs / name}/{name}.ipynb."
     try:
-        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        notebook = nbformat.read(notebook_in(folder), as_version=4)
     except Exception as error:
-        return f"{name}: its executed lesson.ipynb is not a notebook: {str(error)[:100]}."
+        return f"{name}: its executed notebook is not a notebook: {str(error)[:100]}."
     ours = [c for c in notebook.cells if "injected-parameters" not in c.metadata.get("tags", [])]
     if problem := summed_up(runs, name) or failed(name, ours) or changed(folder, source, ours):
         return problem
@@ -89,4 +89,4 @@ def changed(folder: Path, source: Path, cells: list[Any]) -> str | None:
 
 def devices(folder: Path) -> tuple[str, ...]:
     records = read_files(sorted(folder.glob("*.out")))
-    return tuple(sorted({str(run.header["device"]) for run in records if run.header.get("device")}))
+    return tuple(sorted({run.header.device for run in records if run.header.device}))

@@ -86,7 +86,7 @@ def files_cell(programs: list[str], name: str, files: Mapping[Path, bytes]) -> A
     from nbformat.v4 import new_markdown_cell
 
     rows = [f"| [{one}]({one}.md) | {about(one, files[Path(name) / one])} |" for one in programs]
-    notebook = f"| {{download}}`{NOTEBOOK} <notebook/{NOTEBOOK}>` | this page, to work in |"
+    notebook = f"| {{download}}`{name}.ipynb <notebook/{name}.ipynb>` | this page, to work in |"
     table = "\n".join(["| file | what it is |", "|---|---|", notebook, *rows])
     entries = [f"{one} <{one}.md>" for one in programs]
     tree = "\n".join(["```{toctree}", ":hidden:", "", *entries, "```"])

@@ -26,7 +26,7 @@ def write_source(
     folders = lesson_folders(root / "solutions")
     pages = {}
     for folder in folders.values():
-        files = solved_files(folder) if solutions else edition.files
+        files = solved_files(folder) if solutions else students_files(edition.files, folder.name)
         page = write_lesson(root, target, folder, files, executed.get(folder.name), solutions)
         pages[folder.name] = page
     docs, more = write_docs(root, target, seen_from("../lessons", folders))
@@ -41,6 +41,12 @@ def solved_files(folder: Path) -> dict[Path, bytes]:
     files = {folder.name / one: (folder / one).read_bytes() for one in made_by_hand(folder)}
     files[Path(folder.name) / NOTEBOOK] = files.pop(Path(folder.name) / "lesson.py")
     return files
+
+
+def students_files(files: Mapping[Path, bytes], name: str) -> dict[Path, bytes]:
+    """The files that students get, the notebook under the name that its page has here."""
+    own = Path(name, f"{name}.ipynb")
+    return {Path(name, NOTEBOOK) if path == own else path: files[path] for path in files}
 
 
 def write_lesson(
@@ -61,7 +67,7 @@ def write_lesson(
         page = nbformat.reads(files[Path(name) / NOTEBOOK].decode(), as_version=4)
     place = target / "lessons" / name
     (place / "notebook").mkdir(parents=True)
-    nbformat.write(page, place / "notebook" / NOTEBOOK)
+    nbformat.write(page, place / "notebook" / f"{name}.ipynb")
     open_text = "\n".join(cell.source for cell in page.cells)
     expected = None if solutions else expected_numbers(root, number, open_text)
     ways = seen_from("..", lesson_folders(root / "solutions"))

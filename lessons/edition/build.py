@@ -76,7 +76,7 @@ def build_lesson(folder: Path) -> Edition:
                 checked = checked_exercises(notebook)
                 edition.problems += lint_pages(text, notebook, file, lesson)
                 made = student_notebook(text, file, lesson)
-                edition.files[folder.name / relative.with_suffix(".ipynb")] = made
+                edition.files[Path(folder.name, f"{folder.name}.ipynb")] = made
             else:
                 edition.problems += lint_length(text, file)
                 edition.files[folder.name / relative] = without_solutions(text, file).encode()
@@ -193,7 +193,7 @@ def replace_file(path: Path, content: bytes) -> None:
 @click.argument("lessons", metavar="[NN]...", nargs=-1)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 with a diff if lessons/ is old.")
 def build_command(lessons: tuple[str, ...], check: bool) -> None:
-    """Make lessons/ from solutions/: lesson.py becomes lesson.ipynb, solutions become gaps."""
+    """Make lessons/ from solutions/: lesson.py becomes NN_name.ipynb, solutions become gaps."""
     root = course_root()
     if not (root / "solutions").is_dir():
         raise click.ClickException(

@@ -1,4 +1,5 @@
-"""What the grader knows of the programs that students are given: their text outside the gaps.
+"""What `lessons build` makes beside the lessons: the programs' text outside their gaps, for the
+grader, and hashes of the right answers, for hints.
 
 The grader imports no lesson and must not read one in which somebody has filled the gaps, so each
 lesson's programs lie beside its rubric, as pieces of text between which there are gaps.
@@ -8,10 +9,29 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.settings import rubric
 from lessons.edition.gaps import find_gaps
 from lessons.folders import choose_lessons, made_by_hand
+from lessons.questions.answer_hints import HASHES, word_hash
 
 RUBRICS = Path("autograder") / "rubrics"
+
+
+def answer_hashes(root: Path) -> dict[Path, bytes]:
+    """Return the file of hashes of all words that a rubric expects as an answer, where there are
+    answers and a place for it."""
+    file = Path("lessons") / "questions" / HASHES.name
+    if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
+        return {}
+    hashes: dict[str, dict[str, str]] = {}
+    for path in sorted((root / RUBRICS).glob("[0-9][0-9].yaml")):
+        asked = rubric.load_rubric(path)
+        expected = rubric.load_expected(root / RUBRICS / "expected" / path.name, asked)
+        words = {key: word for key, word in expected.items() if asked.answers[key].kind == "word"}
+        if words:
+            hashes[path.stem] = {k: word_hash(path.stem, k, str(v)) for k, v in words.items()}
+    content = json.dumps(hashes, indent=1) + "\n"
+    return {file: content.encode()}
 
 
 def for_grader(root: Path, asked: tuple[str, ...] = ()) -> dict[Path, bytes]:
@@ -42,7 +62,7 @@ def pieces(text: str, file: str) -> list[list[str]]:
 
 def old_files(root: Path, asked: tuple[str, ...] = ()) -> Iterator[tuple[Path, bytes]]:
     """Those that are not there or say something else, with what they have to say."""
-    for path, made in for_grader(root, asked).items():
+    for path, made in (for_grader(root, asked) | answer_hashes(root)).items():
         there = root / path
         if not there.is_file() or there.read_bytes() != made:
             yield path, made

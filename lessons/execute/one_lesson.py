@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.execute.kernel_sockets import kernel_manager_in
+from lessons.folders import notebook_in
 
 LAST_LINES = 12
 SAVE_EVERY = 2.0  # seconds between saves of a running notebook
@@ -97,7 +98,7 @@ class CellByCell:
     def save(self) -> None:
         import nbformat
 
-        nbformat.write(self.notebook, "lesson.ipynb")
+        nbformat.write(self.notebook, notebook_in(Path.cwd()))
 
 
 def execute_notebook(
@@ -112,11 +113,12 @@ def execute_notebook(
     from papermill import PapermillExecutionError
     from papermill.execute import execute_notebook as papermill_execute
 
+    page = notebook_in(Path.cwd())
     live = CellByCell(limits, pipe)
     try:
         return papermill_execute(
-            "lesson.ipynb",
-            "lesson.ipynb",
+            str(page),
+            str(page),
             parameters=parameters,
             kernel_name="python3",  # this Python, whatever kernel the notebook was last saved with
             language="python",
@@ -130,7 +132,7 @@ def execute_notebook(
         )
     except PapermillExecutionError:
         outcome.status = "failed"
-        return nbformat.read("lesson.ipynb", as_version=4)
+        return nbformat.read(page, as_version=4)
     except CellTimeoutError:
         outcome.status = "timed out"
         outcome.error = f"a cell has {limits[0]:g} s (--cell-timeout)"

@@ -10,7 +10,7 @@ import click
 
 from lessons.edition.build import solution_notebook
 from lessons.edition.gaps import SourceError
-from lessons.folders import choose_lessons, made_by_hand
+from lessons.folders import choose_lessons, made_by_hand, notebook_in
 
 # Seconds for one cell and for one lesson. A lesson is meant to take 60 s in `smoke`.
 LIMITS = {"smoke": (600, 1800), "full": (3600, 4 * 3600)}
@@ -50,12 +50,12 @@ def read_lesson(folder: Path) -> Any:
     """The notebook of a lesson in either edition."""
     import nbformat
 
-    source, page = folder / "lesson.py", folder / "lesson.ipynb"
+    source, page = folder / "lesson.py", notebook_in(folder)
     if source.is_file():
         text = source.read_text(encoding="utf-8")
         return solution_notebook(text, f"{folder.parent.name}/{folder.name}/lesson.py", folder.name)
     if not page.is_file():
-        raise SourceError(str(folder), 1, "there is neither lesson.py nor lesson.ipynb.")
+        raise SourceError(str(folder), 1, f"there is neither lesson.py nor {page.name}.")
     try:
         return nbformat.read(page, as_version=4)
     except Exception as error:
@@ -119,11 +119,11 @@ def copy_lesson(plan: Plan, out: Path) -> Path:
     folder = out / plan.name
     folder.mkdir(parents=True)
     for relative in made_by_hand(plan.source):
-        if relative.name in ("lesson.py", "lesson.ipynb"):
+        if plan.source / relative in (plan.source / "lesson.py", notebook_in(plan.source)):
             continue
         (folder / relative).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(plan.source / relative, folder / relative)
-    nbformat.write(plan.notebook, folder / "lesson.ipynb")
+    nbformat.write(plan.notebook, folder / f"{plan.name}.ipynb")
     return folder
 
 

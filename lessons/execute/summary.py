@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from autograder.reading.files import read_files
 from lessons.execute.one_lesson import LessonOutcome
+from lessons.folders import notebook_in
 
 
 @functools.cache
@@ -30,7 +31,7 @@ def write_page(out: Path, outcome: LessonOutcome) -> None:
     """The executed notebook as one HTML file, also after a failure."""
     import nbformat
 
-    notebook = nbformat.read(out / outcome.lesson / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(notebook_in(out / outcome.lesson), as_version=4)
     page, _ = page_maker().from_notebook_node(notebook, {"metadata": {"name": outcome.lesson}})
     (out / f"{outcome.lesson}.html").write_text(page, encoding="utf-8")
 
@@ -39,11 +40,8 @@ def stand_ins(out: Path, lesson: str) -> list[str]:
     """The data sets that a lesson's jobs had to do without, as their records say."""
     folders = (out / lesson, out / f"{lesson}_job" / lesson)  # the second one with --batch
     outputs = [file for folder in folders for file in sorted(folder.rglob("*.out"))]
-    sets = [run.header.get("dataset") for run in read_files(outputs)]
-    names = {
-        str(facts["name"]) for facts in sets if isinstance(facts, dict) if facts.get("synthetic")
-    }
-    return sorted(name.upper() for name in names)
+    sets = [run.header.dataset for run in read_files(outputs)]
+    return sorted({str(dataset.name).upper() for dataset in sets if dataset.synthetic})
 
 
 def write_summary(out: Path, outcomes: list[LessonOutcome], facts: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lessons.edition.notebook_pages import CHECK_CALL
+from lessons.folders import notebook_in
 
 NO_NOTEBOOK = "is not a notebook (cut short, or not saved): open it and save it again"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -101,7 +102,7 @@ def located(cell: Any, error: str, cells: list[Any], folder: Path) -> str:
 
 def is_named(file: str, folder: Path) -> bool:
     """Whether the lesson speaks of a program; no package is called by its file's name."""
-    texts = [folder / "lesson.ipynb", *folder.glob("*.sbatch")]
+    texts = [notebook_in(folder), *folder.glob("*.sbatch")]
     missing = not (folder / file).exists()
     return missing and any(file in text.read_text(errors="replace") for text in texts)
 

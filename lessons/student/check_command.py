@@ -8,7 +8,7 @@ import click
 
 from cluster.jobs.horovod import provide_horovod_for
 from lessons.edition.notebook_pages import checked_exercises
-from lessons.folders import choose_lessons, course_root
+from lessons.folders import choose_lessons, course_root, notebook_in
 from lessons.student.exercise_results import ExerciseResult, check_folder
 from lessons.student.lesson_folder import find_folder, in_folder
 
@@ -45,7 +45,7 @@ def exercises_of_course(number: str) -> set[str]:
 
     try:
         [folder] = choose_lessons(course_root() / "lessons", [number]).values()
-        return checked_exercises(nbformat.read(folder / "lesson.ipynb", as_version=4))
+        return checked_exercises(nbformat.read(notebook_in(folder), as_version=4))
     except (click.UsageError, OSError, ValueError):
         return set()
 

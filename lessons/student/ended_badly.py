@@ -20,7 +20,9 @@ def not_counted(runs: list[Run], folder: Path) -> Iterator[str]:
     good = {source_of(run) for run in runs if run.outcome == Outcome.COMPLETED}
     for run in runs:
         output = next((Path(file) for file in run.files if file.endswith(".out")), None)
-        if run.format == "unknown" and output and not meant_to_fail(output):
+        if output and meant_to_fail(output):
+            continue
+        if run.format == "unknown" and output:
             error = next((Path(file).name for file in run.files if file.endswith(".err")), None)
             why = f"; {error} may say why" if error else ""
             yield f"{output.name}: there is no run in it ({run.outcome}){why}"
@@ -33,7 +35,7 @@ def meant_to_fail(output: Path) -> bool:
 
 
 def source_of(run: Run) -> str:
-    return str(run.header.get("source") or run.format)
+    return run.header.source or run.format
 
 
 def how_it_ended(run: Run, folder: Path) -> str:

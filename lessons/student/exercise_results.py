@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from lessons.edition.notebook_pages import CHECK_CALL, checked_exercises
+from lessons.folders import notebook_in
 from lessons.student.cell_errors import (
     ESCAPES,
     NO_NOTEBOOK,
@@ -35,7 +36,7 @@ class ExerciseResult:
 
 def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], list[str]]:
     """Results in the order of the notebook, and what went wrong in other cells than checks."""
-    notebook = read_notebook(folder / "lesson.ipynb")
+    notebook = read_notebook(notebook_in(folder))
     notebook.cells = [
         part
         for cell in notebook.cells
@@ -43,7 +44,7 @@ def check_folder(folder: Path, wanted: set[str]) -> tuple[list[ExerciseResult], 
         for part in one_by_one(cell)
     ]
     if not checked_exercises(notebook):
-        raise click.ClickException(f"{folder / 'lesson.ipynb'} has no check cells.")
+        raise click.ClickException(f"{notebook_in(folder)} has no check cells.")
     run_cells(notebook, folder)
     said_of = {id(cell): said for cell, said in explained(notebook.cells, folder)}
     broken = {

@@ -8,9 +8,7 @@ from pathlib import Path
 from autograder.codes import Outcome
 from autograder.evidence.programs import files_that_ran, not_the_ones
 from autograder.judging.conditions import judge_condition
-from autograder.judging.hand_in import HandIn
-from autograder.judging.judge_answers import of_another_kind
-from autograder.judging.runs_that_count import matching
+from autograder.judging.hand_in import HandIn, matching
 from autograder.records import Run
 from autograder.settings import rubric
 from autograder.settings.rubric_schema import Question, Rubric
@@ -19,6 +17,7 @@ from autograder.submissions.folders import Folder
 from autograder.submissions.one_lesson import answers_of, the_answers_file
 from autograder.submissions.programs import read_programs
 from autograder.verdict import PASSED
+from lessons.questions.form import of_another_kind
 from lessons.student.bundle import Bundle
 from lessons.student.cell_errors import NO_NOTEBOOK
 from lessons.student.ended_badly import how_it_ended, source_of
@@ -60,7 +59,7 @@ def what_is_missing(bundle: Bundle, lesson: str, runs: list[Run]) -> Iterator[st
                 yield f"no completed run of `{name}` ({facts}){job}"
         yield from not_as_asked(asked, ended)
     yield from another_program(latest_runs(ended), bundle)
-    yield from missing_answers(bundle, in_every_profile(asked) if asked else {})
+    yield from missing_answers(bundle, in_every_profile(asked) if asked else {}, lesson)
     if asked and any(check.report for check in asked.checks) and "report" not in bundle.files:
         yield "no report.md: one of the notebook's last cells writes it"
     for path in bundle.everything():
@@ -94,7 +93,7 @@ def not_as_asked(asked: Rubric, ended: list[Run]) -> Iterator[str]:
     hand_in = HandIn(asked, ended, {}, None, "full")
     for check in asked.checks:
         for condition in check.require:
-            there = all(matching(ended, asked, name) for name in condition.of)
+            there = all(hand_in.runs_by_name[name] for name in condition.of)
             if not there or not isinstance(condition.threshold.value, str):
                 continue
             for part in judge_condition(hand_in, condition):
@@ -137,7 +136,7 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
             "run the job again, or hand in the program that ran"
         )
     for run in latest:
-        program = bundle.folder / Path(str(run.header.get("program") or "")).name
+        program = bundle.folder / Path(run.header.program or "").name
         output = Path(run.files[0])
         told = run.program and run.program.files.get(program.name)
         if told or not program.is_file():
@@ -146,7 +145,7 @@ def another_program(latest: list[Run], bundle: Bundle) -> Iterator[str]:
             yield f"{output.name} is older than {program.name}: run the job again"
 
 
-def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[str]:
+def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str) -> Iterator[str]:
     if not wanted:
         return
     if "answers" not in bundle.files:
@@ -163,7 +162,7 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[
     for finding in [*folder.findings, *findings]:
         yield f"{file}: {finding.title}: {finding.found}"
     for name, question in wanted.items():
-        if name in given and (kind := of_another_kind(question, given[name].text)):
+        if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):
             yield f"{file}: {name} = {given[name].text} is not what is asked, {kind}"
     without = sorted(set(wanted) - set(given))
     if without:
@@ -172,17 +171,26 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question]) -> Iterator[
 
 def gaps_in(folder: Path, path: Path) -> Iterator[str]:
     """Gaps that are still open, once each; a notebook that is none."""
-    text = (folder / path).read_text(encoding="utf-8", errors="replace")
+    try:
+        names = open_gaps(folder / path)
+    except ValueError:
+        yield f"{path} {NO_NOTEBOOK}"
+        return
+    for name in names:
+        yield f"{path} still has the gap of {name}"
+
+
+def open_gaps(path: Path) -> list[str]:
+    """Return the names of a file's open gaps; a notebook that is none is a ValueError."""
+    text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix == ".ipynb":
         try:
             cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
             text = "\n".join("".join(cell["source"]) for cell in cells)
-        except (ValueError, LookupError, TypeError, RecursionError):
-            yield f"{path} {NO_NOTEBOOK}"
-            return
+        except (LookupError, TypeError, RecursionError) as error:
+            raise ValueError(f"{path} {NO_NOTEBOOK}") from error
     if path.suffix in (".sbatch", ".sh"):
-        names = ["".join(found) for found in JOB_GAP.findall(text)]
+        names = ["".join(parts) for parts in JOB_GAP.findall(text)]
     else:
         names = GAP.findall(text)
-    for name in sorted(set(names)):
-        yield f"{path} still has the gap of {name}"
+    return sorted(set(names))

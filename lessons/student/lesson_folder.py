@@ -1,10 +1,11 @@
 """Which folder a student means by the number of a lesson."""
 
+import sys
 from pathlib import Path
 
 import click
 
-from lessons.folders import LESSON_NAME, choose_lessons, course_root
+from lessons.folders import LESSON_NAME, choose_lessons, course_root, notebook_in
 
 in_folder = click.option(
     "--in",
@@ -15,16 +16,15 @@ in_folder = click.option(
 
 
 def find_folder(number: str, inside: Path | None) -> Path:
-    """The folder with the student's lesson.ipynb."""
+    """The folder with the student's notebook of the lesson."""
     if inside is None:
-        [folder] = choose_lessons(course_root() / "lessons", [number]).values()
-        refuse_other_checkout(folder)
+        [folder] = choose_lessons(chosen_course() / "lessons", [number]).values()
         return own_copy(Path.cwd(), folder.name) or folder
     places = [inside, *choose_places(inside, number)]
     for place in places:
-        if (place / "lesson.ipynb").is_file():
+        if notebook_in(place).is_file():
             return place.resolve()
-    raise click.UsageError(f"There is no lesson.ipynb in {inside}; name the lesson's folder.")
+    raise click.UsageError(f"There is no notebook in {inside}; name the lesson's folder.")
 
 
 def own_copy(here: Path, name: str) -> Path | None:
@@ -33,7 +33,7 @@ def own_copy(here: Path, name: str) -> Path | None:
     lessons = (place for place in (here, *here.parents) if LESSON_NAME.fullmatch(place.name))
     inside = next(lessons, here)
     for place in (inside, inside / name, inside.parent / name):
-        if place.name[:3] == name[:3] and (place / "lesson.ipynb").is_file():
+        if place.name[:3] == name[:3] and notebook_in(place).is_file():
             return place.resolve()
     return None
 
@@ -44,16 +44,21 @@ def shown(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) and folder != here else folder
 
 
-def refuse_other_checkout(folder: Path) -> None:
-    """Who stands in one clone and has another one's environment active means the first."""
+def chosen_course() -> Path:
+    """Return the course that the student means: the one they are in, else the installed one.
+
+    Several courses may share one environment, by a link or because they have none of their own. A
+    course that has another one is refused: its checks may be other ones.
+    """
     here = checkout_of(Path.cwd())
     if here is None or here == course_root():
-        return
-    activate = here / ".venv" / "bin" / "activate"
-    cure = f"`source {activate}`" if activate.is_file() else f"activate {here.name}'s environment"
+        return course_root()
+    own = here / ".venv"
+    if not own.exists() or own.resolve() == Path(sys.prefix).resolve():
+        return here
     raise click.ClickException(
-        f"You are in the course {here}, but this command belongs to another one and would take "
-        f"{folder}: {cure} first, or name the folder that you mean with --in."
+        f"You are in the course {here}, but the active environment is {sys.prefix}. "
+        f"Type `source {own}/bin/activate` first, or name the folder that you mean with --in."
     )
 
 

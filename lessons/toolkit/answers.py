@@ -4,11 +4,12 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from autograder.judging import judge_answers
 from autograder.settings import rubric
 from autograder.submissions.answers import parse_answers
 from autograder.submissions.lesson_names import lesson_of
 from autograder.wording import counted
+from lessons.questions import answer_hints
+from lessons.questions.form import of_another_kind
 
 
 def note(path: str | Path = "answers.txt", **values: object) -> None:
@@ -29,22 +30,25 @@ def note(path: str | Path = "answers.txt", **values: object) -> None:
     path.write_text(text, encoding="utf-8")
     said = f"{path} now holds {counted(len(kept), 'answer')}: {', '.join(sorted(kept))}"
     print(textwrap.fill(said, 90, subsequent_indent="  "))  # a notebook would break words
-    for name, asked in of_another_kind(Path.cwd().name, kept, values):
-        print(f"Look again at {name}: {kept[name]} is not what is asked, {asked}.")
+    for line in to_look_at_again(lesson_of(Path.cwd().name), kept, values):
+        print(textwrap.fill(line, 90, subsequent_indent="  "))
 
 
-def of_another_kind(
-    folder: str, kept: Mapping[str, str], names: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Which of these answers the lesson's public rubric asks in another form, and in which."""
-    file = rubric.FOLDER / f"{lesson_of(folder)}.yaml"
-    if file.exists():
-        questions = rubric.load_rubric(file).answers
-        for name in names:
-            if name in questions:
-                asked = judge_answers.of_another_kind(questions[name], kept[name])
-                if asked:
-                    yield name, asked
+def to_look_at_again(
+    lesson: str | None, kept: Mapping[str, str], names: Iterable[str]
+) -> Iterator[str]:
+    """Yield a sentence on each of these answers that has another form than asked, or is wrong."""
+    file = rubric.FOLDER / f"{lesson}.yaml"
+    questions = rubric.load_rubric(file).answers if lesson and file.exists() else {}
+    for name in names:
+        question, text = questions.get(name), kept[name]
+        if lesson is None or question is None:
+            continue
+        asked = of_another_kind(lesson, name, question, text)
+        if asked:
+            yield f"Look again at {name}: {text} is not what is asked, {asked}."
+        elif advice := answer_hints.hint(lesson, name, question, text):
+            yield f"Look again at {name}: {text} is not it. Hint: {advice}"
 
 
 def _written(value: object) -> str:

@@ -103,11 +103,10 @@ def hardware(runs: Sequence[Run]) -> str:
     said, versions = run.header, run.header.get("versions") or {}
     hosts = sorted({rank.host for rank in run.ranks if rank.host})
     lines = {
-        "device": said.get("device"),
+        "device": said.device,
         "ranks": f"{measure.workers(run)} on {len(hosts)} node{'s' if len(hosts) > 1 else ''}",
-        "threads of a rank": said.get("threads"),
-        "network": f"{said.get('model')}, {said.get('params'):,} parameters, "
-        f"{said.get('precision')}",
+        "threads of a rank": said.threads,
+        "network": f"{said.model}, {said.params:,} parameters, {said.precision}",
         "versions": ", ".join(f"{name} {version}" for name, version in sorted(versions.items())),
         "jobs": ", ".join(dict.fromkeys(run.job_id for run in counted if run.job_id)) or "none",
         "ceiling": ceiling(runs),

@@ -10,7 +10,7 @@ def accumulate(model, loss_function, x, y, parts):
 
     model is wrapped by DistributedDataParallel; loss_function is a mean over the images it gets.
     """
-    ### BEGIN SOLUTION Exercise 10.6: forward and backward of each part, all but the last in no_sync
+    ### BEGIN SOLUTION Exercise 10.4: forward and backward of each part, all but the last in no_sync
     chunks = list(zip(x.chunk(parts), y.chunk(parts), strict=True))
     loss, outputs = 0, []
     for number, (xs, ys) in enumerate(chunks, 1):
@@ -29,7 +29,7 @@ def step_alone(model, optimizer, loss_function, x, y):
 
     model is wrapped by DistributedDataParallel; some of its layers may be BatchNorm.
     """
-    ### BEGIN SOLUTION Exercise 10.7: zero_grad, forward and backward of the network inside, step
+    ### BEGIN SOLUTION Exercise 10.5: zero_grad, forward and backward of the network inside, step
     optimizer.zero_grad()
     loss_function(model.module(x), y).backward()
     optimizer.step()

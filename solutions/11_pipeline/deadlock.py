@@ -1,4 +1,4 @@
-"""Two ranks that swap arrays in three orders: two of them wait for each other for ever.
+"""Two ranks that swap arrays in four orders: with two of them they wait for each other forever.
 
 mpirun -np 2 python deadlock.py --timeout 5
 """
@@ -36,7 +36,14 @@ def send_without_waiting(mine, theirs, other):
     message.wait()
 
 
-ORDERS = (send_without_waiting, both_receive, both_send)
+def in_one_batch(mine, theirs, other):
+    """Both messages start together, and their order in the list does not matter."""
+    both = [dist.P2POp(dist.irecv, theirs, other), dist.P2POp(dist.isend, mine, other)]
+    for message in dist.batch_isend_irecv(both):
+        message.wait()
+
+
+ORDERS = (in_one_batch, send_without_waiting, both_receive, both_send)
 
 
 def command_line():

@@ -30,7 +30,6 @@ def activations(sizes, batch, itemsize, every=0):
     every: after how many layers there is a checkpoint. Then only what goes into each such part is
     kept; what is inside a part is computed once more when its backward pass begins.
     """
-    ### BEGIN SOLUTION Exercise 11.8: batch x itemsize x the most numbers that are kept at one time
     layers = len(sizes) - 1
     every = every or layers
     begins, most = 0, 0
@@ -38,7 +37,6 @@ def activations(sizes, batch, itemsize, every=0):
         begins += sizes[first]
         most = max(most, begins + sum(sizes[first + 1 : first + every + 1]))
     return batch * itemsize * most
-    ### END SOLUTION
 
 
 def memory(params, optimizer, activations, precision="float32"):

@@ -47,7 +47,7 @@ def forward(stage, x, sent):
     x: the images; where another stage comes before, only their number counts.
     sent: takes what `dist.isend` returns. To wait for it here may be to wait for ever.
     """
-    ### BEGIN SOLUTION Exercise 11.2: x, or what the stage before sends, through the layers, sent on
+    ### BEGIN SOLUTION Exercise 11.4: x, or what the stage before sends, through the layers, sent on
     if stage.before is not None:
         x = x.new_empty(len(x), stage.width)
         dist.recv(x, stage.before, group=stage.down)
@@ -61,7 +61,7 @@ def forward(stage, x, sent):
 
 def backward(stage, x, outputs, sent):
     """The same micro-batch back. At the last stage outputs is the loss, else as in `forward`."""
-    ### BEGIN SOLUTION Exercise 11.2: the gradient of outputs comes in, that of x goes out
+    ### BEGIN SOLUTION Exercise 11.4: the gradient of outputs comes in, that of x goes out
     gradient = None
     if stage.after is not None:
         gradient = torch.empty_like(outputs)

@@ -19,7 +19,7 @@ def schedule(stages, micro_batches, kind):
     """For each stage the order of its work: ("F", 0) is the forward pass of micro-batch 0, ("B", 0)
     its backward pass. kind: "gpipe" or "1f1b"."""
     every = range(micro_batches)
-    ### BEGIN SOLUTION Exercise 11.4: gpipe: all F, then all B; 1f1b: a B as soon as there is one
+    ### BEGIN SOLUTION Exercise 11.3: gpipe: all F, then all B; 1f1b: a B as soon as there is one
     orders = []
     for stage in range(stages):
         ahead = micro_batches if kind == "gpipe" else min(micro_batches, stages - stage)
@@ -38,7 +38,7 @@ def grid(rank, stages, replicas):
 
     A replica's stages are neighbours: ranks 0 and 1 are a pipeline of two stages, 2 and 3 the next.
     """
-    ### BEGIN SOLUTION Exercise 11.4: stage, replica, and the ranks that hold the same layers
+    ### BEGIN SOLUTION Exercise 11.3: stage, replica, and the ranks that hold the same layers
     stage, replica = rank % stages, rank // stages
     return stage, replica, [stage + other * stages for other in range(replicas)]
     ### END SOLUTION

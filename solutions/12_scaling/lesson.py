@@ -246,7 +246,7 @@ if len(tables["epoch"]) > 2:  # two sizes fit any law
 for name, (sizes, S) in sets.items():
     fits |= {f"{name}_f": amdahl_f(sizes, S), f"{name}_s": gustafson_s(sizes, S)}
     fits[f"{name}_low_1024"], fits[f"{name}_high_1024"] = at(sizes, S, 1024)
-    curves[name] = {law: laws.textbook(sizes, S)[law].law for law in ("Amdahl", "Gustafson", "USL")}
+    curves[name] = {law: laws.textbook(sizes, S)[law] for law in ("Amdahl", "Gustafson", "USL")}
 fits["small_fixed_s"], fits["small_divided_s"] = fixed_and_divided(GPUS, SMALL_T)
 answers.note(**{name: float(value) for name, value in fits.items()})
 low, high = fits["small_low_1024"], fits["small_high_1024"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -43,123 +44,151 @@ class Writer:
         self.lines.append(f':::MLLOG {text},"chain":"{chain}"}}}}')
 
 
-def make_record(
-    *,
-    lesson: str = "02",
-    source: str = "keras",
-    run: str = "5f0c2a91",
-    size: int = 1,
-    seconds: tuple[float, ...] = (2.0, 1.0, 1.1),
-    samples: int = 60000,
-    train_samples: int = 60000,
-    batch: int = 32,
-    test_accuracy: object = 0.978,
-    accuracy: float = 0.9,
-    params: int = 407050,
-    shards: list[list] | None = None,
-    hashes: tuple[str, ...] = ("h",),
-    finished: bool = True,
-    total: float | None = None,
-    end: dict | None = None,
-    measures: tuple[dict, ...] | None = None,
-    read: bool = False,
-    start: str | None = None,
-    rank_says: dict | None = None,
-    end_says: dict | None = None,
-    first_rank_only: bool = False,
-    wall: tuple[float, ...] | None = None,
-    program: dict | None = None,
-    **header,
-) -> list[str]:
-    """Lines of a run that everything agrees in, unless the arguments say otherwise.
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A run that everything agrees in, unless a field says otherwise."""
 
-    `rank_says` and `end_says` are more members of each rank's first and last line.
-    `wall` are the seconds between the lines at an epoch's start and end, if not `seconds`.
-    """
-    writer = Writer(run)
-    facts = {
-        "lesson": lesson,
-        "program": "train.py",
-        "source": source,
-        "record_version": 1,
-        "framework": "tensorflow",
-        "model": "mlp512",
-        "params": params,
-        "precision": "float32",
-        "world_size": size,
-        "ranks_asked": size,
-        "scaling": "serial" if size == 1 else "epoch",
-        "global_batch": batch * size,
-        "local_batch": batch,
-        "lr": 0.001 * size,
-        "lr_base": 0.001,
-        "seed": 1,
-        "epochs_asked": len(seconds),
-        "dataset": DATASET | {"train_samples": train_samples},
-        "hosts": ["n1"],
-        "device": "CPU a fast one",
-        "job_id": "1234",
-        "started": "2026-03-02T10:00:00+00:00",
-    } | header
+    lesson: str = "02"
+    source: str = "keras"
+    run: str = "5f0c2a91"
+    size: int = 1
+    seconds: tuple[float, ...] = (2.0, 1.0, 1.1)
+    samples: int = 60000
+    train_samples: int = 60000
+    batch: int = 32
+    test_accuracy: object = 0.978
+    accuracy: float = 0.9
+    params: int = 407050
+    shards: list[list] | None = None
+    hashes: tuple[str, ...] = ("h",)
+    finished: bool = True
+    total: float | None = None
+    end: dict = field(default_factory=dict)
+    measures: tuple[dict, ...] | None = None
+    read: bool = False
+    start: str | None = None
+    rank_says: dict = field(default_factory=dict)  # more members of each rank's first line
+    end_says: dict = field(default_factory=dict)  # and of its last one
+    first_rank_only: bool = False
+    wall: tuple[float, ...] | None = None  # between an epoch's lines, if not `seconds`
+    program: dict | None = None
+    header: dict = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> range:
+        return range(1 if self.first_rank_only else self.size)
+
+    @property
+    def facts(self) -> dict:
+        """Return the header's value."""
+        return {
+            "lesson": self.lesson,
+            "program": "train.py",
+            "source": self.source,
+            "record_version": 1,
+            "framework": "tensorflow",
+            "model": "mlp512",
+            "params": self.params,
+            "precision": "float32",
+            "world_size": self.size,
+            "ranks_asked": self.size,
+            "scaling": "serial" if self.size == 1 else "epoch",
+            "global_batch": self.batch * self.size,
+            "local_batch": self.batch,
+            "lr": 0.001 * self.size,
+            "lr_base": 0.001,
+            "seed": 1,
+            "epochs_asked": len(self.seconds),
+            "dataset": DATASET | {"train_samples": self.train_samples},
+            "hosts": ["n1"],
+            "device": "CPU a fast one",
+            "job_id": "1234",
+            "started": "2026-03-02T10:00:00+00:00",
+        } | self.header
+
+
+NAMES = {each.name for each in fields(Recorded)}
+
+
+def make_record(**given) -> list[str]:
+    """Return a run's lines. Names that are no fields of `Recorded` are members of the header."""
+    header = {name: value for name, value in given.items() if name not in NAMES}
+    about = Recorded(**{name: given[name] for name in given.keys() & NAMES}, header=header)
+    writer = Writer(about.run)
+    facts = about.facts
     with contextlib.suppress(TypeError, ValueError):  # the clock begins when the run says so
         writer.clock = 1000 * datetime.fromisoformat(facts["started"]).timestamp()
     began = writer.clock
     writer.add("header", facts)
-    if program:
-        writer.add("program", program)
-    for rank in range(1 if first_rank_only else size):
-        shard = shards[rank] if shards else [rank, None, size]
+    if about.program:
+        writer.add("program", about.program)
+    add_ranks(writer, about, facts["device"])
+    for number in range(1, len(about.seconds) + 1):
+        add_epoch(writer, about, number)
+    measures = about.measures
+    if measures is None:
+        measures = ASKED_OF_02 if about.lesson == "02" else ()
+    for measure in measures:
+        writer.add("measure", measure)
+    if about.finished:
+        add_end(writer, about, began)
+    return writer.lines
+
+
+def add_ranks(writer: Writer, about: Recorded, device: object) -> None:
+    for rank in about.ranks:
+        shard = about.shards[rank] if about.shards else [rank, None, about.size]
         value = {
             "rank": rank,
             "local_rank": rank,
             "host": "n1",
-            "device": f"{facts['device']} #{rank}",
-            "samples": samples // size,
+            "device": f"{device} #{rank}",
+            "samples": about.samples // about.size,
             "shard": shard,
             "shard_ids_hash": "all" if shard is None else f"s{rank}",
         }
-        writer.add("rank", value | (rank_says or {}), rank=rank)
-    for number, time in enumerate(seconds, start=1):
-        writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
+        writer.add("rank", value | about.rank_says, rank=rank)
+
+
+def add_epoch(writer: Writer, about: Recorded, number: int) -> None:
+    seconds, samples = about.seconds[number - 1], about.samples
+    writer.add("epoch_start", None, "INTERVAL_START", epoch_num=number)
+    value = {
+        "seconds": seconds,
+        "steps": -(-samples // (about.batch * about.size)),
+        "unique_samples": samples,
+        "loss": 0.5 / number,
+        "accuracy": about.accuracy + 0.02 * number,
+        "lr": 0.001,
+    }
+    if about.read:  # each epoch in an order of its own, every sample once
+        counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
+        value["read"] = counted
+    writer.clock += 1000 * (seconds if about.wall is None else about.wall[number - 1])
+    writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
+
+
+def add_end(writer: Writer, about: Recorded, began: float) -> None:
+    for rank in about.ranks:
         value = {
-            "seconds": time,
-            "steps": -(-samples // (batch * size)),
-            "unique_samples": samples,
-            "loss": 0.5 / number,
-            "accuracy": accuracy + 0.02 * number,
-            "lr": 0.001,
+            "rank": rank,
+            "start_hash": about.start,
+            "param_hash": about.hashes[rank % len(about.hashes)],
+            "samples": about.samples // about.size,
+            "files_written": None,
         }
-        if read:  # each epoch in an order of its own, every sample once
-            counted = {"total": samples, "distinct": samples, "most": 1, "order": f"o{number}"}
-            value["read"] = counted
-        writer.clock += 1000 * (time if wall is None else wall[number - 1])
-        writer.add("epoch_stop", value, "INTERVAL_END", epoch_num=number)
-    if measures is None:
-        measures = ASKED_OF_02 if lesson == "02" else ()
-    for measure in measures:
-        writer.add("measure", measure)
-    if finished:
-        for rank in range(1 if first_rank_only else size):
-            value = {
-                "rank": rank,
-                "start_hash": start,
-                "param_hash": hashes[rank % len(hashes)],
-                "samples": samples // size,
-                "files_written": None,
-            }
-            writer.add("rank_end", value | (end_says or {}), rank=rank)
-        total = sum(seconds) + 2 if total is None else total
-        writer.clock = max(writer.clock, began + 1000 * total)
-        value = {
-            "seconds": total,
-            "test_accuracy": test_accuracy,
-            "test_loss": 0.08,
-            "param_moved": 0.3,
-            "param_spread": 0.0 if size > 1 else None,
-            "files_written": 1,
-        }
-        writer.add("run_stop", value | (end or {}), "INTERVAL_END", status="success")
-    return writer.lines
+        writer.add("rank_end", value | about.end_says, rank=rank)
+    total = sum(about.seconds) + 2 if about.total is None else about.total
+    writer.clock = max(writer.clock, began + 1000 * total)
+    value = {
+        "seconds": total,
+        "test_accuracy": about.test_accuracy,
+        "test_loss": 0.08,
+        "param_moved": 0.3,
+        "param_spread": 0.0 if about.size > 1 else None,
+        "files_written": 1,
+    }
+    writer.add("run_stop", value | about.end, "INTERVAL_END", status="success")
 
 
 def some_rounds(*seconds: tuple[float, float, float], **more: object) -> tuple[dict, ...]:

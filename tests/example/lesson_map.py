@@ -21,9 +21,10 @@ LESSONS = {
     "07": ("Horovod", 3, 1, ("02", "06")),
     "08": ("Distributing data", 4, 1, ("07",)),
     "09": ("The learning rate", 4, 2, ("06", "07")),
-    "10": ("The frameworks", 3, 3, ("02", "06")),
+    "10": ("DDP", 3, 3, ("02", "06")),
     "11": ("Splitting a model", 4, 3, ("10",)),
     "12": ("The scaling study", 4, 4, ("10",)),
+    "16": ("TensorFlow", 3, 4, ("02", "06")),
 }
 
 

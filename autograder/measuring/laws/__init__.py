@@ -9,7 +9,7 @@
     at_64.laws[0].fit.form.name, .parameters, .residual; .low, .best, .high; .describes
 
     laws.textbook(sizes, speedups)      # the fits of the text books, as lesson 12 does them
-    laws.objections(sizes, speedups)    # what speaks against a law, in sentences
+    laws.objections(sizes, speedups)    # what speaks against a law: codes and sentences
 
 Sizes may repeat and come in any order. A speedup is over the smallest size of the study.
 """
@@ -18,7 +18,7 @@ from autograder.measuring.laws.envelope import Foretold, Said, farthest, foretel
 from autograder.measuring.laws.fitting import Fit, best_fit
 from autograder.measuring.laws.forms import FORMS, Form
 from autograder.measuring.laws.study import KINDS, Study, of_rates, of_times
-from autograder.measuring.laws.text_books import TextBookFit, objections, textbook
+from autograder.measuring.laws.text_books import Objection, objections, textbook
 
 __all__ = [
     "FORMS",
@@ -26,9 +26,9 @@ __all__ = [
     "Fit",
     "Foretold",
     "Form",
+    "Objection",
     "Said",
     "Study",
-    "TextBookFit",
     "best_fit",
     "farthest",
     "foretell",

@@ -50,6 +50,7 @@ class Form:
     terms: tuple[Term, ...] = ()
     kind: str = "cost"  # cost, speed or power
     named: Callable[[Array], Mapping[str, float]] = field(default=lambda _: {})
+    is_step: bool = False  # the cost rises where a node ends
 
 
 def serial_share(k: Array) -> Mapping[str, float]:
@@ -149,6 +150,7 @@ def stepped(node: int) -> tuple[Form, ...]:
             f"{says}, and each doubling costs as much as the one before",
             (outside, levels),
             named=shares("j", "k"),
+            is_step=True,
         ),
         Form(
             f"{name}, share",
@@ -156,5 +158,6 @@ def stepped(node: int) -> tuple[Form, ...]:
             f"{says}, and a share does not divide",
             (outside, workers),
             named=shares("j", "c"),
+            is_step=True,
         ),
     )

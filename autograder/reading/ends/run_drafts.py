@@ -59,9 +59,9 @@ def drafts_of(
     drafts: list[RunDraft] = []
     for at, file in enumerate(files):
         here = from_records(at, file, launches)
-        said = from_printed(at, file, formats, here)
-        here = sorted([*here, *said], key=lambda draft: (draft.first, draft.last))
-        here += without_epochs(file, at, here) if said else []
+        printed = from_printed(at, file, formats, here)
+        here = sorted([*here, *printed], key=lambda draft: (draft.first, draft.last))
+        here += without_epochs(file, at, here) if printed else []
         drafts += sorted(here, key=lambda draft: (draft.first, draft.last))
     for draft, after in pairwise(drafts):
         draft.until = after.first if draft.file == after.file else math.inf
@@ -79,7 +79,7 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
             certain = run.outcome == Outcome.COMPLETED
             draft = RunDraft(run, at, launch.first.line, last, certain, certain)
             if run.outcome == Outcome.FAILED:
-                name = str(run.end.get("reason", "Exception"))
+                name = run.end.reason or "Exception"
                 end = outcome.read_exception(f"{name}: ", launch.last or launch.first)
                 draft.recorded = end and replace(end, text=f"{name[:200]} (from the record)")
             drafts.append(draft)
@@ -97,7 +97,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
     begins = sorted(line for line, facts in file.facts if began(facts))
     done = sorted(line for line, facts in file.facts if facts.done)
     ends = sorted(end.where.line for end in file.ends if end.kind in BAD_ENDS)
-    found: list[RunDraft] = []
+    added: list[RunDraft] = []
     for draft, follower in zip_longest(drafts, drafts[1:]):
         if draft.run.format in (record.FORMAT, mllog.FORMAT):
             continue  # it says itself when it begins
@@ -109,15 +109,15 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
         if over is not None and next_of(begins, draft.last, before) is None:
             end = next_of(ends, over, before)
             if end is not None:
-                found.append(beginning(file, at, draft, end, end))
+                added.append(beginning(file, at, draft, end, end))
         while place < len(begins) and begins[place] < before:
             end = next_of(ends, begins[place], before)
             if end is None:
                 break
             after = bisect_right(begins, end)
-            found.append(beginning(file, at, draft, begins[place], begins[after - 1]))
+            added.append(beginning(file, at, draft, begins[place], begins[after - 1]))
             place = after
-    return found
+    return added
 
 
 def next_of(lines: list[int], after: int, before: float) -> int | None:
@@ -153,8 +153,8 @@ def from_printed(
         begun = min(rank.epochs[max(rank.epochs)].begun for rank in ranks)
         draft.begun = last if run.format == STEPS else begun
         draft.unmet = lane.of is not None and lane.current < lane.of
-        said = draft.facts
-        draft.ended = said.done or said.early or "total_seconds" in said.numbers
+        stated = draft.facts
+        draft.ended = stated.done or stated.early or "total_seconds" in stated.numbers
         drafts.append(draft)
     if file.lanes.left_out:
         reason = f"{file.lanes.left_out} more lines about epochs were left out: too many to be real"
@@ -163,9 +163,9 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Whether these are the last words of a record's run that was cut off: its program printed the
-    epoch after those that the record holds, or the last of them (by a number that may count from
-    0), and nothing ended it in between."""
+    """Return whether these are the last lines of a record's run that was cut off: its program
+    printed the next epoch, or the last one again (numbers may count from 0), and nothing ended it
+    in between."""
     done, begun = len(draft.run.epochs), min(lane.epochs)
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
         return False

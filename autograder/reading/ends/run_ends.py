@@ -32,21 +32,20 @@ def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | Non
         whole = False
     if whole or draft.certain or run.format in (record.FORMAT, mllog.FORMAT):
         return run, whole
-    told = (
+    place = (
         None if says_done(draft) else (end_told(draft, files, whole) or tested_at_end(draft, files))
     )
-    if told is None and not says_done(draft):
+    if place is None and not says_done(draft):
         return run, whole
-    if told is not None:
-        draft.places["outcome"] = told
+    if place is not None:
+        draft.places["outcome"] = place
     if run.unfinished is not None and run.epochs_done is None and run.format != STEPS:
         run = replace(run, epochs=(*run.epochs, run.unfinished), unfinished=None)
     return run, True
 
 
 def says_done(draft: RunDraft) -> bool:
-    """Whether a line of the run's own format, wherever it stands, ends the run; or its total does,
-    which a table of all runs' totals says."""
+    """Return whether a line of the run's own format, or its total in a table, ends it."""
     return draft.ended or draft.totalled
 
 
@@ -74,7 +73,7 @@ def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> W
                 continue
             if kind == "test" and (whole is False or not draft.known or draft.run.format == STEPS):
                 continue
-            if kind.startswith("sum") and not sums_up(draft, files[at], line, kind, whole):
+            if facts.sums_up == kind and not sums_up(draft, files[at], line, kind, whole):
                 continue
             return Where(files[at].name, line)
     return None
@@ -90,40 +89,39 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
     if not facts.numbers.keys().isdisjoint(TESTS):
         yield "test"
     if facts.sums_up:
-        yield f"sum {facts.sums_up}"
+        yield facts.sums_up
 
 
 def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
-    """Whether a line sums up a run of which nothing says how long it should be: it stands right
-    behind it, and its like nowhere before, also not ahead of a run."""
+    """Return whether a line sums up a run whose length nothing states: it comes right behind the
+    run, and no such line comes before."""
     if whole is False or not draft.known or draft.run.format == STEPS:
         return False
     return line - draft.last <= NEAR and not any(
-        kind == f"sum {facts.sums_up}" for at, facts in file.facts if at <= draft.begun
+        kind == facts.sums_up for at, facts in file.facts if at <= draft.begun
     )
 
 
 def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
-    """Where a file of steps, or without any run, tells of a test that stands nowhere before:
-    training is over then. A test that is told again and again may be one that goes with each step.
-    """
+    """Return where a file of steps, or without any run, reports a test for the first time: training
+    is over then. A test that is repeated may belong to each step."""
     if draft.known or (draft.run.format != STEPS and any(file.unread for file in files)):
         return None
     for file in files:
-        told = {
+        tests = {
             (name, number and number.value): line
             for line, facts in file.facts
             for name, number in facts.numbers.items()
             if name in TESTS
         }
-        if 0 < len(told) <= MOST_TESTS:
-            return Where(file.name, max(told.values()))
+        if 0 < len(tests) <= MOST_TESTS:
+            return Where(file.name, max(tests.values()))
     return None
 
 
 def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
-    """Whether what would have ended the run before its time would have been told: a bar that is
-    whole has said how much there was to do, and schedulers write to the error output."""
+    """Return whether an early end would have been reported: a complete bar says how much there was
+    to do, and schedulers write to the error output."""
     if draft.run.format == bars.FORMAT:
         return not any(file.bar and file.bar.one_of_many for file in files)
     errors = any(output_names.read(file.name).is_error for file in files)
@@ -131,8 +129,8 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
 
 
 def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """What tells of a run's end and after which nothing in its file tells that the program went
-    on. What stands before another run of the file was its own run's last word."""
+    """Return the ends after which nothing in their file shows that the program went on. What comes
+    before another run of the file was its own run's end."""
     final: list[EndLine] = []
     for file in files:
         ends = [end for end in draft.ends if end.where.file == file.name]

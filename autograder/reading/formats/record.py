@@ -1,11 +1,11 @@
 """The course's run record (docs/run-record.md): tagged lines, told apart by their run id."""
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
 from autograder.codes import ProblemCode
+from autograder.reading.formats.record_header import end_of, measure_of
 from autograder.reading.formats.record_program import a_hash, with_files
 from autograder.reading.formats.record_shares import (
     Slice,
@@ -15,20 +15,29 @@ from autograder.reading.formats.record_shares import (
     what_was_read,
 )
 from autograder.reading.printed_numbers import count, exact, finite
-from autograder.records import Epoch, Number, Problem, Program, Rank, Where
+from autograder.records import (
+    NO_END,
+    Epoch,
+    MeasureEvent,
+    Number,
+    Problem,
+    Program,
+    Rank,
+    RunEnd,
+    Where,
+)
 
 FORMAT = "record"
 CHAIN = b',"chain":'
 # Of one submission, so much is kept in memory; no course's runs have more.
-MOST_LAUNCHES, MOST_EVENTS, MOST_PROBLEMS = 5_000, 50_000, 50
-MOST_BYTES = 16 << 20  # of lines whose values are kept as they are; in memory they take far more
-SHORT = 2_000  # bytes; an end is longer only if somebody wants it so
-MOST_PIECES = 200_000  # of all ranks' shares
+MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
+MOST_BYTES = 16 << 20  # of lines; in memory their values may take thirty times as much
+LONGEST_END = 2_000  # bytes; an end is longer only if somebody wants it so
 
 
 @dataclass
 class Launch:
-    """What one launch has said so far."""
+    """One launch, as far as it was read."""
 
     run: str
     files: list[str] = field(default_factory=list)
@@ -47,14 +56,14 @@ class Launch:
     validations: dict[int, tuple[Number | None, Number | None]] = field(default_factory=dict)
     test_accuracy: Number | None = None
     test_loss: Number | None = None
-    measures: list[dict[str, Any]] = field(default_factory=list)
-    end: dict[str, Any] = field(default_factory=dict)
+    measures: list[MeasureEvent] = field(default_factory=list)
+    end: RunEnd = NO_END
     status: str | None = None
     total_seconds: Number | None = None
     chains: dict[int, bytes] = field(default_factory=dict)
     broken: set[int] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0  # lines
 
     def complain(
         self,
@@ -72,20 +81,17 @@ class Launches:
     """All launches of a submission."""
 
     by_run: dict[str, Launch] = field(default_factory=dict)
-    events: int = 0
-    chains: int = 0
-    pieces: int = 0
-    kept: int = 0  # bytes of lines whose values are kept as they are
+    size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Ends of what began are always wanted, and there are no more of them than beginnings."""
-        if key == "run_stop" and launch.status is None and size <= SHORT:
+        """Ends of what began are always read, and there are no more of them than beginnings."""
+        self.size += size
+        if self.size <= MOST_BYTES:
             return True
-        if key == "rank_end" and rank in launch.ranks:
-            return True
-        return self.events < MOST_EVENTS and (
-            key not in KEPT_AS_SAID or self.kept + size <= MOST_BYTES
+        is_end = (key == "run_stop" and launch.status is None) or (
+            key == "rank_end" and rank in launch.ranks
         )
+        return is_end and size <= LONGEST_END
 
 
 def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
@@ -103,46 +109,39 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     if where.file not in launch.files:
         launch.files.append(where.file)
     key, value = event.get("key"), event.get("value")
-    shown = str(key)[:80]
+    text = str(key)[:80]
     rank = count(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
-        launch.complain(where, shown, "the record line does not say its run, rank or key")
+        launch.complain(where, text, "the record line does not say its run, rank or key")
         return run
-    if rank in launch.chains or launches.chains < MOST_EVENTS:
-        launches.chains += rank not in launch.chains
-        check_chain(launch, rank, about.get("chain"), payload, where, shown)
+    has_room = launches.has_room(launch, key, rank, len(payload))
+    if has_room or rank in launch.chains:
+        check_chain(launch, rank, about.get("chain"), payload, where, text)
     handler = HANDLERS.get(key)
-    if not launches.has_room(launch, key, rank, len(payload)):
-        launch.left_out["record"] += 1
+    if not has_room:
+        launch.left_out += 1
     elif handler is not None and (rank == 0 or key in ("rank", "rank_end", "measure")):
-        launches.events += 1
-        launches.kept += len(payload) if key in KEPT_AS_SAID else 0
         handler(launch, rank, value if isinstance(value, dict) else {}, event, where)
-        if key == "rank":
-            launches.pieces += len(launch.slices.get(rank, ()))
-            if launches.pieces > MOST_PIECES and rank in launch.slices:
-                del launch.slices[rank]
-                launch.left_out["slices"] += 1
     return run
 
 
 def check_chain(
-    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, shown: str
+    launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Each line carries a hash over the one before; what is stated goes on as the next one's seed,
-    so that one change breaks the chain once or twice and not for the whole rest of the file."""
+    """Compare the line's hash over the line before. The stated hash is the next line's seed, so
+    that one change breaks the chain once or twice and not for the rest of the file."""
     before = launch.chains.get(rank, launch.run.encode())
     cut = payload.rfind(CHAIN)
     line = payload[:cut] if cut >= 0 else payload
     expected = blake2b(before + line).hexdigest()[:12]
-    said = isinstance(stated, str) and len(stated) == len(expected)
-    launch.chains[rank] = (stated if said else expected).encode()
+    is_chain = isinstance(stated, str) and len(stated) == len(expected)
+    launch.chains[rank] = (stated if is_chain else expected).encode()
     if stated == expected or rank in launch.broken:
         return
     launch.broken.add(rank)
     launch.complain(
         where,
-        shown,
+        text,
         f"the chain of rank {rank} breaks here: this line was changed, or a line before it is "
         "missing, moved or changed",
         ProblemCode.CHAIN_BROKEN,
@@ -194,13 +193,13 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 
 def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    known = launch.ranks.get(rank) or Rank(rank)
-    if known.ended:
+    begun = launch.ranks.get(rank) or Rank(rank)
+    if begun.ended:
         launch.complain(where, "rank_end", f"rank {rank} reports its end a second time")
         return
     launch.ranks[rank] = replace(
-        known,
-        samples=known.samples if known.samples is not None else count(value.get("samples")),
+        begun,
+        samples=begun.samples if begun.samples is not None else count(value.get("samples")),
         start_hash=words(value.get("start_hash")),
         param_hash=words(value.get("param_hash")),
         files_written=count(value.get("files_written")),
@@ -208,7 +207,7 @@ def on_rank_end(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         loss=finite(value.get("loss")),
         program=a_hash(value.get("program")),
         ended=True,
-        where=known.where or where,
+        where=begun.where or where,
     )
 
 
@@ -255,10 +254,11 @@ def on_eval(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
 
 
 def on_measure(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    if finite(value.get("value")) is None:
-        name = str(value.get("name"))[:80]
+    measure = measure_of(value, where)
+    if measure.value is None:
+        name = measure.name[:80]
         launch.complain(where, name, "the measure has no finite value", ProblemCode.OTHER)
-    launch.measures.append({**value, "where": where})
+    launch.measures.append(measure)
 
 
 def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
@@ -267,7 +267,7 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
-    launch.end = value
+    launch.end = end_of(value)
     launch.ended_ms = finite(event.get("time_ms"))
     launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
     if value.get("test_accuracy") is not None:
@@ -288,9 +288,6 @@ HANDLERS = {
     "rank_end": on_rank_end,
     "run_stop": on_run_stop,
 }
-
-
-KEPT_AS_SAID = {"header", "machine", "measure", "run_stop"}
 
 
 def quantity(

@@ -1,10 +1,10 @@
 """A launch as the record's lines told it, as a Run."""
 
 from dataclasses import replace
-from typing import Any
 
-from autograder.codes import Outcome
+from autograder.codes import Outcome, ProblemCode
 from autograder.reading.formats.record import FORMAT, Launch
+from autograder.reading.formats.record_header import header_of
 from autograder.reading.formats.record_shares import all_with_end, with_end
 from autograder.reading.printed_numbers import count
 from autograder.records import Run
@@ -18,10 +18,16 @@ def to_run(launch: Launch) -> Run:
         epochs.append(replace(launch.epochs[number], val_accuracy=accuracy, val_loss=loss))
     if not launch.header and launch.first is not None:
         launch.complain(launch.first, launch.run[:80], "the record has no header line")
-    for key, lines in launch.left_out.items():
-        if launch.last is not None:
-            launch.complain(launch.last, key, f"{lines} more {key} lines were left out")
-    facts = launch.machine | launch.header
+    if launch.left_out and launch.last is not None:
+        reason = f"{launch.left_out} more record lines were left out"
+        launch.complain(launch.last, "record", reason)
+    place = launch.first
+
+    def complain(name: str, reason: str) -> None:
+        if place is not None:
+            launch.complain(place, name, reason, ProblemCode.OTHER)
+
+    header = header_of(launch.machine | launch.header, complain)
     outcome = {None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
         launch.status, Outcome.FAILED
     )
@@ -29,14 +35,14 @@ def to_run(launch: Launch) -> Run:
         files=tuple(launch.files),
         format=FORMAT,
         outcome=outcome,
-        job_id=job_id(facts.get("job_id")),
-        workers=count(launch.header.get("world_size"), 1),
+        job_id=header.job_id,
+        workers=count(header.world_size, 1),
         epochs=tuple(epochs),
         ranks=tuple(
             replace(
                 launch.ranks[rank],
-                shard=with_end(launch.shards.get(rank), launch.header),
-                slices=all_with_end(launch.slices.get(rank, ()), launch.header),
+                shard=with_end(launch.shards.get(rank), header.dataset.train_samples),
+                slices=all_with_end(launch.slices.get(rank, ()), header.dataset.train_samples),
             )
             for rank in sorted(launch.ranks)
         ),
@@ -44,7 +50,7 @@ def to_run(launch: Launch) -> Run:
         test_loss=launch.test_loss,
         total_seconds=launch.total_seconds,
         launch=launch.run,
-        header=facts,
+        header=header,
         end=launch.end,
         program=launch.program,
         measures=tuple(launch.measures),
@@ -53,7 +59,3 @@ def to_run(launch: Launch) -> Run:
         chain_intact=bool(launch.chains) and not launch.broken,
         problems=tuple(launch.problems),
     )
-
-
-def job_id(value: Any) -> str | None:
-    return str(value)[:64] if isinstance(value, str | int) and not isinstance(value, bool) else None

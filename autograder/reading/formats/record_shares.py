@@ -32,8 +32,8 @@ def counts(value: Any) -> tuple[int, ...] | None:
     """Samples of each class."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
         return None
-    found = [count(item) for item in value]
-    return None if None in found else tuple(found)  # type: ignore[arg-type]
+    numbers = [count(item) for item in value]
+    return None if None in numbers else tuple(numbers)  # type: ignore[arg-type]
 
 
 def what_was_read(value: Any) -> Read | None:
@@ -45,17 +45,16 @@ def what_was_read(value: Any) -> Read | None:
     return Read(total, distinct, most, value["order"][:64])
 
 
-def with_end(share: Slice | None, header: dict[str, Any]) -> tuple[int, int, int] | None:
-    """The share with the end of the data set in place of a stop of null."""
+def with_end(share: Slice | None, train_samples: float | None) -> tuple[int, int, int] | None:
+    """Return the share with the end of the data set in place of a stop of null."""
     if share is None or share[1] is not None:
         return share  # type: ignore[return-value]
-    dataset = header.get("dataset")
-    size = count(dataset.get("train_samples")) if isinstance(dataset, dict) else None
+    size = count(train_samples)
     return None if size is None else (share[0], size, share[2])
 
 
 def all_with_end(
-    shares: Sequence[Slice], header: dict[str, Any]
+    shares: Sequence[Slice], train_samples: float | None
 ) -> tuple[tuple[int, int, int], ...] | None:
-    parts = tuple(part for share in shares if (part := with_end(share, header)))
+    parts = tuple(part for share in shares if (part := with_end(share, train_samples)))
     return parts if parts and len(parts) == len(shares) else None

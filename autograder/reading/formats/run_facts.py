@@ -123,10 +123,10 @@ def last_throughput(match: re.Match[str]) -> RunFacts:
 
 
 def total_throughput(match: re.Match[str]) -> RunFacts:
-    known = workers(match) or RunFacts()
-    known.numbers["run_throughput"] = positive(printed(match[2]))
-    known.done = True  # it is a benchmark's last line
-    return known
+    facts = workers(match) or RunFacts()
+    facts.numbers["run_throughput"] = positive(printed(match[2]))
+    facts.done = True  # it is a benchmark's last line
+    return facts
 
 
 def done(match: re.Match[str]) -> RunFacts:
@@ -152,34 +152,23 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("ob id", "job id", r"job id ?[:=#]? {0,2}(\d{1,12})\b", job),
     ("Run vars", "run vars", r"^run vars: id (\d{2,12})\b", job),
     ("ank ", " of ", r"rank:? \d{1,6} (?:out )?of (\d{1,6})\b", workers),
-    (
-        "orld",
-        "size",
-        r"(?:(?<![a-z_])|(?<=dist_)|(?<=role_)|(?<=global_))world[_ ]?sizes?"
-        r" {0,2}[:=]? {0,2}\[?(\d{1,6})\b(?!\.)",
-        workers,
-    ),
+    ("orld", "size",
+     r"(?:(?<![a-z_])|(?<=dist_)|(?<=role_)|(?<=global_))world[_ ]?sizes?"
+     r" {0,2}[:=]? {0,2}\[?(\d{1,6})\b(?!\.)", workers),
     ("WORLD_SIZE", "world_size", r"(?<![a-z_])world_size ?[:=] ?(\d{1,6})\b", workers),
     ("MEMBER: ", "global_rank", r"global_rank: \d{1,6}, member: \d{1,6}/(\d{1,6})", workers),
     ("Starting with ", "processes", r"starting with (\d{1,6}) processes", workers),
-    (
-        "umber of ",
-        "number of",
-        r"\bnumber of (?:devices|replicas)(?: in sync)?: {0,3}(\d{1,5})\W{0,3}$",
-        workers,
-    ),
+    ("umber of ", "number of",
+     r"\bnumber of (?:devices|replicas)(?: in sync)?: {0,3}(\d{1,5})\W{0,3}$", workers),
     ("eplicas", "replicas", r"\bnum[_ ]replicas(?:_in_sync)?\"? ?[:=] ?(\d{1,5})\b", workers),
     ("um processes: ", "num processes", r"^num processes: (\d{1,5})$", workers),
     ("et's use ", "let's use", r"\blet's use (\d{1,4}) gpus?\b", workers),
     ("GPU", "gpu", r"^[^:=]{1,60}\b(\d{1,5}) gpus?\W{0,30}$", workers_at_end),
     ("atch ", "batch", r"\b(?:global|effective) batch[_ ]?size ?[:=] {0,3}(\d{1,9})$", batch),
     ("atch_size", "batch", r"\b(?:global|effective)_batch_?size ?[:=] {0,3}(\d{1,9})$", batch),
-    (
-        "atch size per",
-        "per",
-        r"\bbatch[_ ]size per (?:gpu|device|worker|replica|process|rank) ?[:=] {0,3}(\d{1,9})$",
-        batch_each,
-    ),
+    ("atch size per", "per",
+     r"\bbatch[_ ]size per (?:gpu|device|worker|replica|process|rank) ?[:=] {0,3}(\d{1,9})$",
+     batch_each),
     ("lobal ", "rank", r"\bglobal[_ ]rank ?[:=] ?(\d{1,6})\b", rank),
     ("(rank ", "init", r"\binit\w{0,20} \(rank (\d{1,6})\)", rank),
     ("LOCAL_RANK: ", "cuda", r"\blocal_rank: (\d{1,4}) - cuda_\w{1,20}: \[([\d, ]{1,99})\]", alone),
@@ -196,80 +185,38 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("raining", " worker", WITH + r"workers?\b", workers),
     ("raining", " process", WITH + r"process(?:es)?\b", workers),
     ("raining", " rank", WITH + r"ranks?\b", workers),
-    (
-        "img/sec on",
-        "total",
-        TOTAL_RATE,
-        total_throughput,
-    ),
+    ("img/sec on", "total", TOTAL_RATE, total_throughput),
     ("mages/sec", "total", rf"^total images/sec: {{0,3}}({VALUE})$", last_throughput),
     ("hroughput", "/s", rf"throughput {{0,2}}[:=] {{0,4}}({VALUE}) ?{SAMPLES}/s", throughput),
-    (
-        "raining",
-        "training time",
-        rf"training time {{1,2}}with (\d{{1,5}}) gpus?[: ]{{0,2}}({NUMBER})",
-        seconds_with_workers,
-    ),
+    ("raining", "training time",
+     rf"training time {{1,2}}with (\d{{1,5}}) gpus?[: ]{{0,2}}({NUMBER})", seconds_with_workers),
     ("raining", "training", TOTAL, seconds),
-    (
-        "raining",
-        "training",
-        rf"^\W{{0,8}}(?:total )?training (?:time|took) {{0,2}}:? {{0,8}}{CLOCK}{WITH_GPUS}",
-        clock,
-    ),
+    ("raining", "training",
+     rf"^\W{{0,8}}(?:total )?training (?:time|took) {{0,2}}:? {{0,8}}{CLOCK}{WITH_GPUS}", clock),
     ("raining took", "took", rf"\btraining took {{0,2}}:? {{0,3}}{CLOCK}()$", clock),
     ("--- ", "seconds ---", rf"^--- {{0,2}}({NUMBER})() seconds ---$", seconds),
     ("rain time", "train time", TOTAL, seconds),
     ("rain Time", "train time", TOTAL, seconds),
     ("rain_time", "train_time", TOTAL, seconds),
-    (
-        "lapsed",
-        "elapsed time",
-        rf"^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$",
-        seconds,
-    ),
+    ("lapsed", "elapsed time",
+     rf"^\W{{0,8}}(?:total )?elapsed time {{0,2}}[:=]? {{0,8}}({NUMBER}){UNIT}\W{{0,3}}$", seconds),
     ("raining", "training took", rf"training took:? ({NUMBER})(?!:){UNIT}", seconds),
-    (
-        "raining",
-        "complete in",
-        rf"training complete in (\d{{1,6}})m ({NUMBER})s",
-        minutes_and_seconds,
-    ),
-    (
-        "est",
-        "acc",
-        r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,20}"
-        rf"({VALUE})\s?(%?)",
-        accuracy,
-    ),
-    (
-        "est",
-        "test images",
-        rf"accuracy of [a-z ]{{1,40}}\d{{1,9}} test images: {{0,4}}({VALUE}) ?(%?)",
-        accuracy,
-    ),
-    (
-        "est",
-        "test_acc",
-        rf"test_acc\w{{0,8}} {{1,30}}│ {{1,30}}({VALUE}) {{1,30}}│()",
-        accuracy,
-    ),
+    ("raining", "complete in", rf"training complete in (\d{{1,6}})m ({NUMBER})s",
+     minutes_and_seconds),
+    ("est", "acc",
+     r"\btest(?: set|ing)?[ _]acc(?:uracy)?\b(?![@_])(?:[^:=\d]{0,40}[:=]| is)? {0,20}"
+     rf"({VALUE})\s?(%?)", accuracy),
+    ("est", "test images",
+     rf"accuracy of [a-z ]{{1,40}}\d{{1,9}} test images: {{0,4}}({VALUE}) ?(%?)", accuracy),
+    ("est", "test_acc", rf"test_acc\w{{0,8}} {{1,30}}│ {{1,30}}({VALUE}) {{1,30}}│()", accuracy),
     ("est", "'test_acc", rf"'test_acc\w{{0,8}}': ({VALUE})()", accuracy),
     ("est", "loss", rf"\btest(?: set)?[ _]loss\b {{0,2}}[:=] {{0,4}}({VALUE})", loss),
     ("raining", " training", r"(?:finished|completed|done) training\b", done),
-    (
-        "raining",
-        "training ",
-        r"training (?:is |has )?(?:finished|complete|completed|done|ended)\b",
-        done,
-    ),
+    ("raining", "training ", r"training (?:is |has )?(?:finished|complete|completed|done|ended)\b",
+     done),
     ("topp", "max_epochs", r"stopped: `max_epochs=\d{1,9}` reached", done),
-    (
-        "inished",
-        "optimi",
-        r"\b(?:optimi[sz]ation|fitting|fine-?tuning) (?:is )?(?:finished|completed?|done)\b",
-        done,
-    ),
+    ("inished", "optimi",
+     r"\b(?:optimi[sz]ation|fitting|fine-?tuning) (?:is )?(?:finished|completed?|done)\b", done),
     ("SUCCEEDED", "workerstate", r"local worker group finished \(workerstate\.succeeded\)", done),
     ("completed in ", "hours", rf"^\W{{0,8}}\d{{1,6}} epochs completed in ({NUMBER}) hours", hours),
     ("ll done", "all done", r"\ball done\b", done),
@@ -278,7 +225,7 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("topp", "early", r"\bstopp(?:ed|ing) early\b", early),
     ("Signaling", "signaling trainer", r"signaling trainer to stop", early),
     *((f"{word[1:]} ", word, SUM.format(word), sums_up) for word in SUMMING),
-)
+)  # fmt: skip
 ANCHORS = tuple(dict.fromkeys(tag.encode() for tag, *_ in FACTS))
 COMPILED = tuple(
     (ANCHORS.index(tag.encode()), word, re.compile(pattern), says)
@@ -288,13 +235,13 @@ COMPILED = tuple(
 
 @lru_cache(maxsize=500)
 def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
-    """What lines with these anchors may say."""
+    """Return the patterns for lines with these anchors."""
     return [(word, pat, says) for at, word, pat, says in COMPILED if anchors >> at & 1]
 
 
 def read(line: str, anchors: int = -1) -> RunFacts | None:
-    """What a line says of the whole run, by all patterns that know it; the first one counts. Only
-    those are tried whose anchors (places in ANCHORS, as bits) the line has."""
+    """Return what a line says of the whole run, by all patterns that match; the first one counts.
+    Only the patterns of the line's anchors (places in ANCHORS, as bits) are tried."""
     line = line.lower()
     facts: RunFacts | None = None
     for word, pattern, says in with_anchors(anchors):

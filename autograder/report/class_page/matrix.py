@@ -1,7 +1,6 @@
 """Students × lessons: a line for each student, those to look at first."""
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,7 @@ from markupsafe import Markup
 
 from autograder.classroom.rows import Row
 from autograder.codes import GradeStatus
-from autograder.report.signs import marks, notice, points
+from autograder.report.signs import check_signs, notice, points
 from autograder.safe_text import readable_name
 from autograder.settings.policy import Policy
 from autograder.settings.roster import Person
@@ -22,7 +21,6 @@ from autograder.wording import shown
 OTHER = "other"  # the column of what is of no lesson
 REASONS_SHOWN = 2  # in a line; all of them stand in its details
 COMMON = 8  # reasons to look that many have
-SPECIFIC = re.compile(r"\(|`|\S*\d|\bby\b")  # from here on a reason is one student's
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +80,12 @@ def columns(rows: Sequence[Row], policy: Policy) -> list[Column]:
         if is_lesson(row):
             titles[row.lesson] = titles.get(row.lesson) or row.title
     due = policy.late.due
-    found = [
+    heads = [
         Column(lesson, titles[lesson], due.get(lesson, ""), bool(due) and lesson not in due)
         for lesson in sorted(titles)
     ]
     odd = any(not is_lesson(row) for row in rows)
-    return [*found, Column(OTHER, "of no lesson")] if odd else found
+    return [*heads, Column(OTHER, "of no lesson")] if odd else heads
 
 
 def is_lesson(row: Row) -> bool:
@@ -97,12 +95,12 @@ def is_lesson(row: Row) -> bool:
 def lines(
     rows: Sequence[Row], people: Mapping[str, Person], policy: Policy, heads: Sequence[Column]
 ) -> list[Line]:
-    """Those that a person should look at first, then by name."""
+    """Return the students' lines: those to look at first, then by name."""
     by_student: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(row)
-    found = [line(theirs, people, policy, heads) for theirs in by_student.values()]
-    return sorted(found, key=lambda one: (not one.reasons, one.student))
+    made = [line(theirs, people, policy, heads) for theirs in by_student.values()]
+    return sorted(made, key=lambda row_line: (not row_line.reasons, row_line.student))
 
 
 def line(
@@ -122,17 +120,17 @@ def line(
         here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
         made.cells.append(cell(here, head, policy))
     # Of the lowest results, which are dropped, what is missing is the first.
-    absent = [at for at, one in enumerate(made.cells) if one.most and heads[at].due]
+    absent = [at for at, missing in enumerate(made.cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
         made.cells[at] = replace(made.cells[at], most=0.0)
     graded = [row for row in rows if row.score is not None]
     made.score = sum(row.score or 0.0 for row in graded)
-    made.most = sum(row.max_score for row in graded) + sum(one.most for one in made.cells)
+    made.most = sum(row.max_score for row in graded) + sum(missing.most for missing in made.cells)
     made.tier = min((row.tier for row in rows if row.tier), key=TIERS.index, default="")
     by_reason: dict[str, list[str]] = {}
     for row in rows:
         for reason in row.look:
-            by_reason.setdefault(reason, []).append(row.lesson)
+            by_reason.setdefault(str(reason), []).append(row.lesson)
     made.reasons = [f"{', '.join(where)}: {reason}" for reason, where in by_reason.items()]
     return made
 
@@ -168,17 +166,17 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Reasons to look, as far as they are alike; whether some say more; how many have each."""
+    """Return the most frequent reasons to look: the words that the filter finds, whether there
+    is more to read, and how many students have it."""
     seen: dict[str, set[str]] = defaultdict(set)
     cut = set()
     for row in rows:
         for reason in row.look:
-            alike = " ".join(SPECIFIC.split(reason, maxsplit=1)[0].split()).rstrip(" ,:;")
-            words = shortened_to_words(alike)
+            words = shortened_to_words(reason.text)
             seen[words].add(row.student)
-            if words != reason:
+            if words != str(reason):
                 cut.add(words)
-    counts = Counter({reason: len(students) for reason, students in seen.items() if reason})
+    counts = Counter({words: len(students) for words, students in seen.items()})
     return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
 
 
@@ -195,12 +193,12 @@ def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
             [
                 f"{row.lesson} {row.title}".strip(),
                 f"{points(row.score)} / {points(row.max_score)}",
-                marks(row),
+                check_signs(row),
                 row.tier or row.status,
                 f"{shown(row.epoch_s)} s" if row.epoch_s else "",
                 shown(row.speedup) if row.speedup else "",
-                "; ".join(filter(None, ["; ".join(row.look[1:]), notice(row)])),
+                "; ".join(filter(None, ["; ".join(map(str, row.look[1:])), notice(row)])),
             ]
         )
-    text = json.dumps([by_student[one.student] for one in made], ensure_ascii=False)
+    text = json.dumps([by_student[made_line.student] for made_line in made], ensure_ascii=False)
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))

@@ -12,7 +12,7 @@ from autograder.codes import GradeStatus
 from autograder.report import pictures
 from autograder.report.class_page import checks, matrix
 from autograder.report.html import environment
-from autograder.report.student.requests import Request, of_student
+from autograder.report.student.requests import Request, requests_of_student
 from autograder.report.tables import to_csv
 from autograder.safe_text import printable
 from autograder.settings.policy import Policy
@@ -71,20 +71,20 @@ def as_row(request: Request) -> str:
 def requests_of(
     rows: Sequence[Row], policy: Policy, record_of: Callable[[str], Sequence[Grade]]
 ) -> list[Request]:
-    """All that students ask, those without an answer first; `record_of` a student's page."""
+    """Return all requests, those without an answer first. `record_of` reads a student's grades."""
     pages = {row.student: row.page for row in rows if row.page}
     known = {(row.student, row.lesson): row for row in rows}
     found: list[Request] = []
     for student in sorted({name for name, _ in policy.regrades}):
         page = pages.get(printable(student))
-        for request in of_student(student, record_of(page) if page else (), policy):
+        for request in requests_of_student(student, record_of(page) if page else (), policy):
             row = known.get((printable(student), request.lesson))
             found.append(replace(request, tier=row.tier, look=row.look) if row else request)
     return sorted(found, key=lambda request: bool(request.answer))
 
 
 def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Of each lesson how points, and speedups where there are any, are distributed."""
+    """Draw, of each lesson, how points and speedups are distributed."""
     found: list[tuple[str, str]] = []
     for lesson in sorted({row.lesson for row in rows if row.score is not None}):
         same = [row for row in rows if row.lesson == lesson and row.score is not None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autograder.settings.policy import Policy, Regrade
 from autograder.settings.regrades import answer_to
-from autograder.verdict import Check, Grade
+from autograder.verdict import Check, Grade, LookReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Request:
     grade: Grade | None = None
     check: Check | None = None
     tier: str = ""  # with `look`, as the whole class's table has them: not for the student
-    look: tuple[str, ...] = ()
+    look: tuple[LookReason, ...] = ()
 
     @property
     def says(self) -> str:
@@ -31,13 +31,13 @@ class Request:
 
     @property
     def points(self) -> tuple[float | None, float | None]:
-        """What there is now, and the most there can be."""
+        """The points now, and the most there can be."""
         if self.check:
             return self.check.score, self.check.points
         return (self.grade.score, self.grade.max_score) if self.grade else (None, None)
 
 
-def of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
+def requests_of_student(student: str, grades: Iterable[Grade], policy: Policy) -> list[Request]:
     by_lesson = {grade.lesson: grade for grade in grades}
     return [
         request_of(student, lesson, asked, by_lesson.get(lesson), policy)
@@ -51,5 +51,5 @@ def request_of(
     student: str, lesson: str, asked: Regrade, grade: Grade | None, policy: Policy
 ) -> Request:
     checks: Sequence[Check] = grade.checks if grade else ()
-    check = next((one for one in checks if one.id == asked.check), None)
+    check = next((known_check for known_check in checks if known_check.id == asked.check), None)
     return Request(student, lesson, asked, answer_to(policy, student, lesson, asked), grade, check)

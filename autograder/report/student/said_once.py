@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from autograder.codes import ReasonCode
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
@@ -31,9 +32,9 @@ def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
     ]
 
 
-def of_one_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
-    """What else there is to say of a lesson; alike findings are one."""
-    elsewhere = {what(one.finding) for one in shared if grade.lesson in one.lessons}
+def findings_of_lesson(grade: Grade, shared: Sequence[Shared]) -> list[Finding]:
+    """Return the other findings of a lesson; equal ones are joined."""
+    elsewhere = {what(other.finding) for other in shared if grade.lesson in other.lessons}
     by_what: dict[tuple, list[Finding]] = {}
     for finding in public(grade):
         if what(finding) not in elsewhere:
@@ -52,16 +53,16 @@ def what(finding: Finding) -> tuple:
 def joined(findings: Sequence[Finding]) -> Finding:
     if len(findings) == 1:
         return findings[0]
-    found = list(dict.fromkeys(f.found for f in findings if f.found))
+    texts = list(dict.fromkeys(f.found for f in findings if f.found))
     return replace(
         findings[0],
-        found="; ".join(found[:MOST_FOUND]) + (" …" if len(found) > MOST_FOUND else ""),
+        found="; ".join(texts[:MOST_FOUND]) + (" …" if len(texts) > MOST_FOUND else ""),
         where=places(where for finding in findings for where in finding.where),
     )
 
 
 def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
-    """What was done to the points of several lessons, and of which."""
+    """Return the adjustments that several lessons share, with the lessons."""
     by_line: dict[str, list[str]] = {}
     for grade in grades:
         for line in adjustments(grade):
@@ -70,9 +71,9 @@ def adjusted_alike(grades: Sequence[Grade]) -> dict[str, tuple[str, ...]]:
 
 
 def adjustments(grade: Grade) -> list[str]:
-    """But for what the instructor said of a check: that stands with the check."""
-    said = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
-    return [line for line in grade.adjustments if line not in said]
+    """Return the adjustments without those of single checks, which are shown there."""
+    by_hand = {f"{c.id}: {c.by_hand}" for c in grade.checks if c.by_hand and not c.hidden}
+    return [line for line in grade.adjustments if line not in by_hand]
 
 
 def places(all_: Iterable[Where]) -> tuple[Where, ...]:
@@ -89,10 +90,10 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
         (
             ", ".join(dict.fromkeys(name for name, _ in those)),
             title,
-            found,
+            text,
             places(where for _, problem in those for where in problem.where),
         )
-        for (title, found), those in by_what.items()
+        for (title, text), those in by_what.items()
     ]
 
 
@@ -100,7 +101,7 @@ def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Wher
 
 
 def reasons(check: Check) -> list[Part]:
-    """Why points are missing; what was found alike for several is said once."""
+    """Return why points are missing; equal reasons are joined."""
     merged: dict[tuple, list[Part]] = {}
     for part in check.parts:
         if part.status != PASSED:
@@ -113,8 +114,8 @@ def reasons(check: Check) -> list[Part]:
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
     """Check -> its reasons; where an earlier check has the same one, not again what to try."""
-    said: set[tuple] = set()
-    found = {}
+    stated: set[tuple] = set()
+    reasons_of = {}
     for check in grade.checks:
         if check.hidden or check.status == PASSED:
             continue
@@ -122,19 +123,18 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
         parts = reasons(check) if several else [as_part(check)]
         # Of several parts none may say what to try: then the check does.
         silent = several and check.try_ and not any(part.try_ for part in check.parts)
-        parts += [Part("", check.status, 0, "", "", (), check.try_)] if silent else []
+        parts += [replace(as_part(check), expected="", found="", where=())] if silent else []
         mine = []
         for part in parts:
             key = part.found, part.where, part.try_
-            again = bool(part.found and part.try_) and key in said
-            said.add(key)
+            again = bool(part.found and part.try_) and key in stated
+            stated.add(key)
             mine.append(replace(part, where=(), try_="as above") if again else part)
-        found[check.id] = mine
-    return found
+        reasons_of[check.id] = mine
+    return reasons_of
 
 
 def as_part(check: Check) -> Part:
-    code = check.parts[0].code if check.parts else None
-    return Part(
-        check.id, check.status, 0, check.expected, check.found, check.where, check.try_, code
-    )
+    code = check.parts[0].code if check.parts else ReasonCode.VALUE
+    texts = (check.expected, check.found, check.where, check.try_)
+    return Part(check.id, check.status, 0, *texts, code=code)

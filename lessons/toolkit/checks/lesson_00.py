@@ -61,7 +61,7 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
         )
     if tasks != 2:
         raise CheckFailed("two tasks", f"--ntasks={tasks}", "This job runs two tasks on one node.")
-    check_time(job, minutes)
+    limit = check_time(job, minutes)
     for name in ("output", "error"):
         file = job.options[name]
         if "%j" not in file:
@@ -76,7 +76,7 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
             f"--output and --error are both {job.options['error']}",
             "End them with .out and .err.",
         )
-    return f"{nodes} node x {each} tasks, at most {job.options['time']}, two files with %j."
+    return f"{nodes} node x {each} tasks, at most {limit / 60:g} minutes, two files with %j."
 
 
 def whole(job: Any, name: str) -> int:
@@ -87,7 +87,8 @@ def whole(job: Any, name: str) -> int:
     return int(value)
 
 
-def check_time(job: Any, minutes: int) -> None:
+def check_time(job: Any, minutes: int) -> float:
+    """Return the wall time that was asked for, in seconds."""
     from cluster.job_file import jobfile
 
     given = job.options["time"]
@@ -104,11 +105,12 @@ def check_time(job: Any, minutes: int) -> None:
     if seconds < 60:
         advice = "Two numbers are minutes:seconds; 00:05 is 5 seconds. Write 00:05:00."
         raise CheckFailed(expected, f"--time={given}, {seconds} seconds", advice)
+    return seconds
 
 
 @exercise("0.2")
-def check_0_2(core_hours: Function, cpu_efficiency: Function) -> str:
-    """4 cores for half an hour are 2 core hours; 900 s of work on them are 12.5 %."""
+def check_0_2(core_hours: Function, idle_share: Function) -> str:
+    """What a job costs, and which share of what several jobs cost was idle."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
         compare(
@@ -118,27 +120,36 @@ def check_0_2(core_hours: Function, cpu_efficiency: Function) -> str:
             {
                 right * 3600: "These are core seconds: an hour has 3,600.",
                 right * 60: "These are core minutes: an hour has 3,600 seconds.",
-                right / cores: "All cores that the job holds are charged: times cores.",
-                right * 3600 / cores**2: "Cores add to the price: multiply, do not divide.",
+                right / cores: "You pay for every core that the job holds.",
+                right * 3600 / cores**2: "A job on more cores costs more, not less.",
             },
-            "Cores times hours.",
+            "What do you pay for one core, for the whole time? And for all of them?",
         )
-    for cpu_seconds, cores, elapsed in ((900, 4, 1800), (3600, 2, 2000)):
-        right = cpu_seconds / (cores * elapsed)
-        what = f"cpu_efficiency({cpu_seconds}, {cores}, {elapsed})"
+    for jobs in ([(4, 1800, 900)], [(1, 100, 90), (8, 1000, 800)]):
+        held = sum(cores * elapsed for cores, elapsed, _ in jobs)
+        worked = sum(seconds for *_, seconds in jobs)
+        shares = [1 - seconds / (cores * elapsed) for cores, elapsed, seconds in jobs]
+        elapsed = sum(seconds for _, seconds, _ in jobs)
+        right = 1 - worked / held
         compare(
-            number(cpu_efficiency(cpu_seconds, cores, elapsed), what),
+            number(idle_share(list(jobs)), f"idle_share({jobs})"),
             right,
-            what,
+            f"idle_share({jobs})",
             {
-                right * 100: "A share, not a percentage: no factor of 100.",
-                right * cores: "The job held every one of its cores all the time: divide by them.",
-                1 / right: "The wrong way round: work over what was held.",
-                cpu_seconds * cores / elapsed: "Divide by the cores; the brackets are missing.",
+                100 * right: "A share is a number from 0 to 1, not a percentage.",
+                sum(shares) / len(shares): "This is the mean of the jobs' shares. A large job costs"
+                " more than a small one, so it weighs more.",
+                sum(shares): "The jobs' shares are added up. The share is of all jobs together.",
+                1 - right: "This is the share that worked. The rest was idle.",
+                1 - worked / elapsed: "A job on 8 cores holds 8 core seconds each second.",
+                held - worked: "These are the idle core seconds. Which share of all are they?",
+                (held - worked) / 3600: "These are idle core hours. Which share of all are they?",
+                right * held / worked: "Idle seconds over seconds of work. Compare with what was "
+                "held.",
             },
-            "The seconds of work over cores times elapsed seconds.",
+            "How many core seconds did all jobs hold? In how many of them did a core work?",
         )
-    return "4 cores for half an hour: 2 core hours; 900 s of work on them: 12.5 %."
+    return "4 cores for half an hour are 2 core hours; a large job weighs more than a small one."
 
 
 @exercise("0.3")
@@ -193,28 +204,32 @@ def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
     """The record is in out.txt and nowhere else, the warning in err.txt and nowhere else."""
-    command = "python -u train.py > out.txt 2> err.txt"
+    start = "Start train.py once more; `>` and `2>` each name a file."
     texts = {}
     for path in (Path(out), Path(err)):
         if not path.is_file():
-            raise CheckFailed(f"a file {path}", "there is none", f"Type in this folder: {command}")
+            raise CheckFailed(f"a file {path}", "there is none", start)
         texts[path] = path.read_text(errors="replace")
     result, noise = texts[Path(out)], texts[Path(err)]
     if not result and not noise:
-        raise CheckFailed("both files filled", "both are empty", f"Type: {command}")
+        raise CheckFailed("both files filled", "both are empty", start)
     if TAG not in result and TAG in noise:
         advice = "The two streams are exchanged: > is the output, 2> the errors."
+        if WARNING not in result + noise:  # > out.txt > err.txt: the second one takes all
+            advice = "Both > send the results somewhere, and the second one wins: write 2> there."
+        elif WARNING in noise:
+            advice = f"Both streams go to {err}: give the results a file of their own with >."
         raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
     if "Traceback" in noise:
         last = noise.strip().splitlines()[-1]
-        raise CheckFailed("a program that runs", last, f"{err} tells the line. Mend it, run again.")
+        raise CheckFailed("a program that runs", last, f"{err} shows the line. Mend it, run again.")
     if TAG not in result:
-        raise CheckFailed(f"record lines in {out}", "there is none", f"Type: {command}")
+        raise CheckFailed(f"record lines in {out}", "there is none", start)
     if WARNING in result:
-        advice = "2>&1 and &> put both streams into one file. Write 2> err.txt."
+        advice = "2>&1 and &> put both streams into one file. Write 2> and a file for the errors."
         raise CheckFailed(f"the warning in {err} only", f"it is in {out}", advice)
     if WARNING not in noise:
-        advice = f"The errors went elsewhere (to the screen?). Type: {command}"
+        advice = f"The errors went elsewhere (to the screen?): send them to {err} with 2>."
         raise CheckFailed(f"the warning in {err}", "it is not there", advice)
     lines = result.count(TAG)
     return f"{lines} record lines in {out}, the warning in {err}."

@@ -27,7 +27,7 @@ from lessons.toolkit.plots.large_batches import (
     race,
 )
 from lessons.toolkit.plots.learning import fitted_curves, losses, weight_images
-from lessons.toolkit.plots.native import buckets, ways
+from lessons.toolkit.plots.native import buckets
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
@@ -36,8 +36,9 @@ from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
-from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images
+from lessons.toolkit.plots.training import accuracy_curves, epoch_bars, images, speed_card
 from lessons.toolkit.plots.workers import speedup, steps_and_seconds, time_and_accuracy
+from lessons.toolkit.plots.writing import writing
 
 __all__ = [
     "accuracy_by_workers",
@@ -69,6 +70,7 @@ __all__ = [
     "sample_map",
     "scaling_study",
     "shares_of",
+    "speed_card",
     "speed_rounds",
     "speedup",
     "staleness",
@@ -79,7 +81,7 @@ __all__ = [
     "throughput_by_batch",
     "time_and_accuracy",
     "times_by_replicas",
-    "ways",
     "weight_images",
     "whole_seconds",
+    "writing",
 ]

@@ -62,19 +62,19 @@ def by_powers(axes: Any) -> None:
 
 def looks(run: Run, name: str) -> list[tuple[float, float]]:
     """(step, value) of a measure, in the order of its steps."""
-    found = [(m["step"], m["value"]) for m in run.measures if m.get("name") == name and "step" in m]
+    found = [(m["step"], m["value"]) for m in run.measured(name) if "step" in m.facts]
     if not found and name == "spread":
         found = [(sum(epoch.steps or 0 for epoch in run.epochs), end_of(run))]
     return sorted(found) or [(math.nan, math.nan)]
 
 
 def end_of(run: Run) -> float:
-    return float((run.end or {}).get("param_spread") or 0.0)
+    return run.end.param_spread or 0.0
 
 
 def fact(run: Run, name: str) -> str:
     """A measure of this name, or a fact of the header."""
-    found = [m["value"] for m in run.measures if m.get("name") == name]
+    found = [m["value"] for m in run.measured(name)]
     value = found[0] if found else run.header.get(name)
     return f"{value:.3g}" if isinstance(value, float) else "?" if value is None else f"{value:,}"
 
@@ -85,7 +85,7 @@ def row(name: str, run: Run) -> list[str]:
     accuracy = run.test_accuracy.value if run.test_accuracy else math.nan
     seconds = last.seconds.value if last and last.seconds else math.nan
     seen = f"{last.unique_samples or 0:,}" if last else "none"
-    rate = run.header.get("lr")
-    told = f"{rate:g}" if isinstance(rate, int | float) else "?"
+    rate = run.header.lr
+    told = "?" if rate is None else f"{rate:g}"
     return [name, f"{end_of(run):.3g}", f"{loss:.3f}", f"{accuracy:.3f}", told,
             f"{seconds:.2f}", seen]  # fmt: skip

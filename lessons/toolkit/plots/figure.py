@@ -23,10 +23,13 @@ STYLE: Any = {
 
 
 def picture(draw: Callable[..., None]) -> Callable[..., Any]:
-    """Give a drawing function an empty figure in the course's style and return it drawn."""
+    """Give a drawing function an empty figure in the course's style and return it drawn.
+
+    `save="my_picture.png"` keeps it in a file, too.
+    """
 
     @wraps(draw)
-    def drawn(*data: Any, **options: Any) -> Any:
+    def drawn(*data: Any, save: str | None = None, **options: Any) -> Any:
         import matplotlib
         from matplotlib.figure import Figure
 
@@ -39,6 +42,8 @@ def picture(draw: Callable[..., None]) -> Callable[..., Any]:
         with matplotlib.rc_context(STYLE):
             figure = Picture(figsize=(7.2, 4), layout="constrained", facecolor="white")
             draw(figure, *data, **options)
+            if save:
+                figure.savefig(save)
         return figure
 
     return drawn

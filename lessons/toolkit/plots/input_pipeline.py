@@ -49,7 +49,7 @@ def input_rates(
         rows.append([name, f"{round(typical):,}", spread, f"{typical / slowest:.1f}"])
     lines: list[tuple[str, float, str]] = []
     if net is not None and (values := rates_of(net)):
-        lines.append((f"{net.header.get('model')}, here", statistics.median(values), "--"))
+        lines.append((f"{net.header.model}, here", statistics.median(values), "--"))
     lines += [(name, value, ":") for name, value in (published or {}).items()]
     for name, value, style in lines:
         label = f"{name}: {digits(value) if value < 1000 else f'{round(value):,}'} per second"
@@ -108,7 +108,7 @@ def input_overlap(figure: Any, ahead: Run, in_turn: Run) -> None:
 
 def median_of_measure(runs: Sequence[Run], name: str) -> float:
     """The median of a record's measure over all epochs of these runs."""
-    values = [float(m["value"]) for run in runs for m in run.measures if m.get("name") == name]
+    values = [float(m["value"]) for run in runs for m in run.measured(name)]
     if not values:
         raise ValueError(f"The output measured no {name}: give train.py --compute-ms.")
     return statistics.median(values)

@@ -1,50 +1,9 @@
-"""Pictures of lesson 10: what each framework's way costs and gains, and when gradients travel."""
+"""A picture of lesson 10: when gradients travel."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from autograder.measuring import interval, measure
 from autograder.records import Run
-from lessons.toolkit.plots.figure import COLOURS, GREY, digits, picture, table
-
-
-@picture
-def ways(figure: Any, rows: Mapping[str, tuple[int, Run]]) -> None:
-    """Changed lines and seconds of an epoch side by side, a bar for each way, the numbers below.
-
-    rows: name -> (lines that its program changed, its run); the first is what the others are
-    compared with.
-    """
-    names = list(rows)
-    figure.set_size_inches(7.6, 2.6 + 0.62 * len(names))
-    heights = [1.2 + 0.3 * len(names), 0.6 + 0.34 * len(names)]
-    above, below = figure.subfigures(2, 1, height_ratios=heights)
-    left, right = above.subplots(1, 2, sharey=True)
-    lines = []
-    for place, (name, (changed, run)) in enumerate(rows.items()):
-        colour = COLOURS[place - 1] if place else GREY
-        seconds = interval.measured_or_none(measure.epoch_time, run)
-        rate = interval.measured_or_none(measure.throughput, run)
-        left.barh(place, changed, color=colour)
-        right.barh(place, seconds.value if seconds else 0, color=colour)
-        lines.append(
-            [
-                name,
-                str(run.workers),
-                str(changed),
-                digits(seconds.value) if seconds else "–",
-                f"{rate.value:,.0f}" if rate else "–",
-                f"{run.test_accuracy.value:.3f}" if run.test_accuracy else "–",
-            ]
-        )
-    left.set_yticks(range(len(names)), names)
-    left.invert_yaxis()
-    for axes in (left, right):
-        axes.grid(False, axis="y")
-    left.set_xlabel("lines changed")
-    right.set_xlabel("seconds of an epoch (first left out)")
-    head = ["way", "ranks", "lines", "epoch in s", "images/s", "accuracy"]
-    table(below.subplots(), head, lines)
+from lessons.toolkit.plots.figure import COLOURS, picture
 
 
 @picture

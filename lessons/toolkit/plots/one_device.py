@@ -33,8 +33,8 @@ def beside_published(
 
 def work(run: Run) -> str:
     """What a run trained on: 512 images, 32 × 32, batch 64."""
-    samples = (run.header.get("dataset") or {}).get("train_samples", 0)
-    size, batch = run.header.get("image_size"), run.header.get("global_batch")
+    header = run.header
+    samples, size, batch = header.dataset.train_samples or 0, header.image_size, header.global_batch
     return f"{samples:,} images, {size} × {size}, batch {batch}"
 
 
@@ -45,7 +45,7 @@ def throughput_by_batch(figure: Any, lines: Mapping[str, Sequence[Run]]) -> None
     points: dict[str, list[tuple[int, interval.Measure]]] = {}
     for name, runs in lines.items():
         points[name] = [
-            (int(run.header["local_batch"]), rate)
+            (int(run.header.local_batch or 0), rate)
             for run in runs
             if (rate := interval.measured_or_none(measure.throughput, run))
         ]

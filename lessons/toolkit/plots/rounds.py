@@ -3,7 +3,6 @@
 from typing import Any
 
 from autograder.measuring import rounds
-from autograder.measuring.interval import is_number
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
@@ -46,8 +45,7 @@ def rate(one: rounds.Round, seconds: float) -> float:
 
 
 def work(one: rounds.Round) -> float:
-    steps, samples = one.said.get("steps"), one.said.get("samples")
-    return float(steps * samples) if is_number(steps) and is_number(samples) else 1.0
+    return (one.event.number("steps") or 1.0) * (one.event.number("samples") or 1.0)
 
 
 def unit_of(one: rounds.Round) -> str:

@@ -42,9 +42,9 @@ def scaling_study(figure: Any, runs: Sequence[Run]) -> None:
         for axes, share in ((left, 1), (right, last)):
             axes.plot(last, most.value / share, "_", ms=22, mew=2.5, color=GREY,
                       label="silent copies" if share == 1 else None)  # fmt: skip
-    points = [run for run in study_points.expanded(runs) if study_points.is_point(run)]
+    points = [run for run in study_points.expanded(runs) if run.point]
     for place, (kind, found) in enumerate(kinds.items()):
-        of_kind = [run for run in points if run.header.get("scaling") == kind]
+        of_kind = [run for run in points if run.header.scaling == kind]
         draw_kind(left, right, place, kind, found, of_kind)
     for axes, what in ((left, work_of(counts[0])), (right, "efficiency")):
         axes.set_xscale("log", base=2)

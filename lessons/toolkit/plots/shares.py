@@ -9,7 +9,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 def shares_of(run: Run) -> list[list[int]]:
     """The samples that each rank of a run reads in an epoch, as its record says."""
-    samples = run.header["dataset"]["train_samples"]
+    samples = int(run.header.dataset.train_samples or 0)
     shares = []
     for rank in run.ranks:
         pieces = rank.slices or (rank.shard or (0, samples, 1),)

@@ -10,15 +10,10 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
 
 
-def measures(run: Run, name: str, **at: Any) -> list[dict[str, Any]]:
-    """The record's measures of this name at this point, in their order."""
-    return [dict(m) for m in run.measures if m.get("name") == name and at.items() <= m.items()]
-
-
 @picture
 def measured_stages(figure: Any, run: Run, schedules: Sequence[str] = ("gpipe", "1f1b")) -> None:
     """A row for each rank, a bar for each pass with the number of its micro-batch, as it was."""
-    drawn = {kind: measures(run, "busy", schedule=kind) for kind in schedules}
+    drawn = {kind: run.measured("busy", schedule=kind) for kind in schedules}
     rows = max(len(ranks) for ranks in drawn.values())
     figure.set_size_inches(8.5, 1.1 + len(schedules) * (0.6 + 0.4 * rows))
     found = figure.subplots(len(schedules), sharex=True, squeeze=False)[:, 0]
@@ -34,8 +29,8 @@ def measured_stages(figure: Any, run: Run, schedules: Sequence[str] = ("gpipe", 
                     number = str(numbers[pass_])
                     axes.text(middle, rank["of_rank"], number, ha="center", va="center", c="white")
                 numbers[pass_] += 1
-        [idle] = [m["value"] for m in measures(run, "bubble", schedule=kind)] or [float("nan")]
-        held = " / ".join(f"{m['value']:g}" for m in measures(run, "held", schedule=kind))
+        [idle] = [m["value"] for m in run.measured("bubble", schedule=kind)] or [float("nan")]
+        held = " / ".join(f"{m['value']:g}" for m in run.measured("held", schedule=kind))
         title = f"{kind}: idle {idle:.0%}; micro-batches held at most {held}"
         axes.set_title(title, loc="left", fontsize=10)
         axes.set_yticks(range(len(ranks)), [f"rank {r['of_rank']}" for r in ranks])
@@ -51,9 +46,9 @@ def measured_stages(figure: Any, run: Run, schedules: Sequence[str] = ("gpipe", 
 def step_times(figure: Any, run: Run, predicted: float | None = None) -> None:
     """Every round's step for each number of micro-batches; their medians; one process; the time
     that would be left if only the bubble cost anything."""
-    rounds = measures(run, "pipeline_round")
+    rounds = run.measured("pipeline_round")
     tried = sorted(int(m) for m in rounds[0]["together_s"])
-    stages = int(run.header.get("stages", 2))
+    stages = int(run.header.get("stages") or 2)
     axes = figure.subplots()
     alone = statistics.median(one["alone_s"] for one in rounds)
     for one in rounds:

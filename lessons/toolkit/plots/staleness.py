@@ -1,4 +1,4 @@
-"""A picture of lesson 10: how old the parameters were that gradients were computed from."""
+"""A picture of lesson 16: how old the parameters were that gradients were computed from."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ def staleness_of(row: Run | Iterable[int]) -> Counter[int]:
     """Staleness -> how many updates, as a run's record tells it or counted from a list."""
     if not isinstance(row, Run):
         return Counter(int(late) for late in row)
-    told = [m for m in row.measures if m["name"] == "staleness"]
+    told = row.measured("staleness")
     if not told:
         raise ValueError("The run tells of no staleness: it is not one of train_ps.py.")
     return Counter({int(m["late"]): int(m["value"]) for m in told})

@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch import nn
 
 from lessons.toolkit.probes.refusal import tell
+from lessons.toolkit.record.epoch_clock import synchronise
 
 Function = Callable[..., Any]
 IMAGES, PARTS = 11, 5  # 3, 3, 3 and 2: unlike parts, and fewer than asked for
@@ -97,8 +98,12 @@ def gradients(network: nn.Module) -> list[torch.Tensor]:
 
 
 def alone_error(step_alone: Function, distribute: Function, device: torch.device) -> float:
-    """On a network with BatchNorm: how far rank 0's parameters are, after a step of its own, from
-    such a step by hand. The other ranks wait for it; if it waits for them, a time-out ends all."""
+    """Return how far rank 0's parameters are, after a step of its own on a network with BatchNorm,
+    from such a step by hand. It is infinite if the network is no longer in training.
+
+    The other ranks wait for rank 0; if it waits for them, a time-out ends all. NCCL only queues
+    its messages, so rank 0 has to wait for its GPU before it meets the others.
+    """
     pause = dist.new_group(backend="gloo")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3000 + dist.get_rank())
@@ -118,6 +123,9 @@ def alone_error(step_alone: Function, distribute: Function, device: torch.device
             step_alone(network, optimizer, loss_function, x, y)
         except MISTAKES as raised:  # not RuntimeError, the time-out of a step that was not alone
             tell("the error of a lone step", raised)
+            apart = math.inf
+        synchronise()
+        if not inside.training:
             apart = math.inf
         triples = zip(inside.parameters(), right.parameters(), gradients, strict=True)
         for found, before, gradient in triples:

@@ -123,18 +123,3 @@ def interleaved(stages: int, micro_batches: int, pieces: int) -> list[list[tuple
                 order.append(("F", *forward[count + ahead]))
         orders.append(order)
     return orders
-
-
-def versions(stages: int, micro_batches: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """PipeDream without stashing: (micro-batch, stage) -> versions of the stage's weights in its
-    forward and in its backward pass. Each backward pass ends with an update; nobody waits."""
-    seen: dict[tuple[int, int], tuple[int, int]] = {}
-    for stage, order in enumerate(one_forward_one_backward(stages, micro_batches)):
-        version, forward = 0, {}
-        for kind, number in order:
-            if kind == "F":
-                forward[number] = version
-            else:
-                seen[number, stage] = (forward[number], version)
-                version += 1
-    return seen

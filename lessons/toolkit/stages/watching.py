@@ -67,7 +67,11 @@ def diary_of(layers: Any) -> Iterator[Diary]:
 
 
 def ahead_of_rank_0(dist: Any, device: Any) -> float:
-    """Seconds by which this rank's clock is ahead of rank 0's, by the quickest of some pings."""
+    """Return the seconds by which this rank's clock is ahead of rank 0's, by the quickest ping.
+
+    With NCCL `recv` returns before the message has arrived, so each rank waits for its GPU before
+    it reads its clock.
+    """
     import torch
 
     rank, found = dist.get_rank(), 0.0
@@ -77,12 +81,14 @@ def ahead_of_rank_0(dist: Any, device: Any) -> float:
             clock = torch.zeros(1, dtype=torch.float64, device=device)
             if rank == 0:
                 dist.recv(clock, other)
+                synchronise()
                 clock[0] = time.perf_counter()
                 dist.send(clock, other)
                 continue
             asked = time.perf_counter()
             dist.send(clock, 0)
             dist.recv(clock, 0)
+            synchronise()
             answered = time.perf_counter()
             if answered - asked < best:
                 best = answered - asked

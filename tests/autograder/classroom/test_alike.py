@@ -1,14 +1,17 @@
 """What two students of a class cannot both have made, whatever was changed; and what they can."""
 
 import json
+from dataclasses import astuple
 
 import pytest
 from click.testing import CliRunner
 
 from autograder.classroom.alike import Print, alike
 from autograder.cli import main
-from autograder.evidence.copies import Marks, marks
+from autograder.codes import FindingCode
+from autograder.evidence.copies import traits_of
 from autograder.reading.files import read_bytes
+from autograder.verdict import RunTraits
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import put
 from tests.autograder.make_record import write_lines
@@ -43,38 +46,37 @@ def edited(text):
     return text.replace("0.9306", "0.9906")
 
 
-# The second student's output, and words of what the instructor is told; None: nothing.
+# The second student's output, and the reason to look; None: there is none.
 PAIRS = {
-    "the same output": (lambda: numpy_job(), "the same run was also handed in"),
-    "a new run id": (lambda: copied(numpy_job(77)), "the same run was also handed in"),
+    "the same output": (lambda: numpy_job(), FindingCode.SHARED_RUN),
+    "a new run id": (lambda: copied(numpy_job(77)), FindingCode.SHARED_RUN),
     "honest work with the same seed": (lambda: honest(numpy_job(77)), None),
-    "the same job": (lambda: honest(numpy_job()), "a run of the same job was also"),
+    "the same job": (lambda: honest(numpy_job()), FindingCode.SHARED_JOB),
     "job 1234 of another site": (lambda: honest(numpy_job(site="juwels")), None),
     "job 1234 of a laptop": (
         lambda: honest(numpy_job(scheduler="laptop", site="laptop")), None),
     "the same losses with another seed": (
-        lambda: changed(honest(numpy_job(77)), "header", seed=5), "under unlike settings"),
+        lambda: changed(honest(numpy_job(77)), "header", seed=5), FindingCode.SHARED_LOSSES),
     "the same parameters and another accuracy": (
         lambda: forge.parsed(edited(forge.written(honest(numpy_job(77))))),
-        "with another accuracy"),
+        FindingCode.SHARED_PARAMETERS),
 }  # fmt: skip
 
 
-ALL_WORDS = dict.fromkeys(words for _, words in PAIRS.values())
+SHARED = {code for _, code in PAIRS.values()}
 
 
-@pytest.mark.parametrize(("second", "words"), PAIRS.values(), ids=PAIRS)
-def test_two_students(tmp_path, grade, second, words):
+@pytest.mark.parametrize(("second", "code"), PAIRS.values(), ids=PAIRS)
+def test_two_students(tmp_path, grade, second, code):
     for student, lines in (("ada", numpy_job()), ("ben", second())):
         home = tmp_path / "class" / student / "01"
         write_lines(home / "01_numpy_1.out", [forge.written(lines)])
     whole = grade(tmp_path / "class").folder
     table = json.loads((whole / "grades.json").read_text())["grades"]
-    looks = {row["student"]: "; ".join(row["look"]) for row in table}
-    for other, student in (("ada", "ben"), ("ben", "ada")):
-        told = [known for known in filter(None, ALL_WORDS) if known in looks[student]]
-        assert told == ([words] if words else [])
-        assert words is None or other in looks[student]
+    for row, other in zip(table, ("ben", "ada"), strict=True):
+        shared = [reason for reason in row["look"] if reason["code"] in SHARED]
+        assert [reason["code"] for reason in shared] == ([code] if code else [])
+        assert all(other in reason["details"] for reason in shared)
 
     for part in (1, 2):
         grade(tmp_path / "class", "--shard", f"{part}/2", out=tmp_path / f"part{part}")
@@ -85,7 +87,7 @@ def test_two_students(tmp_path, grade, second, words):
 
 def test_laptops_queues_all_count_from_1_unless_the_accounting_knows_the_job():
     prints = [
-        ((name, "01"), [Print(name, name, "a.out:1", name, Marks(job="laptop 1"))])
+        ((name, "01"), [Print(name, name, "a.out:1", name, RunTraits(job="laptop 1"))])
         for name in ("ada", "ben")
     ]
     assert alike(prints) == {}
@@ -96,16 +98,16 @@ def test_a_mark_that_a_whole_class_shares_is_told_to_each_with_few_names():
     """As many look-ups for each student, however many share it."""
     count = 3000
     names = [f"s{number:04d}" for number in range(count)]
-    prints = [((n, "01"), [Print(n, n, "a.out:1", n, Marks("same"))]) for n in names]
+    prints = [((n, "01"), [Print(n, n, "a.out:1", n, RunTraits("same"))]) for n in names]
     found = alike(prints)
     assert len(found) == count
-    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"][0]
-    assert "handed in by s0001, s0002," in found["s0000", "01"][0]
+    assert "s0000, s0001, s0002, s0003, s0004 …" in found["s2999", "01"][0].details
+    assert "by s0001, s0002," in found["s0000", "01"][0].details
 
 
 def handed_in(student, parameters="same", settings="one", result=0.97, losses="") -> tuple:
-    marks = Marks(losses=losses, settings=settings, parameters=parameters, result=result)
-    return (student, "02"), [Print(student, student, "a.out:1", student, marks)]
+    traits = RunTraits(losses=losses, settings=settings, parameters=parameters, result=result)
+    return (student, "02"), [Print(student, student, "a.out:1", student, traits)]
 
 
 HONEST = [handed_in(name) for name in ("ada", "ben", "eve")]
@@ -135,7 +137,7 @@ def test_of_unlike_accuracies_only_who_differs_from_most_is_told(more, contradic
     found = alike([*HONEST, *more], (), groups, contradicted)
     assert sorted(student for student, _ in found) == told
     if "abe" in told:
-        assert "; ada: a.out:1" in found["abe", "02"][0]
+        assert "; ada: a.out:1" in found["abe", "02"][0].details
 
 
 def test_one_edited_seed_does_not_put_the_class_into_doubt():
@@ -163,22 +165,21 @@ def test_whoever_edits_an_accuracy_is_alone_to_be_looked_at(tmp_path, grade):
         write_lines(tmp_path / "class" / student / "01" / "01_numpy_1.out", [text])
     found = grade(tmp_path / "class")
     table = json.loads((found.folder / "grades.json").read_text())["grades"]
-    looks = {row["student"]: "; ".join(row["look"]) for row in table}
-    words = "the parameters are those of a run with another accuracy"
-    assert [name for name in names if words in looks[name]] == ["gina"]
+    codes = {row["student"]: {reason["code"] for reason in row["look"]} for row in table}
+    assert [name for name in names if FindingCode.SHARED_PARAMETERS in codes[name]] == ["gina"]
     assert [row["tier"] for row in table] == ["self-consistent"] * 2 + ["contradicted"]
 
 
 def test_marks_need_something_that_no_two_runs_share():
     def of(lines):
         [run] = read_bytes({"a.out": forge.written(lines).encode()})
-        return marks(run)
+        return traits_of(run)
 
-    assert all(of(numpy_job())[:4])
+    assert all(astuple(of(numpy_job()))[:4])
     assert of(changed(numpy_job(), "epoch_stop", seconds=1.0)).seconds == ""
     assert of(changed(numpy_job(), "epoch_stop", loss=2.302585)).losses == ""  # a dead network
     assert of(changed(numpy_job(), "epoch_stop", loss=62.17)).losses == ""
     assert of(changed(numpy_job(), "rank_end", param_hash=None)).parameters == ""
     one = of(numpy_job())
-    assert of(honest(numpy_job(77)))[1:4] == one[1:4]
+    assert astuple(of(honest(numpy_job(77))))[1:4] == astuple(one)[1:4]
     assert of(honest(numpy_job(77))).seconds != one.seconds

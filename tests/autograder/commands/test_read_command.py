@@ -140,3 +140,25 @@ def test_command_says_what_is_wrong_with_its_files(tmp_path):
     assert folder.exit_code == 2
     assert "is a folder" in folder.output
     assert command().exit_code == 2
+
+
+OWN = """\
+formats:
+  - name: ours
+    templates: ['pass {epoch}/{of}: loss = {train_loss} acc = {train_accuracy}% took {seconds}s']
+"""
+
+
+def test_an_own_format_is_read_by_its_templates(tmp_path):
+    lines = [f"pass {n}/3: loss = 0.{9 - n} acc = {50 + n}.2% took 1{n}.5s\n" for n in (1, 2, 3)]
+    (tmp_path / "job.out").write_text("".join(lines))
+    (tmp_path / "ours.yaml").write_text(OWN)
+    read = command("--formats", tmp_path / "ours.yaml", tmp_path / "job.out").output
+    assert "epoch seconds                     11.5 12.5 13.5" in read
+    assert "final train loss                  0.6" in read
+    wrong = command("--formats", tmp_path / "job.out", tmp_path / "job.out")
+    assert wrong.exit_code == 2
+    assert "job.out:" in wrong.output
+    too_long = command("--why", tmp_path / ("x" * 300))
+    assert too_long.exit_code == 2
+    assert "File name too long" in too_long.stderr

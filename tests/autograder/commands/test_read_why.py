@@ -4,11 +4,11 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.reading.explain.why import FORMATS, PLACES, reasons
 from autograder.reading.files import read_bytes
 from autograder.reading.formats.mllog import FORMAT as MLPERF
 from autograder.reading.formats.record import FORMAT as RECORD
 from autograder.reading.printed_lines import READERS
+from autograder.reading.why import FORMATS, PLACES, reasons
 
 TEXT = """SLURM_JOB_ID=4711
 Training the model with 4 GPU

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.codes import FindingCode
 from tests.autograder.evidence import rewriting as forge
 from tests.autograder.evidence.rewriting import Lines, events
 
@@ -66,7 +67,7 @@ class Forgery:
 
 class Said(NamedTuple):
     tier: str
-    findings: tuple[str, ...]  # codes, and sentences on what students have in common
+    findings: tuple[str, ...]  # codes, also those of what students have in common
 
 
 def honest_outputs(jobs: tuple[str, ...]) -> dict[str, Lines]:
@@ -129,11 +130,14 @@ def said_of(forgery: Forgery, accounted: bool) -> Said:
     [row] = [row for row in rows if (row["student"], row["lesson"]) == (forger, lesson)]
     [grade] = [grade for grade in record if grade["lesson"] == lesson]
     evidence = [f["code"] for f in grade["findings"] if f["kind"] == "evidence"]
-    together = [look for look in row["look"] if any(word in look for word in TOGETHER)]
-    return Said(row["tier"], tuple(dict.fromkeys([*evidence, *together])))
+    shared = [reason["code"] for reason in row["look"] if reason["code"] in SHARED]
+    return Said(row["tier"], tuple(dict.fromkeys([*evidence, *shared])))
 
 
-TOGETHER = ("also handed in by", "under unlike settings", "with another accuracy")
+SHARED = (
+    *(FindingCode.SHARED_RUN, FindingCode.SHARED_JOB),
+    *(FindingCode.SHARED_LOSSES, FindingCode.SHARED_PARAMETERS),
+)
 
 
 def hand_in(folder: Path, outputs: dict[str, Lines], errors: dict[str, str]) -> None:

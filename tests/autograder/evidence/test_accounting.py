@@ -1,7 +1,5 @@
 """What the scheduler's accounting says of a run, from each way of taking it."""
 
-import json
-
 import pytest
 
 from autograder.codes import FindingCode as Code
@@ -112,35 +110,6 @@ def test_several_runs_share_a_step(tmp_path):
     assert seen(lines, jobs).findings == ()
     [alone] = seen(lines[: len(lines) // runs], jobs).findings
     assert alone.code == Code.JOB_FAR_LONGER
-
-
-def test_json_holds_steps_arrays_and_newer_numbers(tmp_path):
-    path = tmp_path / "sacct.json"
-    number = {"set": True, "infinite": False, "number": BEGAN - 10}
-    job = {
-        "job_id": 1240,
-        "array": {"job_id": 1234, "task_id": {"set": True, "number": 7}},
-        "user": "ada",
-        "name": "02_keras",
-        "state": {"current": ["COMPLETED"]},
-        "time": {"start": number, "end": BEGAN + 20},
-        "nodes": "n1",
-        "tres": {"allocated": [{"type": "cpu", "name": "", "count": 2}]},
-        "steps": [
-            {
-                "step": {"id": "1240.0", "name": "python"},
-                "time": {"start": number, "end": {"set": True, "number": BEGAN + 18}},
-                "tasks": {"count": 1},
-                "state": ["COMPLETED"],
-            }
-        ],
-    }
-    path.write_text(json.dumps({"jobs": [job]}))
-    jobs = read_accounting(path)
-    assert jobs["1240"] is jobs["1234_7"]
-    assert (jobs["1240"].gpus, jobs["1240"].cpus, jobs["1240"].steps[0].tasks) == (0, 2, 1)
-    assert seen(make_record(job_id="1240"), jobs, job="1240 02_keras").tier == "confirmed"
-    assert seen(make_record(**TWO, job_id="1240"), jobs, job="1240 x").tier == "contradicted"
 
 
 def test_a_dump_without_its_header_line_is_read_old_or_new(tmp_path):

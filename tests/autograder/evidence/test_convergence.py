@@ -10,14 +10,13 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
-from autograder.evidence.finding_codes import EVIDENCE_FINDINGS
 from autograder.settings import rubric
 from tests.autograder.make_record import make_record, write_lines
 from tests.breadth import breadth
 
 RUBRICS = {path.stem: rubric.load_rubric(path) for path in rubric.files_in(rubric.FOLDER)}
 RUNS = [(lesson, name) for lesson, asked in RUBRICS.items() for name in asked.runs]
-FASTER = EVIDENCE_FINDINGS[FindingCode.CONVERGES_TOO_FAST].title
+FASTER = FindingCode.CONVERGES_TOO_FAST.heading
 
 
 def hand_in_runs(folder: Path, lesson: str, better: str = "", by: float = 0.0) -> None:

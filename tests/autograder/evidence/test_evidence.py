@@ -138,14 +138,3 @@ def test_hosts_and_owner_are_compared(tmp_path):
     dump.write_text(SACCT.format(**INSIDE))
     found = seen(make_record(), read_accounting(dump), login="ben")
     assert codes(found) == [Code.OTHER_ACCOUNT, Code.ACCOUNT_NAME]
-
-
-def test_sacct_as_json(tmp_path):
-    dump = tmp_path / "sacct.json"
-    dump.write_text(
-        '{"jobs": [{"job_id": 1234, "user": "ada", "state": {"current": ["COMPLETED"]},'
-        '"time": {"start": 1772445590, "end": 1772445700, "elapsed": 110}, "nodes": "n1",'
-        '"tres": {"allocated": [{"type": "cpu", "name": "", "count": 8},'
-        '{"type": "gres", "name": "gpu", "count": 1}]}}]}'
-    )
-    assert seen(make_record(), read_accounting(dump)).tier == "confirmed"

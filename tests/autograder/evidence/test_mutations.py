@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.codes import FindingCode
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 RUBRIC = """
@@ -160,8 +161,8 @@ def test_a_copied_output_is_seen_with_other_numbers_too(graded):
     other = two_ranks(run="d" * 8, job_id="9")
     result = graded(ada=(one_rank(), two_ranks()), ben=(better, other))
     table = json.loads((result.folder / "grades.json").read_text())["grades"]
-    looks = {row["student"]: "; ".join(row["look"]) for row in table}
-    assert "also handed in by ben, with other numbers (one_1.out:2; ben: one_1" in looks["ada"]
+    [shared] = [r for r in table[0]["look"] if r["code"] == FindingCode.SHARED_RUN]
+    assert "by ben, with other numbers (one_1.out:2; ben: one_1" in shared["details"]
     words = ["explain", "ada", "03", "--grades", str(result.folder)]
     told = CliRunner().invoke(main, words).stdout
     assert "For the instructor, from the whole class: the same run" in told

@@ -12,13 +12,12 @@ from click.testing import CliRunner
 
 from autograder.cli import main
 from autograder.codes import FindingCode
-from autograder.evidence.finding_codes import EVIDENCE_FINDINGS
 from autograder.settings.released import load_released
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 RELEASED = load_released(Path("autograder/rubrics/released/02.json"))
-NOT_THE_ONE = EVIDENCE_FINDINGS[FindingCode.OTHER_PROGRAM].title
-CHANGED = EVIDENCE_FINDINGS[FindingCode.CHANGED_OUTSIDE_GAPS].title
+NOT_THE_ONE = FindingCode.OTHER_PROGRAM.heading
+CHANGED = FindingCode.CHANGED_OUTSIDE_GAPS.heading
 SACCT = (
     "JobID|User|State|Start|End|NNodes|NCPUS|AllocTRES|NodeList\n"
     "1234|ada|COMPLETED|1772445590|1772445700|1|1|cpu=1|n1\n"

@@ -11,6 +11,7 @@ from autograder.judging.judge import judge
 from autograder.judging.runs_that_count import size_shortfall
 from autograder.records import Epoch, Number, Rank, Run
 from autograder.settings import rubric
+from tests.autograder.make_run import make_run
 
 SAMPLES = {"07": 49920, "08": 50000, "09": 49920}
 SIZES = (1, 2, 4, 8)
@@ -64,7 +65,7 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
             "images_foreign": 0}  # fmt: skip
     measures = tuple({"name": name, "value": value, "unit": ""} for name, value in told.items())
     end = {"param_spread": 0.0, "param_moved": 1.0, "files_found": 1, "checkpoint_hash": "p"}
-    return Run(
+    return make_run(
         (f"{lesson}_nodes_{size}.out",), "record", "completed", workers=size, epochs=epochs,
         ranks=ranks, test_accuracy=Number(0.6), total_seconds=Number(9 * seconds),
         launch=f"{size}a", header=header, end=end, measures=measures,
@@ -74,11 +75,11 @@ def of_size(lesson: str, size: int, per_node: int = 4) -> Run:
 def changed(run: Run, *, epoch=None, rank=None, measure=None, **more) -> Run:
     """The run with other epochs, ranks, measures, or members of its header and end."""
     for name in ("header", "end"):
-        more[name] = getattr(run, name) | more.get(name, {})
-    said = tuple(m | {"value": (measure or {}).get(m["name"], m["value"])} for m in run.measures)
+        more[name] = replace(getattr(run, name), **more.get(name, {}))
+    values = measure or {}
     return replace(
         run,
-        measures=said,
+        measures=tuple(replace(m, value=values.get(m.name, m.value)) for m in run.measures),
         epochs=tuple(replace(one, **(epoch(one) if epoch else {})) for one in run.epochs),
         ranks=tuple(replace(one, **(rank(one) if rank else {})) for one in run.ranks),
         **more,

@@ -13,6 +13,7 @@ from autograder.records import Run, Where
 from autograder.settings.rubric_schema import Rubric
 from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
+from tests.autograder.make_run import make_run
 
 SAYS_LITTLE = {"lesson": "02", "source": "keras"}  # a run that the rubric knows, with no values
 
@@ -51,7 +52,9 @@ def judged(rubric: Rubric, *runs: Run, **facts):
 
 
 def empty() -> Run:
-    return Run(files=("a.out",), format="record", outcome="completed", header=dict(SAYS_LITTLE))
+    return make_run(
+        files=("a.out",), format="record", outcome="completed", header=dict(SAYS_LITTLE)
+    )
 
 
 def told() -> Run:

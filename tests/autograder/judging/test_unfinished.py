@@ -44,16 +44,16 @@ BEGAN = "its job ended before the program began to record"
 @pytest.mark.parametrize(
     ("job", "error", "told"),
     [
-        ("10_multiworker_7", IN_VAIN, "nobody answers as worker 1 at n1:12345"),
+        ("16_multiworker_7", IN_VAIN, "nobody answers as worker 1 at n1:12345"),
         ("multiworker.7", "nobody came to n1:12345 within 60 s", "nobody came to n1:12345"),
-        ("10_hang_7", IN_VAIN, "no run of <code>multiworker</code> was handed in"),
-        ("10_multiworker_7", "oneDNN custom operations are on", "was handed in"),
+        ("16_hang_7", IN_VAIN, "no run of <code>multiworker</code> was handed in"),
+        ("16_multiworker_7", "oneDNN custom operations are on", "was handed in"),
     ],
 )
 def test_a_job_that_ended_before_its_record_began_tells_why(job, error, told, tmp_path, grade):
-    folder = tmp_path / "class" / "ada" / "10"
+    folder = tmp_path / "class" / "ada" / "16"
     folder.mkdir(parents=True)
-    write_lines(folder / "10_1.out", make_record(lesson="10", source="ddp"))
+    write_lines(folder / "16_1.out", make_record(lesson="16", source="ps-asynchronous"))
     write_lines(folder / f"{job}.out", ["job: 7 as the job file says", "ranks: 2"])
     write_lines(folder / f"{job}.err", [error])
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()

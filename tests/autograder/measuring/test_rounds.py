@@ -10,13 +10,14 @@ from autograder.measuring import rounds
 from autograder.measuring.interval import Measure, NotMeasured
 from autograder.records import Run
 from tests.autograder.make_record import some_rounds
+from tests.autograder.make_run import make_measures, make_run
 
 METRICS = (rounds.speedup, rounds.ceiling, rounds.share)
 
 
 def run_of(*seconds: tuple[float, float, float], workers: int | None = 2, **more: object) -> Run:
     measures = some_rounds(*seconds, **more)
-    return Run(("a.out",), "record", "completed", workers=workers, measures=measures)
+    return make_run(("a.out",), "record", "completed", workers=workers, measures=measures)
 
 
 def numbers(found: Measure) -> tuple[float, float, float]:
@@ -133,11 +134,11 @@ def test_the_worst_round_counts(name, choose, said, value):
         event | {name: number}
         for event, number in zip(some_rounds(*THREE), said, strict=True)
     )  # fmt: skip
-    run = replace(run_of(), measures=measures)
-    assert rounds.said_by_all(name, choose)(run).value == value
+    run = replace(run_of(), measures=make_measures(measures))
+    assert rounds.worst_over_rounds(name, choose)(run).value == value
 
 
 @pytest.mark.parametrize("said", ["nan", None, -1, True, "much"])
 def test_a_diverged_training_has_no_spread(said):
     with pytest.raises(NotMeasured, match="diverged"):
-        rounds.said_by_all("spread", max)(run_of(*THREE, spread=said))
+        rounds.worst_over_rounds("spread", max)(run_of(*THREE, spread=said))

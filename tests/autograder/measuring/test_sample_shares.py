@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.records import Rank, Run
+from tests.autograder.make_run import make_run
 
 
 def run_of(*ranks: Rank, size: int = 10, end: dict | None = None) -> Run:
-    return Run(
+    return make_run(
         files=("a.out",),
         format="record",
         outcome="completed",

@@ -18,10 +18,6 @@ def speedups(table):
     return [(p, exact(rate / rates[0])) for p, rate in zip(GPUS, rates, strict=True)]
 
 
-def seconds(table):
-    return [(p, exact(t, "s")) for p, t in zip(GPUS, table["seconds"], strict=True)]
-
-
 @pytest.mark.parametrize(
     ("law", "small", "large"),
     [(scaling_laws.amdahl, 0.0159, 0.00438), (scaling_laws.gustafson, 0.302, 0.102)],
@@ -29,18 +25,6 @@ def seconds(table):
 def test_published_serial_fractions(law, small, large):
     assert law(speedups(SMALL)).value == pytest.approx(small, rel=0.004)
     assert law(speedups(LARGE)).value == pytest.approx(large, rel=0.004)
-
-
-@pytest.mark.parametrize(("table", "fixed", "divided"), [(SMALL, 318, 238), (LARGE, 313, 2052)])
-def test_published_parts_of_the_time(table, fixed, divided):
-    a, b = scaling_laws.fixed_and_divided(seconds(table))
-    assert (round(a.value), round(b.value)) == (fixed, divided)
-    assert a.unit == b.unit == "s"
-
-
-def test_published_karp_flatt_falls():
-    found = [scaling_laws.karp_flatt(s, p).value for p, s in speedups(SMALL)[1:]]
-    assert found == pytest.approx([0.0345, 0.0254, 0.0216, 0.0166, 0.0153], abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -93,12 +77,6 @@ def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake,
         for law in (scaling_laws.amdahl, scaling_laws.gustafson):
             fit = law(wide)
             assert fit.low - 1e-9 <= law(inside).value <= fit.high + 1e-9
-        (a, b), (one, other) = (
-            scaling_laws.fixed_and_divided(wide),
-            scaling_laws.fixed_and_divided(inside),
-        )
-        assert a.low - 1e-9 <= one.value <= a.high + 1e-9
-        assert b.low - 1e-9 <= other.value <= b.high + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -107,7 +85,6 @@ def test_the_truth_of_points_within_their_ranges_is_within_the_fits_range(shake,
         (scaling_laws.amdahl, [(1, exact(1))], "1, and there are 0"),
         (scaling_laws.gustafson, [(1, exact(1))], "1, and there are 0"),
         (scaling_laws.usl, [(1, exact(1)), (2, exact(1.9))], "2, and there are 1"),
-        (scaling_laws.fixed_and_divided, [(1, exact(9))], "two sizes; there are 1"),
     ],
 )
 def test_too_few_sizes_fit_no_law(law, points, words):

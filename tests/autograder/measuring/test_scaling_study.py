@@ -56,7 +56,6 @@ SPEEDUP = {size: 8.0 / seconds for size, seconds in TIMES.items()}
         ("study_speedup", {}, SPEEDUP[4]),
         ("study_efficiency", {"size": "largest"}, SPEEDUP[4] / 4),
         ("study_amdahl_f", {}, (0.1 * 1 + 0.25 * 3) / 10),
-        ("study_speedup_amdahl", {"workers": 1024}, 1024 / (1 + 0.085 * 1023)),
     ],
 )
 def test_values(metric, at, right):

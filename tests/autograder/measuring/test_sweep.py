@@ -9,6 +9,7 @@ from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
+from autograder.reading.formats.record_header import header_of
 from autograder.records import Number, Where
 from autograder.settings import rubric
 from autograder.submissions.answers import WrittenAnswer
@@ -40,6 +41,13 @@ def sweep(table=SWEEP, began=10, first="a"):
             )
             files[f"{first}_{workers}_{rule}_{seed}.out"] = "\n".join(lines).encode()
     return read_bytes(files)
+
+
+def with_facts(run, facts):
+    written = {
+        name: run.header.get(name) for name in ("lesson", "source", "workers", "rule", "seed")
+    }
+    return dataclasses.replace(run, header=header_of(written | facts))
 
 
 @pytest.mark.parametrize(
@@ -75,9 +83,7 @@ def test_without_one_worker_there_is_nothing_to_compare_with():
 def test_the_lesson_s_answer_is_compared_with_the_student_s_own_sweep(answer, credit, words):
     loaded = rubric.load_rubric(rubric.FOLDER / "09.yaml")
     plain = {"optimizer": "sgd", "decay": "none", "warmup": 0.0, "momentum": 0.0}
-    runs = sweep()
-    for run in runs:
-        run.header.update(plain)
+    runs = [with_facts(run, plain) for run in sweep()]
     written = {"useful_64": WrittenAnswer(answer, Where("answers.txt", 1))}
     judged = judge.judge(HandIn(loaded, runs, written, "answers.txt", "smoke"))
     [answers] = [check for check in judged.checks if check.id == "useful"]
@@ -144,9 +150,8 @@ def test_who_does_not_arrive_has_won_no_race():
 )
 def test_the_race_is_graded_by_the_student_s_own_runs(answer, credit, words):
     loaded = rubric.load_rubric(rubric.FOLDER / "09.yaml")
-    runs = until_a_loss()
-    for run in runs:
-        run.header.update({"decay": "none", "warmup": 0.0, "momentum": 0.0})
+    plain = {"decay": "none", "warmup": 0.0, "momentum": 0.0}
+    runs = [with_facts(run, plain) for run in until_a_loss()]
     written = {"race_93": WrittenAnswer(answer, Where("answers.txt", 1))} if answer else {}
     judged = judge.judge(HandIn(loaded, runs, written, "answers.txt", "smoke"))
     [useful] = [check for check in judged.checks if check.id == "useful"]

@@ -3,17 +3,22 @@
 import pytest
 
 from autograder.classroom.rows import Row
+from autograder.codes import FindingCode
 from autograder.report.class_page.page import About
 from autograder.report.class_page.page import class_page as page_of
 from autograder.report.html import student_page
 from autograder.report.student.requests import Request
 from autograder.settings.policy import LatePolicy, Policy, Regrade
 from autograder.settings.roster import Person
-from autograder.verdict import Check, Finding, Grade
+from autograder.verdict import Check, Finding, Grade, LookReason
 
 pytestmark = pytest.mark.browser
 
-LOOKS = ("accuracy is borderline", "late by 2 days", "not in the roster")
+LOOKS = tuple(
+    LookReason(FindingCode.NOT_IN_ROSTER, text)
+    for text in ("accuracy is borderline", "late by 2 days", "not in the roster")
+)
+ODD = Finding("read", "Something odd", "a", "b", (), "look", code=FindingCode.READ_PROBLEM)
 PAST, FUTURE = "2020-03-01T12:00:00+00:00", "2099-03-01T12:00:00+00:00"
 
 
@@ -48,7 +53,7 @@ def pages(tmp_path_factory):
                   requests=[Request("hana", "02", Regrade("please", ""), "")])  # fmt: skip
     (folder / "index.html").write_text(page_of(rows, about))
     grade = Grade("hana", "02", "Lesson", "smoke", "graded", 2.5, 5.0, "unverified", "no run",
-                  checks(), (Finding("read", "Something odd", "a", "b", (), "look"),))  # fmt: skip
+                  checks(), (ODD,))  # fmt: skip
     page = student_page("Hana", [grade] * 3, {}, absent=[("03", "2099-03-01 12:00 UTC")])
     (folder / "hana.html").write_text(page)
     return folder

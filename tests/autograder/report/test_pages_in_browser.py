@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.rows import Row
+from autograder.codes import FindingCode
 from autograder.report.class_page.page import About
 from autograder.report.class_page.page import class_page as page_of
+from autograder.verdict import LookReason
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 pytestmark = pytest.mark.browser
@@ -80,17 +82,34 @@ def test_a_line_opens_all_that_is_behind_it(class_page):
 
 # What is to be looked at, of each student; a line shows two reasons.
 LOOK = {
-    "ada": ("late by 2 days", "borderline: accuracy", "shares a run with ben (02)"),
-    "ben": ("shares a run with ada (02)", "not what ran: `train.py` <b>"),
-    "eve": ("the clock went backwards", "borderline: speed", "late by 1 day", "unlike toolkit <1>"),
+    "ada": ("late| by 2 days", "borderline: accuracy", "shares a run| with ben (02)"),
+    "ben": ("shares a run| with ada (02)", "not what ran: `train.py` <b>"),
+    "eve": (
+        "the clock went backwards",
+        "borderline: speed",
+        "late| by 1 day",
+        "unlike toolkit| <1>",
+    ),
     "zoe": (),
 }
 
 
 def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
     rows = [
-        Row(name, "02", "Title", "graded", 1.0, 1.0, 2.0, "confirmed", look, (), f"{name}.html")
-        for name, look in LOOK.items()
+        Row(
+            name,
+            "02",
+            "Title",
+            "graded",
+            1.0,
+            1.0,
+            2.0,
+            "confirmed",
+            tuple(LookReason(FindingCode.SHARED_RUN, *text.split("|")) for text in texts),
+            (),
+            f"{name}.html",
+        )
+        for name, texts in LOOK.items()
     ]
     (tmp_path / "index.html").write_text(page_of(rows, About()))
     page = browser.new_page()
@@ -104,7 +123,7 @@ def test_a_chip_finds_all_whom_it_counts(browser, tmp_path):
         chip.click()
         assert len(names(page)) == len(LOOK)
     assert found["late …"] == ["ada", "eve"]
-    assert found["shares a run with ben …"] == ["ada"]
+    assert found["shares a run …"] == ["ada", "ben"]
     assert found["the clock went backwards"] == ["eve"]
     assert found["unlike toolkit …"] == ["eve"]
     page.get_by_role("searchbox").fill("`train.py`")

@@ -102,7 +102,8 @@ NOT_GRADED = [
 
 @pytest.mark.parametrize(("lesson", "title", "most", "status", "why"), NOT_GRADED)
 def test_what_could_not_be_graded_says_what_to_do(lesson, title, most, status, why):
-    finding = Finding("collect", "Nothing found", "outputs", "none", try_="hand in the outputs")
+    finding = Finding("collect", "Nothing found", "outputs", "none", try_="hand in the outputs",
+        code=FindingCode.NOTHING_FOUND)  # fmt: skip
     grade = Grade("ada", lesson, title, "smoke", status, None, most, findings=(finding,))
     text = page_of(grade)
     assert f"What to do next Hand in the outputs {why}" in text
@@ -178,7 +179,7 @@ def test_a_name_hides_nothing(name):
 
 
 def test_headings_have_no_gaps():
-    shared = Finding("read", "Odd", try_="look")
+    shared = Finding("read", "Odd", try_="look", code=FindingCode.READ_PROBLEM)
     grades = [graded(LOST, lesson=name, findings=(shared,)) for name in ("02", "07", "08")]
     levels = [int(found) for found in re.findall(r"<h(\d)", student_page("Ada", grades, {}))]
     assert levels[0] == 1

@@ -57,6 +57,7 @@ def test_the_courses_rubrics_are_worth_ten_points(path):
 MISTAKES = [
     ("points: 2", "points: 3", 3, "sum to 2 points"),
     ("source: keras}", "source: keras}, or_format: [kers]", 5, "no format is called 'kers'"),
+    ("source: keras}", "sauce: keras}", 5, "is 'source' meant?"),
     ("title: A lesson", "titel: A lesson", 2, "no such field"),
     ("metric: params", "metric: parms", 11, "no metric is called 'parms'"),
     ("of: keras", "of: torch", 11, "no run 'torch'"),

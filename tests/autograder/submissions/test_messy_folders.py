@@ -8,7 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
-from autograder.judging.judge_answers import EXAMPLE, of_another_kind
+from autograder.judging.judge_answers import EXAMPLE, expected_kind
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
 
@@ -221,7 +221,7 @@ def test_a_misspelt_id_is_told_of_the_one_that_it_looks_like(tmp_path, grade, le
 
 
 def test_the_example_of_a_number_is_no_expected_answer():
-    asked = of_another_kind(load_rubric(FOLDER / "02.yaml").answers["s4_epoch_s"], "some")
+    asked = expected_kind(load_rubric(FOLDER / "02.yaml").answers["s4_epoch_s"], "some")
     assert asked == f"digits only, like {EXAMPLE}, in s"
     for path in sorted((FOLDER / "expected").glob("*.yaml")):
         for key, value in yaml.safe_load(path.read_text()).items():

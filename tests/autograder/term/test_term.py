@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.codes import FindingCode
 from tests.autograder.term.hand_ins import PEOPLE
 from tests.autograder.term.play import Stage, play
 
@@ -134,7 +135,7 @@ def test_what_is_noticed_is_that_and_nothing_else(term):
         adjusted = [line for line in grade["adjustments"] if line != UNTIMED]
         assert adjusted == ADJUSTED.get((student, lesson), []), (student, lesson)
         assert grade["tier"] == ("unverified" if found == [TERMINAL] else "self-consistent")
-        assert not any("same run" in reason for reason in row["look"])
+        assert FindingCode.SHARED_RUN not in [reason["code"] for reason in row["look"]]
     assert "28 graded, 2 missing, 2 for a person to look at" in week.said
 
 

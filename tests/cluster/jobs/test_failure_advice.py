@@ -109,3 +109,18 @@ def test_ctrl_c_ends_the_watching_and_not_the_job(shell):
 def test_the_laptop_names_the_command_of_a_slurm_site(shell, words, real):
     shell.wait(shell.submit(shell.write("job.sbatch", "true")))
     assert shell.cluster(*words).stderr.startswith(f"# on a Slurm site: {real}\n")
+
+
+RECORD = ':::MLLOG {"namespace":"course","key":"epoch_stop"}'
+
+
+def test_people_are_shown_an_output_without_its_record(shell):
+    """The record is for programs; whoever wants it asks for it."""
+    lines = f"echo Epoch 1; for i in $(seq 30); do echo; echo '{RECORD}'; done"
+    shell.write("job.sbatch", f"{lines}; echo Epoch 2; exit 1", "-o %j.out")
+    waited = shell.cluster("submit", "--wait", "job.sbatch", ok=False)
+    assert "    Epoch 1\n    Epoch 2\n" in waited.stderr
+    assert "MLLOG" not in waited.stderr
+    for follow in ([], ["-f"]):
+        assert shell.cluster("logs", *follow, "1").stdout == "Epoch 1\nEpoch 2\n"
+        assert shell.cluster("logs", "--record", *follow, "1").stdout.count(RECORD) == 30

@@ -100,7 +100,28 @@ def test_a_changed_program_or_job_runs_again(lesson, capsys, changed):
     with (lesson.folder / changed).open("a") as file:
         file.write("# new\n")
     assert names(submit_once("job.sbatch")) == ["mine_2.out"]
-    assert "you changed a program or the job since job 1" in capsys.readouterr().out
+    assert f"you changed {changed} since job 1: it runs again" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changed", "runs"),
+    [
+        ("a.py", ["a_3.out", "b_2.out"]),
+        ("network.py", ["a_3.out", "b_2.out"]),  # a.py imports it
+        ("b.py", ["a_1.out", "b_3.out"]),
+        ("sketch.py", ["a_1.out", "b_2.out"]),
+    ],
+)
+def test_only_jobs_whose_programs_changed_run_again(lesson, changed, runs):
+    for job, imports in {"a": "import os, network\n", "b": "import os\n"}.items():
+        (lesson.folder / f"{job}.py").write_text(imports)
+        lesson.write(f"{job}.sbatch", f"python {job}.py", f"--job-name={job}", "--output=%x_%j.out")
+    (lesson.folder / "network.py").write_text("")
+    made = names(submit_once("a.sbatch") + submit_once("b.sbatch"))
+    assert made == ["a_1.out", "b_2.out"]
+    with (lesson.folder / changed).open("a") as file:
+        file.write("# new\n")
+    assert names(submit_once("a.sbatch") + submit_once("b.sbatch")) == runs
 
 
 def test_a_job_of_another_folder_runs_there(lesson, monkeypatch):

@@ -10,6 +10,7 @@ from cluster.jobs import scale_picture, scale_rounds
 from cluster.jobs.scale import numbers, planned
 from cluster.sites.site_files import Site
 from tests.autograder.make_record import some_rounds
+from tests.autograder.make_run import make_run
 from tests.autograder.make_study import lines_of, study
 
 # Times that halve exactly, so that the table is known beforehand.
@@ -29,7 +30,9 @@ def run(size: int, *seconds: float, scaling: str = "strong", samples: int = 100)
         for number, value in enumerate(seconds, start=1)
     )
     header = {"scaling": scaling, "world_size": size}
-    return Run((f"out_{size}",), "record", "completed", workers=size, epochs=epochs, header=header)
+    return make_run(
+        (f"out_{size}",), "record", "completed", workers=size, epochs=epochs, header=header
+    )
 
 
 def cells(runs: list[Run]) -> list[list[str]]:
@@ -62,7 +65,7 @@ def test_other_work_is_not_compared():
 
 def speed_job(size: int, *seconds: tuple[float, float, float]) -> Run:
     measures = some_rounds(*seconds)
-    return Run((f"out_{size}",), "record", "completed", workers=size, measures=measures)
+    return make_run((f"out_{size}",), "record", "completed", workers=size, measures=measures)
 
 
 def test_speed_jobs_bring_their_own_comparison():

@@ -40,5 +40,5 @@ def leave_executed(source, runs, outputs, failed_at=None):
         (folder / relative).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / relative, folder / relative)
     (folder / "lesson.py").unlink()
-    nbformat.write(notebook, folder / "lesson.ipynb")
+    nbformat.write(notebook, folder / f"{folder.name}.ipynb")
     return folder

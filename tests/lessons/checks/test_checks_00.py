@@ -56,39 +56,52 @@ def test_the_untouched_job_file_is_a_gap(tmp_path):
     assert_advice(failure(lesson_00.check_0_1, tmp_path / "nothing"), "no such job file")
 
 
+def test_what_is_right_names_its_unit(tmp_path, capsys):
+    (tmp_path / "job.sbatch").write_text(JOB.replace("00:05:00", "5"))
+    lesson_00.check_0_1(tmp_path / "job.sbatch")
+    assert "at most 5 minutes" in capsys.readouterr().out
+
+
 # Exercise 0.2
 def core_hours(cores, elapsed):
     return cores * elapsed / 3600
 
 
-def cpu_efficiency(cpu_seconds, cores, elapsed):
-    return cpu_seconds / (cores * elapsed)
+def idle_share(jobs):
+    held = sum(cores * elapsed for cores, elapsed, _ in jobs)
+    return 1 - sum(worked for *_, worked in jobs) / held
+
+
+def shares(jobs):
+    return [1 - worked / (cores * elapsed) for cores, elapsed, worked in jobs]
 
 
 COSTS = [
     (lambda cores, elapsed: cores * elapsed, "an hour has 3,600"),
     (lambda cores, elapsed: cores * elapsed / 60, "core minutes"),
-    (lambda cores, elapsed: elapsed / 3600, "times cores"),
-    (lambda cores, elapsed: elapsed / cores, "do not divide"),
+    (lambda cores, elapsed: elapsed / 3600, "every core"),
+    (lambda cores, elapsed: elapsed / cores, "not less"),
     (lambda cores, elapsed: print(cores), "return"),
 ]
 SHARES = [
-    (lambda work, cores, elapsed: 100 * work / (cores * elapsed), "no factor of 100"),
-    (lambda work, cores, elapsed: work / elapsed, "divide by them"),
-    (lambda work, cores, elapsed: cores * elapsed / work, "wrong way round"),
-    (lambda work, cores, elapsed: work / elapsed * cores, "brackets"),
-    (lambda work, cores, elapsed: f"{work / elapsed:.0%}", "one number"),
+    (lambda jobs: 100 * idle_share(jobs), "not a percentage"),
+    (lambda jobs: 1 - idle_share(jobs), "the rest was idle"),
+    (lambda jobs: sum(shares(jobs)) / len(jobs), "it weighs more"),
+    (lambda jobs: 1 - sum(w for *_, w in jobs) / sum(e for _, e, _ in jobs), "8 core seconds"),
+    (lambda jobs: sum(c * e - w for c, e, w in jobs) / 3600, "idle core hours"),
+    (lambda jobs: f"{idle_share(jobs):.0%}", "one number"),
+    (lambda jobs: idle_share(jobs[:1]), "all jobs"),
 ]
 
 
 @pytest.mark.parametrize(("wrong", "advice"), COSTS)
 def test_core_hours(wrong, advice):
-    lesson_00.check_0_2(core_hours, cpu_efficiency)
-    assert_advice(failure(lesson_00.check_0_2, wrong, cpu_efficiency), advice)
+    lesson_00.check_0_2(core_hours, idle_share)
+    assert_advice(failure(lesson_00.check_0_2, wrong, idle_share), advice)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SHARES)
-def test_cpu_efficiency(wrong, advice):
+def test_idle_share(wrong, advice):
     assert_advice(failure(lesson_00.check_0_2, core_hours, wrong), advice)
 
 
@@ -141,6 +154,8 @@ REDIRECTIONS = [
     ("> out.txt 2>&1; touch err.txt", "2>&1"),
     ("&> out.txt; touch err.txt", "2>&1"),
     ("> err.txt 2> out.txt", "exchanged"),
+    ("> out.txt > err.txt", "2>"),
+    ("> out.txt > err.txt 2>&1", "of their own"),
     ("> out.txt; touch err.txt", "elsewhere"),
     ("> out.txt", "none"),
     ("> /dev/null; touch out.txt err.txt", "both are empty"),

@@ -66,12 +66,12 @@ BUBBLES = [
 
 
 def test_bubble():
-    lesson_11.check_11_3(lambda p, m: (p - 1) / (m + p - 1))
+    lesson_11.check_11_2(lambda p, m: (p - 1) / (m + p - 1))
 
 
 @pytest.mark.parametrize(("bubble", "advice"), BUBBLES)
 def test_wrong_bubbles(bubble, advice):
-    assert_advice(failure(lesson_11.check_11_3, bubble), advice)
+    assert_advice(failure(lesson_11.check_11_2, bubble), advice)
 
 
 def ahead(count):
@@ -110,17 +110,17 @@ GRIDS = [
 
 
 def test_schedule_and_grid():
-    lesson_11.check_11_4(plan_with())
+    lesson_11.check_11_3(plan_with())
 
 
 @pytest.mark.parametrize(("schedule", "advice"), SCHEDULES)
 def test_wrong_schedules(schedule, advice):
-    assert_advice(failure(lesson_11.check_11_4, plan_with(schedule=schedule)), advice)
+    assert_advice(failure(lesson_11.check_11_3, plan_with(schedule=schedule)), advice)
 
 
 @pytest.mark.parametrize(("grid", "advice"), GRIDS)
 def test_wrong_grids(grid, advice):
-    assert_advice(failure(lesson_11.check_11_4, plan_with(grid=grid)), advice)
+    assert_advice(failure(lesson_11.check_11_3, plan_with(grid=grid)), advice)
 
 
 DOWN = "sent.append(dist.isend(outputs.detach(), stage.after, group=stage.down))"
@@ -164,11 +164,11 @@ ALSO_RIGHT = [
 @pytest.mark.parametrize("changes", [(), *ALSO_RIGHT])
 def test_stages(changes, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    lesson_11.check_11_2(with_changes("pipeline", *changes))
+    lesson_11.check_11_4(with_changes("pipeline", *changes))
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # a mistake that is tried
 @pytest.mark.parametrize(("changes", "advice"), STAGES)
 def test_wrong_stages(changes, advice, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    assert_advice(failure(lesson_11.check_11_2, with_changes("pipeline", *changes)), advice)
+    assert_advice(failure(lesson_11.check_11_4, with_changes("pipeline", *changes)), advice)

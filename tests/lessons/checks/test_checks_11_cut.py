@@ -1,5 +1,6 @@
-"""Lesson 11's public checks of what is cut, counted, pruned and stale: each mistake has a name."""
+"""Lesson 11's public checks of what is cut and counted: each mistake has a name."""
 
+import functools
 import types
 from pathlib import Path
 
@@ -8,10 +9,10 @@ from advice import ROOT, assert_advice, failure
 from solution_programs import program
 
 from lessons.toolkit.checks import lesson_11 as check
-from lessons.toolkit.checks.lesson_11.fitting import CASES, WAYS, needs, right_way
+from lessons.toolkit.checks.lesson_11.fitting import CASES, bytes_needed
 
 LESSON = ROOT / "solutions" / "11_pipeline"
-memory, prune = (program("11_pipeline", name) for name in ("memory", "prune"))
+memory, networks = (program("11_pipeline", name) for name in ("memory", "networks"))
 
 
 def changed(name, *changes):
@@ -27,13 +28,11 @@ def changed(name, *changes):
 
 def test_the_lessons_own_functions_pass():
     layers = changed("tensor_layers.py")
-    check.check_11_8(memory)
-    check.check_11_8b({name: right_way(case) for name, case in CASES.items()})
-    check.check_11_8c(prune.prune)
+    check.check_11_8(memory.memory)
     check.check_11_5(layers.cut)
     check.check_11_6(layers)
     check.check_11_7(layers.bytes_a_step)
-    check.check_11_9(seen)
+    check.check_11_9(needs)
 
 
 # Exercise 11.8
@@ -52,91 +51,12 @@ MEMORY = [
     ('"mixed": 2}', '"mixed": 4}', "has 2 bytes"),
     ('"parameters": itemsize * params', '"parameters": params', "how many bytes has each"),
     ('"activations": activations,', "", "a dictionary of parameters"),
-    ("batch * itemsize * most", "batch * most", "`itemsize` bytes"),
-    ("batch * itemsize * most", "itemsize * most", "every image of the batch"),
-    ("begins + sum(sizes[first + 1 :", "sum(sizes[first + 1 :", "layer 1's gradient needs them"),
-    ("every = every or layers", "every = layers", "only what goes into each part"),
-    ("most = max(most, begins +", "most = max(most, sum(sizes[:-1:every]) +", "is then gone"),
-    ("first + every + 1]", "first + every]", "The scores are kept"),
-    (
-        "    layers = len(sizes) - 1",
-        "    layers = len(sizes) - 1\n    if every:\n        into = sizes[:-1]"
-        "\n        most = max(sum(into[i + 1 : i + every]) for i in range(0, layers, every))"
-        "\n        return batch * itemsize * (sum(into[::every]) + most)",
-        "these are the scores",
-    ),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "advice"), MEMORY)
 def test_wrong_arithmetic(old, new, advice):
-    assert_advice(failure(check.check_11_8, changed("memory.py", (old, new))), advice)
-
-
-# Exercise 11.8b
-RIGHT = {
-    "a": "data", "b": "accumulate", "c": "pipeline", "d": "tensor", "e": "offload", "f": "prune",
-}  # fmt: skip
-DECISIONS = [
-    ({"a": "tensor"}, "something that costs less fits"),
-    ({"b": "data"}, "would need 68.8 GB"),
-    ({"c": "accumulate"}, "not against the state"),
-    ({"d": "pipeline"}, "how large is the largest"),
-    ({"e": "tensor"}, "There is one device"),
-    ({"e": "pipeline"}, "There is one device"),
-    ({"f": "pipeline"}, "There is one device"),
-    ({"f": "offload"}, "'offload': no way here"),
-    ({"f": "data"}, "no gradients"),
-    ({"e": "prune"}, "Training needs all of the state"),
-    ({"a": "copies"}, "Check the word"),
-]
-
-
-def test_the_cases_are_what_the_lesson_means():
-    assert {name: right_way(case) for name, case in CASES.items()} == RIGHT
-    assert set(RIGHT.values()) == set(WAYS)
-    for name, case in CASES.items():  # none is a matter of a few percent
-        assert not any(0.97 < needs(case, way) / case.device < 1.03 for way in WAYS), name
-
-
-@pytest.mark.parametrize(("change", "advice"), DECISIONS)
-def test_wrong_decisions(change, advice):
-    assert_advice(failure(check.check_11_8b, RIGHT | change), advice)
-
-
-def test_decisions_are_words_for_all_cases():
-    assert_advice(failure(check.check_11_8b, {"a": "data"}), "a word for each of a, b, c")
-    assert_advice(failure(check.check_11_8b, None), "A dictionary")
-
-
-# Exercise 11.8c
-KEPT = "torch.where(weight.abs() > limit, weight, 0.0)"
-EACH = "torch.where(weight.abs() > weight.abs().flatten().sort().values[round(share * weight.numel()) - 1], weight, 0.0)"  # noqa: E501
-PRUNED = [
-    (
-        ("weight.abs().flatten()", "weight.flatten()"),
-        ("weight.abs() >", "weight >"),
-        "-10 is large",
-    ),
-    ((KEPT, EACH), "One limit for all matrices"),
-    (("[round(share *", "[round((1 - share) *"), "what goes, not what stays"),
-    (("len(magnitudes)) - 1]", "len(magnitudes))]"), "is the limit itself removed"),
-    ((KEPT, "weight.abs() > limit"), "not masks"),
-    ((KEPT, "torch.where(weight.abs() > share * 10, weight, 0.0)"), "not of the largest"),
-    ((KEPT, "weight.mul_(weight.abs() > limit)"), "begins from the same weights"),
-    (
-        (".sort().values", ".sort(descending=True).values"),
-        ("weight.abs() > limit", "weight.abs() < limit"),
-        "the largest",
-    ),
-]
-
-
-@pytest.mark.parametrize("row", PRUNED)
-def test_wrong_pruning(row):
-    *changes, advice = row
-    wrong = changed("prune.py", *changes)
-    assert_advice(failure(check.check_11_8c, wrong.prune), advice)
+    assert_advice(failure(check.check_11_8, changed("memory.py", (old, new)).memory), advice)
 
 
 # Exercise 11.5
@@ -233,26 +153,72 @@ def test_wrong_bytes(old, new, advice):
 
 
 # Exercise 11.9
-def seen(micro_batch, stage, stages, stashing):
-    forward = max(0, micro_batch - (stages - 1 - stage))
-    return forward, forward if stashing else micro_batch
+def needs(network, way, **changed):
+    """As the lesson has it; `changed` are terms of the sum with a mistake in them."""
+    parts = memory.memory(network.params, network.optimizer, 0, network.precision)
+    state, p = sum(parts.values()), network.devices
+    largest = network.largest / network.params
+    layer = largest * (parts["parameters"] + parts["gradients"])
+    stage = max(largest, -(-network.layers // p) / network.layers)
+    held = {"shard": state / p + layer, "pipeline": state * stage, "tensor": state / p}
+    terms = {"network": network, "parts": parts, "state": state, "p": p, "largest": largest}
+    held |= {name: term(**terms) for name, term in changed.items() if name != "images"}
+    images = changed.get("images", lambda network, way: network.batch if way == "data" else 1)
+    return held.get(way, state) + network.image_bytes * images(network, way)
 
 
-VERSIONS = [
+NEEDS = [
+    ({"images": lambda network, way: network.batch}, "its whole batch, otherwise of one image"),
+    ({"images": lambda network, way: 1}, "its whole batch, otherwise of one image"),
+    ({"images": lambda network, way: 0}, "The activations are missing"),
+    ({"shard": lambda state, p, **_: state / p}, "While a layer computes"),
     (
-        lambda k, s, p, stash: (k - (p - 1 - s), k - (p - 1 - s) if stash else k),
-        "no version before 0",
+        {"shard": lambda state, p, largest, parts, **_: state / p + largest * parts["parameters"]},
+        "gradients are there as well",
     ),
-    (lambda k, s, p, stash: (seen(k, s, p, stash)[0], k), "same version"),
-    (lambda k, s, p, stash: (seen(k, s, p, stash)[0],) * 2, "Without stashing"),
-    (lambda k, s, p, stash: (max(0, k - s), k), "Turn it round"),
-    (lambda k, s, p, stash: (max(0, k - (p - s)), k), "nothing is stale"),
-    (lambda k, s, p, stash: (k, k), "no pipeline"),
-    (lambda k, s, p, stash: (0, 0), "Draw 1F1B"),
-    (lambda k, s, p, stash: None, "return"),
+    ({"shard": lambda state, p, largest, **_: state / p + largest * state}, "stays in its shards"),
+    ({"shard": lambda state, **_: state}, "only its share of the state"),
+    ({"pipeline": lambda state, p, **_: state / p}, "Layers are not cut"),
+    ({"pipeline": lambda state, largest, **_: state * largest}, "rounded up"),
+    (
+        {
+            "pipeline": lambda state, network, p, **_: (
+                state * -(-network.layers // p) / network.layers
+            )
+        },
+        "take the maximum",
+    ),
+    ({"tensor": lambda **_: 0}, "the activations alone"),
+    ({"tensor": lambda state, **_: state}, "word by word"),
 ]
 
 
-@pytest.mark.parametrize(("wrong", "advice"), VERSIONS)
-def test_wrong_versions(wrong, advice):
+@pytest.mark.parametrize(("mistake", "advice"), NEEDS)
+def test_wrong_needs(mistake, advice):
+    wrong = functools.partial(needs, **mistake)
     assert_advice(failure(check.check_11_9, wrong), advice)
+
+
+FIRST = {
+    "a": ("data", 11.8272),
+    "b": ("accumulate", 22.3),
+    "c": ("shard", 19),
+    "d": ("tensor", 41.3),
+    "e": ("pipeline", 13),
+}
+
+
+def test_the_first_way_that_fits_each_network():
+    found = {name: networks.fits(each, needs) for name, each in networks.NETWORKS.items()}
+    assert {name: (way, much / 1e9) for name, (way, much) in found.items()} == {
+        name: (way, pytest.approx(much)) for name, (way, much) in FIRST.items()
+    }
+    for network in networks.NETWORKS.values():  # none is a matter of a few percent
+        for way in networks.WAYS:
+            assert not 0.97 < needs(network, way) / network.device_bytes < 1.03
+
+
+def test_the_networks_of_the_check_have_the_lessons_fields():
+    for case in CASES:
+        assert set(vars(case)) == set(networks.Network._fields)
+        assert bytes_needed(case, "data") == needs(case, "data")

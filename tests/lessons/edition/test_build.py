@@ -21,12 +21,12 @@ def source(course):
 
 
 def page(course):
-    return nbformat.read(course / "lessons" / NAME / "lesson.ipynb", as_version=4)
+    return nbformat.read(course / "lessons" / NAME / f"{NAME}.ipynb", as_version=4)
 
 
 def rebuilt_ids(course):
     files = build(course).files
-    [notebook] = [made for path, made in files.items() if path.name == "lesson.ipynb"]
+    [notebook] = [made for path, made in files.items() if path.suffix == ".ipynb"]
     return [cell["id"] for cell in nbformat.reads(notebook.decode(), as_version=4).cells]
 
 
@@ -35,7 +35,7 @@ def test_build_makes_what_a_student_gets(course, lessons_command):
     assert done.exit_code == 0, done.stderr
     made = course / "lessons" / NAME
     names = {path.name for path in made.iterdir()}
-    assert names == {"lesson.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv"}
+    assert names == {f"{NAME}.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv"}
     assert (made / "table.csv").read_bytes() == (source(course).parent / "table.csv").read_bytes()
     program = (made / "train.py").read_text()
     assert 'raise NotImplementedError("Exercise 1.2: three times the number")' in program

@@ -23,7 +23,11 @@ ROOT = Path(__file__).parents[3]
 def test_what_is_in_it_and_what_is_not(released):
     for name in (
         *("pyproject.toml", "Makefile", "README.md", "environment.yml", "docs/run-record.md"),
-        *("lessons/02_serial/lesson.ipynb", "lessons/toolkit/record/record.py", "lessons/cli.py"),
+        *(
+            "lessons/02_serial/02_serial.ipynb",
+            "lessons/toolkit/record/record.py",
+            "lessons/cli.py",
+        ),
         *("cluster/sites/laptop.sh", "autograder/reading/files.py", "autograder/rubrics/02.yaml"),
     ):
         assert name in released
@@ -103,7 +107,7 @@ def test_the_same_bytes_every_time(small, lessons_command):
     assert (small / "a.zip").read_bytes() == (small / "b.zip").read_bytes()
     with zipfile.ZipFile(small / "a.zip") as archive:
         names = archive.namelist()
-    assert "dl-on-supercomputers/lessons/01_small/lesson.ipynb" in names
+    assert "dl-on-supercomputers/lessons/01_small/01_small.ipynb" in names
     assert not [name for name in names if "tests" in name or "solutions" in name]
 
 

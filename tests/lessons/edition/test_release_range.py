@@ -63,5 +63,5 @@ def test_a_range_by_the_command(small, lessons_command, words, said, code):
     if code == 0:
         with zipfile.ZipFile(small / "course.zip") as archive:
             names = archive.namelist()
-        assert "dl-on-supercomputers/lessons/01_small/lesson.ipynb" in names
+        assert "dl-on-supercomputers/lessons/01_small/01_small.ipynb" in names
         assert not [name for name in names if "02_later" in name]

@@ -101,17 +101,17 @@ def test_a_limit_and_a_dead_kernel_say_so(mixed_run):
 def test_executed_notebooks_are_kept_also_of_failures(mixed_run):
     out = mixed_run["out"]
     for name in mixed_run["lessons"]:
-        notebook = nbformat.read(out / name / "lesson.ipynb", as_version=4)
+        notebook = nbformat.read(out / name / f"{name}.ipynb", as_version=4)
         assert any(cell.get("outputs") for cell in notebook.cells) or name == "04_dies"
         assert "<html" in (out / f"{name}.html").read_text()[:200]
     assert "before the fault" in (out / "02_fails.html").read_text()
     assert {path.name for path in (out / "01_small").iterdir() if path.is_file()} == {
-        *("lesson.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv")
+        *("01_small.ipynb", "train.py", "job.sbatch", "small_checks.py", "table.csv")
     }
 
 
 def test_parameters_are_injected(mixed_run):
-    small = (mixed_run["out"] / "01_small" / "lesson.ipynb").read_text()
+    small = (mixed_run["out"] / "01_small" / "01_small.ipynb").read_text()
     assert "profile smoke repeats 7 guess 4" in small
 
 
@@ -224,7 +224,7 @@ def test_a_lesson_that_cannot_be_set_stops_all(course, lessons_command, paramete
 
 def test_a_broken_notebook_is_a_usage_error(course, lessons_command):
     lessons_command("build")
-    (course / "lessons" / "01_small" / "lesson.ipynb").write_text('{"cells": ')
+    (course / "lessons" / "01_small" / "01_small.ipynb").write_text('{"cells": ')
     done = lessons_command("run", "--edition", "lessons", "--out", course / "out")
     assert done.exit_code == 2
     assert "this is not a notebook" in done.output

@@ -55,7 +55,7 @@ def test_a_job_for_each_lesson_and_their_jobs_inside(course, lessons_process):
         "03_fails": "failed",
     }
     assert "ZeroDivisionError" in output
-    executed = (out / "02_submits_job" / "02_submits" / "lesson.ipynb").read_text()
+    executed = (out / "02_submits_job" / "02_submits" / "02_submits.ipynb").read_text()
     assert "trained 14" in executed
     job = (out / "02_submits.sbatch").read_text()
     last = job.rstrip().splitlines()[-1]

@@ -57,7 +57,7 @@ def interrupted(course, lessons_process, cell, count, signum, whole_group):
     assert kernels_of(course) == []
     summary = json.loads((course / "out" / "summary.json").read_text())
     assert [lesson["status"] for lesson in summary["lessons"]] == ["stopped", "stopped"]
-    assert (course / "out" / "02_sleeps" / "lesson.ipynb").exists()
+    assert (course / "out" / "02_sleeps" / "02_sleeps.ipynb").exists()
 
 
 @pytest.mark.parametrize(

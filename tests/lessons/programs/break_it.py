@@ -3,6 +3,7 @@
 Whoever runs a lesson, here or as jobs of the box, looks at them in the folder of that run.
 """
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -118,8 +119,11 @@ def traces_of_09(runs: Runs, printed: str) -> None:
     assert accuracy["summed"] < 0.2 < 0.87 < accuracy["rate"] < 0.91 < 0.92 < accuracy["nothing"]
     assert accuracy["nothing"] < accuracy["momentum"] < accuracy["batch"]
     losses = [epoch.train_loss.value for epoch in runs["summed"].epochs]
-    # How high it jumps depends on the processor, as rounding grows with it: 2.99 to 9 were seen.
-    assert losses[0] > 2.5 > 2.35 > losses[-1] > 2.25, "it explodes, then it is the same for ever"
+    # Clearly worse than guessing, ln 10. How much depends on rounding: with OpenBLAS's kernels for
+    # Haswell, Sandy Bridge, Skylake, Core 2 and Nehalem the first epoch's loss is 2.99 to 3.54.
+    guessing = math.log(10)
+    assert losses[0] > guessing + 0.2, "it explodes"
+    assert losses[-1] == pytest.approx(guessing, abs=0.05), "then it is the same for ever"
 
 
 TRACES_OF = {

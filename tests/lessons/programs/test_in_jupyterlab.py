@@ -26,25 +26,28 @@ QUIET += ["--disable-background-networking", "--disable-component-update", "--di
 
 @pytest.fixture(scope="module")
 def student(tmp_path_factory):
-    """A student's folder with lesson 02, and 01 solved."""
-    folder = tmp_path_factory.mktemp("student")
+    """A student's lessons: 00 and 02 untouched, and 01 solved; beside them what they import."""
+    folder = tmp_path_factory.mktemp("course") / "lessons"
+    (folder / "toolkit").mkdir(parents=True)
+    (folder / "cli.py").touch()
+    shutil.copytree(ROOT / "lessons" / "00_cluster", folder / "00_cluster")
     shutil.copytree(ROOT / "lessons" / "02_serial", folder / "02_serial")
     shutil.copytree(ROOT / "solutions" / "01_learning", folder / "01_learning")
     notebook = jupytext.read(folder / "01_learning" / "lesson.py")
-    jupytext.write(notebook, folder / "01_learning" / "lesson.ipynb")
+    jupytext.write(notebook, folder / "01_learning" / "01_learning.ipynb")
     return folder
 
 
 @pytest.fixture(scope="module")
 def lab(student):
     """A JupyterLab on loopback over the student's folder."""
-    folder = student
+    folder, own = student, student.parent
     # All cells in the page, not only those in view; no question about news.
     for name, text in {
         "notebook-extension/tracker": '{"windowingMode": "none"}',
         "apputils-extension/notification": '{"fetchNews": "false"}',
     }.items():
-        settings = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        settings = own / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         settings.parent.mkdir(parents=True)
         settings.write_text(text)
 
@@ -55,10 +58,15 @@ def lab(student):
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--ip=127.0.0.1"]
     command += [f"--port={port}", f"--IdentityProvider.token={token}", f"--notebook-dir={folder}"]
     command += ["--allow-root"] if os.geteuid() == 0 else []
-    env = os.environ | {"HOME": str(folder), "COURSE_SITE": str(ROOT / "cluster/sites/laptop.sh")}
+    env = os.environ | {
+        "HOME": str(own),
+        "COURSE_ROOT": str(own),
+        "COURSE_SITE": str(ROOT / "cluster/sites/laptop.sh"),
+    }
     env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"
-    env["JUPYTERLAB_SETTINGS_DIR"] = str(folder / "settings")
-    with (folder / "lab.log").open("w") as log:
+    env["JUPYTERLAB_SETTINGS_DIR"] = str(own / "settings")
+    env["JUPYTER_CONFIG_PATH"] = str(ROOT / "lessons" / "student" / "jupyter_config")
+    with (own / "lab.log").open("w") as log:
         server = subprocess.Popen(command, env=env, stdout=log, stderr=log)
     url = f"http://127.0.0.1:{port}"
     try:
@@ -67,7 +75,7 @@ def lab(student):
                 urllib.request.urlopen(f"{url}/api", timeout=2).close()
                 break
             except OSError:
-                assert server.poll() is None, (folder / "lab.log").read_text()
+                assert server.poll() is None, (own / "lab.log").read_text()
                 time.sleep(0.5)
         yield url, token
     finally:
@@ -89,11 +97,37 @@ def page(request):
 
 def open_lesson(page: Page, lab: tuple[str, str], folder: str) -> None:
     url, token = lab
-    page.goto(f"{url}/lab/workspaces/{folder}/tree/{folder}/lesson.ipynb?token={token}&reset")
+    page.goto(f"{url}/lab/workspaces/{folder}/tree/{folder}/{folder}.ipynb?token={token}&reset")
     page.locator(".jp-Notebook .jp-CodeCell").first.wait_for()
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
         "data-status", "idle", timeout=60_000
     )
+
+
+def test_it_opens_on_the_start_page_and_lists_the_lessons_only(lab, page):
+    url, token = lab
+    page.goto(f"{url}/?token={token}")
+    start = page.locator(".jp-RenderedMarkdown", has_text="Deep Learning on Supercomputers")
+    expect(start.locator("tbody tr")).to_have_count(3)
+    listed = page.locator(".jp-DirListing-itemText")
+    expect(listed).to_have_text(["00_cluster", "01_learning", "02_serial", "START.md"])
+    start.locator("strong a").click()
+    current = page.locator("#jp-main-dock-panel .lm-TabBar-tab.jp-mod-current").last
+    expect(current).to_have_text("00_cluster.ipynb")
+
+
+def test_the_first_cell_trains_on_two_ranks_and_shows_what_they_write(lab, page):
+    """Run from the top; the curve is there before the job has ended."""
+    open_lesson(page, lab, "00_cluster")
+    run_all(page)
+    curve = page.locator('[data-mime-type="image/svg+xml"]').first
+    expect(curve).to_be_attached(timeout=120_000)
+    output = page.locator(".jp-CodeCell").nth(2).locator(".jp-OutputArea")
+    expect(output).not_to_contain_text("After training it writes")
+    expect(output).to_contain_text("After training it writes", timeout=120_000)
+    expect(output).to_contain_text("rank 1 of 2: process")
+    expect(output).not_to_contain_text("MLLOG")
+    page.locator(".jp-CodeCell").nth(2).scroll_into_view_if_needed()
 
 
 def test_an_untouched_gap_is_one_plain_sentence(lab, page):

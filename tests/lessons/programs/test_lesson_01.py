@@ -81,7 +81,7 @@ def test_a_run_says_what_the_rubric_asks(samples, tmp_path):
     assert [epoch.steps for epoch in found.epochs] == 3 * [-(-int(samples) // 32)]
     assert [epoch.unique_samples for epoch in found.epochs] == 3 * [int(samples)]
     assert np.load(tmp_path / "weights.npy").shape == (50_890,)
-    if samples == "12800" and not found.header["dataset"]["synthetic"]:
+    if samples == "12800" and not found.header.dataset.synthetic:
         assert found.test_accuracy.value >= 0.92
 
 
@@ -89,7 +89,7 @@ def test_a_run_says_what_the_rubric_asks(samples, tmp_path):
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_accuracy_on_the_whole_data_set(seed, tmp_path):
     found = run(tmp_path, "--epochs", "5", "--seed", seed)
-    if not found.header["dataset"]["synthetic"]:
+    if not found.header.dataset.synthetic:
         assert found.test_accuracy.value >= 0.965
 
 

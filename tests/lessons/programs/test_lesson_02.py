@@ -39,5 +39,5 @@ def test_accuracy_on_the_whole_test_set(program, arguments, accuracy, tmp_path):
     found = run(program, *arguments, out=tmp_path)
     assert found.outcome == "completed"
     assert found.header["params"] == (1199882 if "cnn" in arguments else 407050)
-    if not found.header["dataset"]["synthetic"]:
+    if not found.header.dataset.synthetic:
         assert found.test_accuracy.value >= accuracy

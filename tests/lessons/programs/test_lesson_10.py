@@ -1,14 +1,17 @@
 """Lesson 10's PyTorch programs on real ranks: one training, whoever starts it, and the hang."""
 
+import contextlib
 import os
 import random
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from real_runs import ROOT, environment, run
 
 from autograder.reading.files import read_files
@@ -126,3 +129,62 @@ def test_where_there_is_one_gpu_for_each_a_rank_begins(monkeypatch):
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(ranks.torch.cuda, "device_count", lambda: 4)
     assert ranks.who_am_i() == (2, 4, 2)
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    """The lesson's programs as modules that import each other."""
+    monkeypatch.syspath_prepend(str(LESSON))
+    for name in ("train", "no_sync", "ranks", "speed"):  # of another lesson, maybe
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield lambda name: program("10_native", name)
+    for name in ("train", "no_sync", "ranks", "speed"):
+        sys.modules.pop(name, None)
+
+
+def test_the_hang_waits_for_the_gpu(programs, monkeypatch):
+    """NCCL's calls return at once. Rank 0 hangs only if it reads a number of the step."""
+    hang, read = programs("hang"), []
+    loss = SimpleNamespace(item=lambda: read.append("loss"))
+    monkeypatch.setattr(hang.train, "train_step", lambda *_: (loss, None))
+    hang.step_in_no_sync(SimpleNamespace(no_sync=contextlib.nullcontext), None, None, None, None)
+    assert read == ["loss"]
+
+
+class QueueOfAGpu:
+    """Events of a GPU whose messages take 5 ms, while Python's calls return at once."""
+
+    now = 0.0
+
+    def __init__(self, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        self.at = QueueOfAGpu.now
+
+    def elapsed_time(self, other):
+        return other.at - self.at
+
+    @staticmethod
+    def all_reduce(tensor, async_op):
+        QueueOfAGpu.now += 5.0
+        done = torch.futures.Future()
+        done.set_result([tensor])
+        return SimpleNamespace(get_future=lambda: done)
+
+
+def test_a_bucket_on_a_gpu_has_the_times_of_its_queue(programs, monkeypatch):
+    buckets = programs("buckets")
+    monkeypatch.setattr(buckets.torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(buckets.torch.cuda, "Event", QueueOfAGpu)
+    monkeypatch.setattr(buckets.dist, "all_reduce", QueueOfAGpu.all_reduce)
+    monkeypatch.setattr(buckets.dist, "get_world_size", lambda: 2)
+    way = SimpleNamespace(times=[])
+    bucket = SimpleNamespace(index=lambda: 3, buffer=lambda: torch.ones(2))
+    began = buckets.mark()
+    buckets.Way.exchange(way, None, bucket).wait()
+    buckets.Way.exchange(way, None, bucket).wait()
+    times = [
+        (buckets.seconds_between(began, a), buckets.seconds_between(a, b)) for _, a, b in way.times
+    ]
+    assert times == [(0.0, 0.005), (0.005, 0.005)]

@@ -1,9 +1,7 @@
-"""Lesson 11's cut layers on real ranks, its memory and its pruning: what the record says."""
+"""Lesson 11's cut layers on real ranks, and its memory: what the record says."""
 
 import pytest
 from real_runs import ROOT, run
-
-from lessons.toolkit.checks.lesson_11.fitting import CASES, GB
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
@@ -61,37 +59,3 @@ def test_the_arithmetic_is_what_is_held(tmp_path):
     assert held[2]["value"] == pytest.approx(16 * params + 400 * (784 + 11 * 48 + 10), rel=0.01)
     checkpoints = [one["activations_bytes"] for one in held if one["checkpoint_every"]]
     assert max(checkpoints) < 0.9 * held[0]["activations_bytes"]
-
-
-def test_small_weights_matter_little(tmp_path):
-    words = ("--train-samples", "6400", "--epochs", "2")
-    found = run(LESSON / "prune.py", 1, *words, out=tmp_path)
-    accuracy = {one["share"]: one["value"] for one in measured(found, "pruned_accuracy")}
-    assert accuracy[0.5] > found.end["test_accuracy"] - 0.02
-    assert accuracy[0.95] < accuracy[0.5]
-    for zeros, wrong in zip(
-        measured(found, "zeros"), measured(found, "wrongly_removed"), strict=True
-    ):
-        assert zeros["value"] == pytest.approx(zeros["share"], abs=1e-4)
-        assert wrong["value"] == 0
-
-
-def amount(much):
-    return f"{much / GB:g} GB" if much >= 0.01 * GB else f"{much / 1e6:g} MB"
-
-
-def row(name, case):
-    """A case as the lesson's table has it."""
-    optimizer = f"{case.optimizer}, {case.precision}" if case.trains else "only used"
-    cells = [
-        f"**{name}**", f"{case.params:,.0f}", optimizer, amount(case.sample), f"{case.batch}",
-        f"{case.layers}, the largest {case.largest:,.0f}",
-        f"{case.devices} of {amount(case.device)}", amount(case.host),
-    ]  # fmt: skip
-    return f"# | {' | '.join(cells)} |"
-
-
-def test_the_lessons_table_has_the_cases_that_are_checked():
-    text = (LESSON / "lesson.py").read_text(encoding="utf-8")
-    for name, case in CASES.items():
-        assert row(name, case) in text, row(name, case)

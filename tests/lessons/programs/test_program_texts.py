@@ -32,8 +32,8 @@ CHAIN = [
     ("09_learning_rate/train_horovod_torch.py", "07_horovod/train_torch.py", 95),
     ("10_native/train.py", "02_serial/train_torch.py", 120),
     ("10_native/train_lightning.py", "02_serial/train_torch.py", 155),
-    ("10_native/train_multiworker.py", "02_serial/train.py", 130),
-    ("10_native/train_ps.py", "02_serial/train.py", 230),
+    ("16_tensorflow/train_multiworker.py", "02_serial/train.py", 130),
+    ("16_tensorflow/train_ps.py", "02_serial/train.py", 230),
     ("11_pipeline/pipeline.py 11_pipeline/train.py", "02_serial/train_torch.py", 310),
     ("11_pipeline/train_library.py", "11_pipeline/train.py", 110),
     ("12_scaling/train.py", "10_native/train.py", 110),
@@ -42,9 +42,10 @@ CHAIN = [
 COPIES = [
     ("10_native/ranks.py", "11_pipeline/ranks.py"),
     ("10_native/ranks.py", "12_scaling/ranks.py"),
+    ("10_native/resnet.py", "12_scaling/resnet.py"),
     ("06_allreduce/network.py", "09_learning_rate/network.py"),
     ("06_allreduce/ml_comm.py", "09_learning_rate/ml_comm.py"),
-    ("09_learning_rate/network.py", "10_native/network.py"),
+    ("09_learning_rate/network.py", "16_tensorflow/network.py"),
 ]
 
 

@@ -36,7 +36,7 @@ def cells_of(lesson: str) -> list[str]:
 # Lines of a program, and what a job has printed.
 QUOTED = re.compile(
     r"Epoch \d+/\d+$|(\w+ = )?mc\.|@DataDistributor|def |One or more |are waiting |Missing |0: |"
-    r"worker 0 has waited|order = coordinator|coordinator\."
+    r"worker 0 has waited|order = coordinator|coordinator\.|dist\."
 )
 
 

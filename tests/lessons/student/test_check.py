@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import shutil
 import signal
+import sys
 import time
 import uuid
 
@@ -26,11 +28,11 @@ def student(course, lessons_command, monkeypatch):
 def fill(folder, *changes):
     """Replace a gap by other code in whichever file of the folder has it."""
     for label, code in changes:
-        notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+        notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
         for cell in notebook.cells:
             lines = cell.source.splitlines()
             cell.source = "\n".join(code if label in line else line for line in lines)
-        nbformat.write(notebook, folder / "lesson.ipynb")
+        nbformat.write(notebook, folder / f"{NAME}.ipynb")
         for file in folder.glob("*.py"):
             lines = file.read_text().splitlines()
             file.write_text("".join((code if label in x else x) + "\n" for x in lines))
@@ -232,18 +234,18 @@ def test_a_package_that_is_missing_is_no_missing_program(student, lessons_comman
 
 
 def test_a_notebook_that_is_missing_is_named(student, lessons_command):
-    (student / "lesson.ipynb").unlink()
+    (student / f"{NAME}.ipynb").unlink()
     done = lessons_command("check", "01")
     assert done.exit_code == 1
-    said = f"lesson.ipynb is missing in {student.name}: copy it there from the course again."
+    said = f"{NAME}.ipynb is missing in {student.name}: copy it there from the course again."
     assert done.output == f"Error: {said}\n"
 
 
 def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):
-    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
     notebook.cells[1].source += "\nopen('written.txt', 'w').write('x')"  # the parameters cell
     notebook.cells.append(nbformat.v4.new_code_cell(f"open('{student}/ran', 'w').write('x')"))
-    nbformat.write(notebook, student / "lesson.ipynb")
+    nbformat.write(notebook, student / f"{NAME}.ipynb")
     before = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
     lessons_command("check", "01")
     after = {p.name: hashlib.sha256(p.read_bytes()).digest() for p in student.iterdir()}
@@ -260,19 +262,38 @@ def other(tmp_path):
 
 @pytest.mark.parametrize("command", ["check", "submit"])
 @pytest.mark.parametrize("place", [".", "lessons", f"lessons/{NAME}"])
-def test_another_clones_folder_is_not_taken_in_silence(
-    student, other, lessons_command, monkeypatch, command, place
+def test_another_environments_course_is_not_taken_in_silence(
+    other, lessons_command, monkeypatch, command, place
 ):
+    (other / ".venv" / "bin").mkdir(parents=True)
     monkeypatch.chdir(other / place)
     done = lessons_command(command, "01")
     assert done.exit_code == 1
-    assert f"You are in the course {other}," in done.output
-    assert f"would take {student}: activate other's environment first" in done.output
+    assert f"You are in the course {other}, but the active environment is {sys.prefix}." in (
+        done.output
+    )
+    assert f"`source {other}/.venv/bin/activate`" in done.output
     assert len(done.output.splitlines()) == 1
-    activate = other / ".venv" / "bin" / "activate"
-    activate.parent.mkdir(parents=True)
-    activate.touch()
-    assert f"{student}: `source {activate}` first" in lessons_command(command, "01").output
+
+
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("command", ["check", "submit"])
+def test_courses_may_share_an_environment(
+    student, other, lessons_command, monkeypatch, command, linked
+):
+    """The folder is that of the course that the student is in, not the one that is installed."""
+    if linked:
+        (other / ".venv").symlink_to(sys.prefix)
+    mine = other / "lessons" / NAME
+    shutil.copytree(student, mine, dirs_exist_ok=True)
+    monkeypatch.chdir(other / "lessons")
+    done = lessons_command(command, "01")
+    assert "Traceback" not in done.output
+    if command == "check":
+        assert done.output.startswith(f"Checking {mine}\n")
+    else:
+        assert f"files of {NAME}, " in done.output
+        assert (other / "lessons" / f"{NAME}.zip").is_file()
 
 
 @pytest.mark.slow
@@ -294,9 +315,9 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
     mine.mkdir(parents=True)
     for file in student.iterdir():
         (mine / file.name).write_bytes(file.read_bytes())
-    notebook = nbformat.read(mine / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(mine / f"{NAME}.ipynb", as_version=4)
     notebook.cells = [cell for cell in notebook.cells if "check_1_1(double)" not in cell.source]
-    nbformat.write(notebook, mine / "lesson.ipynb")
+    nbformat.write(notebook, mine / f"{NAME}.ipynb")
     done = lessons_command("check", "01", "--in", mine)
     assert done.exit_code == 1
     assert rows(done.output)["1.1"] == ("not yet", "its check cell is gone; take a fresh copy")
@@ -305,10 +326,10 @@ def test_a_check_cell_that_was_deleted_is_missed(student, lessons_command, tmp_p
 @pytest.mark.parametrize(
     ("break_it", "code", "words"),
     [
-        (lambda folder: (folder / "lesson.ipynb").unlink(), 2, "There is no lesson.ipynb"),
-        (lambda folder: (folder / "lesson.ipynb").write_text("{"), 1, "not a notebook"),
+        (lambda folder: (folder / f"{NAME}.ipynb").unlink(), 2, "There is no notebook"),
+        (lambda folder: (folder / f"{NAME}.ipynb").write_text("{"), 1, "not a notebook"),
         (
-            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / "lesson.ipynb"),
+            lambda folder: nbformat.write(nbformat.v4.new_notebook(), folder / f"{NAME}.ipynb"),
             1,
             "has no check cells",
         ),
@@ -323,10 +344,10 @@ def test_what_cannot_be_checked(student, lessons_command, break_it, code, words)
 
 def test_ctrl_c_leaves_nothing_and_no_traceback(course, student, lessons_process):
     word = uuid.uuid4().hex
-    notebook = nbformat.read(student / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(student / f"{NAME}.ipynb", as_version=4)
     sleep = f"import subprocess; subprocess.run(['python', '-c', 'input()', '{word}'], stdin=-1)"
     notebook.cells[1].source += f"\nopen('{course}/begun', 'w').close()\n{sleep}"
-    nbformat.write(notebook, student / "lesson.ipynb")
+    nbformat.write(notebook, student / f"{NAME}.ipynb")
     process = lessons_process("check", "01", start_new_session=True)
     end = time.monotonic() + 60
     while not (course / "begun").exists() and time.monotonic() < end:

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from lessons.edition.notebook_pages import read_pages
-from lessons.folders import lesson_folders
+from lessons.folders import lesson_folders, notebook_in
 from lessons.student.exercise_results import NEEDED
 from tests.lessons.student.test_check import RIGHT, fill, rows, student
 
@@ -17,10 +17,10 @@ ROOT = Path(__file__).parents[3]
 
 
 def change_cells(folder, change):
-    notebook = nbformat.read(folder / "lesson.ipynb", as_version=4)
+    notebook = nbformat.read(notebook_in(folder), as_version=4)
     for cell in list(notebook.cells):
         change(notebook.cells, cell)
-    nbformat.write(notebook, folder / "lesson.ipynb")
+    nbformat.write(notebook, notebook_in(folder))
 
 
 def test_of_several_checks_in_one_cell_each_is_told_by_itself(student, lessons_command):

@@ -29,7 +29,7 @@ def test_an_untouched_folder_is_packed_and_all_that_misses_is_named(folder, less
         "no output of any job",
         "no answers.txt",
         "train.py still has the gap of Exercise 2.1",
-        "lesson.ipynb still has the gap of Exercise 2.3",
+        "02_serial.ipynb still has the gap of Exercise 2.3",
     ):
         assert words in done.output
 
@@ -66,7 +66,7 @@ def test_files_keep_their_dates(folder, lessons_command):
     assert lessons_command("submit", "02", "--in", folder).exit_code == 0
     with zipfile.ZipFile("02_serial.zip") as archive:
         assert archive.getinfo("02_serial/train.py").date_time == (2026, 3, 4, 5, 6, 8)
-        assert archive.getinfo("02_serial/lesson.ipynb").date_time > (2026, 3, 4)
+        assert archive.getinfo("02_serial/02_serial.ipynb").date_time > (2026, 3, 4)
 
 
 def test_a_link_is_left_out_and_named(folder, lessons_command):
@@ -125,7 +125,8 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
         ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
         ("cpu_gpu_is_speedup = 'No'", ""),
         ("keras_epoch_s = 7,2 s", ""),
-        ("predict_accuracy = maybe", ""),  # a prediction is free
+        ("predict_accuracy = 97", "97 is not what is asked, digits only, a fraction of 1"),
+        ("predict_accuracy = 0.5", ""),  # a prediction may be wrong
     ],
 )
 def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):

@@ -172,8 +172,8 @@ def test_gaps_of_job_files_predictions_and_answers(tmp_path, monkeypatch, lesson
     shutil.copytree(ROOT / "lessons" / "00_cluster", tmp_path / "00_cluster")
     done = lessons_command("submit", "00", "--in", "00_cluster")
     assert "job.sbatch still has the gap of Exercise 0.1" in done.output
-    assert "lesson.ipynb still has the gap of Predict" in done.output
-    assert "lesson.ipynb still has the gap of Answer" in done.output
+    assert "00_cluster.ipynb still has the gap of Predict" in done.output
+    assert "00_cluster.ipynb still has the gap of Answer" in done.output
     job = tmp_path / "00_cluster" / "job.sbatch"
     job.write_text(job.read_text().replace("=\n", "=2\n"))
     done = lessons_command("submit", "00", "--in", "00_cluster")
@@ -224,11 +224,11 @@ def test_without_a_job_lesson_00_is_not_all_there(
 
 @pytest.mark.parametrize("cut", [0, 300, -2])
 def test_a_notebook_that_is_cut_is_named(folder, lessons_command, cut):
-    notebook = folder / "lesson.ipynb"
+    notebook = folder / "02_serial.ipynb"
     notebook.write_bytes(notebook.read_bytes()[:cut])
     for command in ("submit", "check"):
         output = lessons_command(command, "02", "--in", folder).output
-        assert "lesson.ipynb is not a notebook (cut short, or not saved): open it and" in output
+        assert "02_serial.ipynb is not a notebook (cut short, or not saved): open it and" in output
         assert "{" not in output  # nothing of its JSON
 
 

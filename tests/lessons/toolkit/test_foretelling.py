@@ -136,7 +136,7 @@ def by_law(name):
         relative = [size / table.sizes[0] for size in table.sizes]
         fits = laws.textbook(relative, table.speedups)
         fit = fits.get(name, fits["Amdahl"])  # two sizes beyond the first are too few for the USL
-        return float(fit.law(table.asked / table.sizes[0]))
+        return float(fit(table.asked / table.sizes[0]))
 
     return found
 

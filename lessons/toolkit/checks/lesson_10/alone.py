@@ -1,4 +1,4 @@
-"""What DDP sends and when: accumulation (10.6), and a step that needs nobody else (10.7).
+"""What DDP sends and when: accumulation (10.4), and a step that needs nobody else (10.5).
 
 The network is wrapped by one that looks like DDP to the student's function and notes its calls.
 """
@@ -60,8 +60,8 @@ def small_network() -> tuple[Any, Any, Any]:
     return network, x, y
 
 
-@exercise("10.6")
-def check_10_6(program: Any) -> str:
+@exercise("10.4")
+def check_10_4(program: Any) -> str:
     """Four parts give the gradients of the whole batch, which travel once."""
     import torch
 
@@ -165,8 +165,8 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
         raise CheckFailed("outputs in the order of the images", "another order", "Keep the order.")
 
 
-@exercise("10.7")
-def check_10_7(program: Any) -> str:
+@exercise("10.5")
+def check_10_5(program: Any) -> str:
     """One rank makes a step, and needs no other."""
     import torch
 
@@ -183,8 +183,9 @@ def check_10_7(program: Any) -> str:
         raise CheckFailed(
             "the wrapped network is not called",
             "it is" + ("" if model.calls[0][1] else ", in no_sync"),
-            "no_sync keeps gradients at home, but each call of the wrapped network sends the "
-            "buffers of BatchNorm. The network inside it sends nothing: model.module.",
+            "no_sync keeps gradients at home, but the first forward pass of the wrapped network "
+            "after an exchange still sends the buffers of BatchNorm. The network inside it sends "
+            "nothing: model.module.",
         )
     if torch.equal(network.weight, before.weight):
         raise CheckFailed(

@@ -16,6 +16,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 Calls = list[tuple[tuple[Any, ...], dict[str, Any]]]
 TIMEOUT = datetime.timedelta(seconds=77)
 NAMES = ("backend", "init_method", "timeout", "world_size", "rank")
+POSITIONS = ("device_ids", "output_device", "dim", "broadcast_buffers", "init_sync")  # after module
 
 
 @contextmanager
@@ -156,13 +157,20 @@ def wrapped(program: Any, gpus: int) -> None:
     given, named = calls["wrap"][-1]
     if (*given, named.get("module"))[0] is not model:
         raise CheckFailed("DistributedDataParallel(model, …)", shown(given), "Wrap this network.")
-    asked = named | dict(zip(("device_ids",), given[1:], strict=False))
+    asked = named | dict(zip(POSITIONS, given[1:], strict=False))
     ids = asked.get("device_ids")
     if gpus and [as_gpu(one) for one in ids or []] != [device]:
         raise CheckFailed(f"device_ids=[{device}]", shown(ids), "One network, one GPU: [device].")
     if not gpus and ids is not None:
         raise CheckFailed(
             "device_ids=None on a CPU", shown(ids), "DDP refuses a list of CPUs: None there."
+        )
+    if not asked.get("init_sync", True):
+        raise CheckFailed(
+            "networks that begin alike",
+            "init_sync=False",
+            "Leave init_sync out. With False, DDP sends nobody rank 0's parameters, and averaged "
+            "gradients move networks that stay different.",
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(

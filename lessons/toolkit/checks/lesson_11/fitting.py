@@ -1,79 +1,129 @@
-"""Networks that do or do not fit, and what helps: the arithmetic by which decisions are checked."""
+"""What the fullest device holds, way by way (11.9)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-GB = 10**9
-STATES = {"sgd": 0, "momentum": 1, "adam": 2}
-PRUNED = 0.8  # of the weights; what is left needs a number and its place, 4 bytes each
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, number
+
+GB = 1e9
+MOMENTS = {"sgd": 0, "momentum": 1, "adam": 2}
+WAYS = ("data", "accumulate", "shard", "pipeline", "tensor")
 
 
 @dataclass(frozen=True)
-class Case:
-    """sample: bytes of activations of one image. batch: on each device. largest: parameters of the
-    largest layer. host: bytes beside the device. trains: or only uses what was learnt."""
+class Network:
+    """A network with the fields of the lesson's `networks.py`."""
 
     params: float
     optimizer: str
     precision: str
-    sample: float
+    image_bytes: float
     batch: int
     layers: int
     largest: float
     devices: int
-    device: float
-    host: float = 64 * GB
-    trains: bool = True
+    device_bytes: float = 40 * GB
+    fast_links: bool = True
 
 
-CASES = {
-    "a": Case(25.6e6, "momentum", "float32", 0.09 * GB, 128, 50, 2.4e6, 4, 40 * GB),
-    "b": Case(1.3e9, "adam", "float32", 1.5 * GB, 32, 24, 0.06e9, 4, 40 * GB),
-    "c": Case(8e9, "adam", "mixed", 2 * GB, 16, 32, 0.25e9, 8, 40 * GB),
-    "d": Case(20.6e9, "adam", "mixed", 0.1 * GB, 64, 12, 20.5e9, 8, 64 * GB),
-    "e": Case(3e9, "adam", "mixed", 1 * GB, 8, 32, 0.1e9, 1, 24 * GB, 256 * GB),
-    "f": Case(60e6, "sgd", "float32", 0.5e6, 1, 20, 8e6, 1, 0.1 * GB, 0.1 * GB, trains=False),
-}
-# From what costs least to what costs most: the first that fits is the one to take.
-WAYS = {
-    "data": "the whole network on every device, as it is",
-    "accumulate": "smaller pieces of the batch one after another, one update",
-    "pipeline": "layers on different devices: sends at the borders of stages only",
-    "tensor": "every layer cut: sends in every layer, so it wants the fastest links",
-    "offload": "the optimizer's state in the host's memory: slow, but one device will do",
-    "prune": "fewer weights, for a network that is only used",
-}
+# Not those of the lesson: layers that do not divide evenly, and one that outweighs the others.
+CASES = (
+    Network(4e9, "adam", "mixed", 1.5 * GB, 8, 30, 0.2e9, 4),
+    Network(2e9, "momentum", "float32", 0.5 * GB, 16, 6, 1.5e9, 4),
+    Network(1e9, "sgd", "mixed", 0.25 * GB, 32, 24, 0.06e9, 3),
+)
 
 
-def state(case: Case, params: float) -> float:
-    """Parameters, gradients and optimizer of so many parameters."""
+@exercise("11.9")
+def check_11_9(needs: Callable[..., Any]) -> str:
+    """4 billion parameters with Adam on 4 devices: 64 GB of state, of which a share is 16 GB."""
+    for case in CASES:
+        for way in WAYS:
+            right = bytes_needed(case, way)
+            found = number(needs(case, way), f"needs(network, {way!r})")
+            if abs(found - right) > 1e-6 * right:
+                raise CheckFailed(
+                    f"{described(case)}: {way!r} needs {amount(right)}",
+                    amount(found),
+                    why_wrong(case, way, found),
+                )
+    return "State, shares, layers and activations of three networks, in five ways."
+
+
+def state(case: Network) -> float:
+    """Return the bytes of parameters, gradients and optimizer."""
     item, copy = (2, 1) if case.precision == "mixed" else (4, 0)
-    return params * (2 * item + 4 * (STATES[case.optimizer] + copy))
+    return case.params * (2 * item + 4 * (MOMENTS[case.optimizer] + copy))
 
 
-def needs(case: Case, way: str) -> float:
-    """Bytes on the fullest device; infinite where this way is none."""
-    never, item = float("inf"), 2 if case.precision == "mixed" else 4
-    if way == "prune":
-        return never if case.trains else (1 - PRUNED) * case.params * 8 + case.sample
-    if not case.trains:
-        return case.params * item + case.sample if way == "data" else never
-    if way == "data":
-        return state(case, case.params) + case.batch * case.sample
-    if way == "accumulate":
-        return state(case, case.params) + case.sample
-    if way == "pipeline" and min(case.devices, case.layers) > 1:
-        stage = max(case.params * -(-case.layers // case.devices) / case.layers, case.largest)
-        return state(case, stage) + case.sample
-    if way == "tensor" and case.devices > 1:
-        return state(case, case.params / case.devices) + case.sample
-    if way == "offload" and state(case, case.params) <= case.host:
-        return 2 * item * case.largest + case.sample
-    return never
+def layer(case: Network) -> float:
+    """Return the bytes of the largest layer's parameters and gradients."""
+    return case.largest * 2 * (2 if case.precision == "mixed" else 4)
 
 
-def right_way(case: Case) -> str:
-    return next(way for way in WAYS if needs(case, way) <= case.device)
+def stage(case: Network, layers: int) -> float:
+    """Return the bytes of the state of so many layers, or of the largest one if it has more."""
+    return state(case) * max(layers / case.layers, case.largest / case.params)
 
 
-def told(much: float) -> str:
-    return f"{much / GB:.3g} GB"
+def bytes_needed(case: Network, way: str) -> float:
+    """Return the bytes on the fullest device."""
+    share = state(case) / case.devices
+    held = {
+        "data": state(case),
+        "accumulate": state(case),
+        "shard": share + layer(case),
+        "pipeline": stage(case, -(-case.layers // case.devices)),
+        "tensor": share,
+    }
+    return held[way] + case.image_bytes * (case.batch if way == "data" else 1)
+
+
+def why_wrong(case: Network, way: str, found: float) -> str:
+    """Return what was done instead, if it is one of the usual mistakes."""
+    activations = case.image_bytes * (case.batch if way == "data" else 1)
+    held, share, p = found - activations, state(case) / case.devices, case.devices
+    at_once = case.batch if way != "data" else 1
+    mistakes = [
+        (held, 0.0, "That is the activations alone: the state is there as well."),
+        (found, bytes_needed(case, way) - activations, "The activations are missing."),
+        (
+            found,
+            bytes_needed(case, way) - activations + case.image_bytes * at_once,
+            'With "data" a device has the activations of its whole batch, otherwise of one image.',
+        ),
+    ]
+    if way == "shard":
+        mistakes += [
+            (held, share, "While a layer computes, all its parameters and gradients are there."),
+            (held, share + layer(case) / 2, "Of the whole layer, gradients are there as well."),
+            (held, share + stage(case, 0), "The optimizer's part of a layer stays in its shards."),
+            (held, state(case), "Each device keeps only its share of the state."),
+        ]
+    if way == "pipeline":
+        mistakes += [
+            (held, share, "Layers are not cut: a stage holds at least the largest of them."),
+            (held, stage(case, 0), "A stage has layers / devices of them, rounded up."),
+            (
+                held,
+                state(case) * -(-case.layers // p) / case.layers,
+                "The largest layer may need more than a stage of usual ones: take the maximum.",
+            ),
+        ]
+    for value, mistake, advice in mistakes:
+        if abs(value - mistake) <= 1e-6 * max(abs(value), 1.0):
+            return advice
+    return "Compare with the way's row of the table, word by word; memory.memory gives the state."
+
+
+def described(case: Network) -> str:
+    return (
+        f"{case.params / 1e9:g} billion parameters, {case.optimizer}, {case.precision}, "
+        f"{case.layers} layers, the largest {case.largest / 1e9:g} billion, "
+        f"{case.devices} devices, {case.batch} images of {case.image_bytes / GB:g} GB"
+    )
+
+
+def amount(much: float) -> str:
+    return f"{much / GB:.4g} GB"

@@ -67,8 +67,8 @@ def wrong_split(costs: Sequence[int], stages: int, bounds: Sequence[int]) -> str
     )
 
 
-@exercise("11.3")
-def check_11_3(bubble: Function) -> str:
+@exercise("11.2")
+def check_11_2(bubble: Function) -> str:
     """The share of the time: 2 stages idle half of it with 1 micro-batch, 0.2 with 4."""
     for stages, m in ((4, 6), (2, 4), (2, 16), (8, 1), (2, 1), (1, 4), (3, 5)):
         right = (stages - 1) / (m + stages - 1)
@@ -88,8 +88,8 @@ def check_11_3(bubble: Function) -> str:
     return "m + stages - 1 turns, in stages - 1 of which a stage has nothing to do."
 
 
-@exercise("11.4")
-def check_11_4(plan: ModuleType) -> str:
+@exercise("11.3")
+def check_11_3(plan: ModuleType) -> str:
     """2 stages, 2 micro-batches: gpipe is F0 F1 B0 B1 on both; 1f1b is F0 B0 F1 B1 on the last."""
     for kind in ("gpipe", "1f1b"):
         for stages, m in ((2, 2), (2, 4), (3, 6), (4, 8), (4, 2), (1, 3), (2, 1)):

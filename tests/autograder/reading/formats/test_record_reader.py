@@ -8,7 +8,7 @@ import pytest
 
 from autograder.reading.files import read_bytes
 from autograder.reading.formats import record
-from autograder.records import Run, Where
+from autograder.records import Header, Run, Where
 from tests.autograder.make_record import Writer, make_record, sealed_again
 
 
@@ -39,7 +39,7 @@ def test_everything_that_a_record_says_is_read():
     ]
     assert run.test_accuracy.value == 0.978
     assert run.total_seconds.value == 6.5
-    assert run.header["dataset"]["name"] == "mnist"
+    assert run.header.dataset.name == "mnist"
     assert run.end["param_spread"] == 0.0
     assert run.measures[0]["bytes"] == 4096
     assert run.chain_intact is True
@@ -57,7 +57,7 @@ def test_machine_facts_belong_to_the_header():
     writer.add("header", {"lesson": "02", "world_size": 1})
     writer.add("machine", {"job_id": "77", "hosts": ["n1"]})
     run = read_one(writer.lines)
-    assert run.header == {"lesson": "02", "world_size": 1, "job_id": "77", "hosts": ["n1"]}
+    assert run.header == Header(lesson="02", world_size=1, job_id="77", hosts=("n1",))
     assert run.job_id == "77"
 
 
@@ -270,40 +270,26 @@ def test_the_same_output_handed_in_twice_is_one_run():
 # --- bounds ---------------------------------------------------------------------------------
 
 
-def test_of_a_flood_a_part_is_kept_and_the_rest_is_said(monkeypatch):
-    monkeypatch.setattr(record, "MOST_EVENTS", 100)
-    epochs = read_one(make_record(seconds=(1.0,) * 200))
-    assert (epochs.outcome, len(epochs.ranks)) == ("completed", 1)
-    assert epochs.ranks[0].ended
-    assert len(epochs.epochs) == 49
-    assert "304 more record lines were left out" in reasons(epochs)
-    measures = read_one(make_record(measures=({"name": "x", "value": 1},) * 200))
-    assert measures.outcome == "completed"
-    assert measures.ranks[0].ended
-    assert "more record lines were left out" in reasons(measures)
-
-
-def test_of_long_values_so_many_are_kept_as_memory_allows(monkeypatch):
+def test_of_a_flood_a_part_is_kept_and_the_rest_is_reported(monkeypatch):
+    """The ends of what began are read all the same."""
     monkeypatch.setattr(record, "MOST_BYTES", 20_000)
-    long = {"name": "x", "value": 1, "nested": [[]] * 1000}
-    run = read_one(make_record(measures=(long,) * 20))
-    assert 1 <= len(run.measures) < 7
-    assert run.outcome == "completed"
-    assert "more record lines were left out" in reasons(run)
-
-
-def test_of_shares_in_very_many_pieces_the_first_are_kept(monkeypatch):
-    monkeypatch.setattr(record, "MOST_PIECES", 100)
-    lines = make_record(size=4, shards=[[n, None, 4] for n in range(4)])
+    epochs = read_one(make_record(seconds=(1.0,) * 200))
+    assert (epochs.outcome, epochs.ranks[0].ended, epochs.chain_intact) == ("completed", True, True)
+    assert 20 < len(epochs.epochs) < 60
+    assert "more record lines were left out" in reasons(epochs)
+    nested = {"name": "x", "value": 1, "nested": [[]] * 1000}
+    measures = read_one(make_record(measures=(nested,) * 20))
+    assert (measures.outcome, measures.ranks[0].ended) == ("completed", True)
+    assert 1 <= len(measures.measures) < 7
     pieces = json.dumps([[n, n + 1, 1] for n in range(40)])
+    lines = make_record(size=60, shards=[[n, None, 60] for n in range(60)])
     lines = [re.sub(r'"shard":\[[^]]*\]', f'"slices":{pieces}', line) for line in lines]
-    run = read_one(sealed_again(lines))
-    assert [rank.slices is not None for rank in run.ranks] == [True, True, False, False]
-    assert "2 more slices lines were left out" in reasons(run)
+    shares = read_one(sealed_again(lines))
+    assert 5 < sum(rank.slices is not None for rank in shares.ranks) < 60
 
 
 def test_a_chain_of_any_length_and_ranks_without_number_are_no_burden(monkeypatch):
-    monkeypatch.setattr(record, "MOST_EVENTS", 3)
+    monkeypatch.setattr(record, "MOST_BYTES", 6)
     launches = record.Launches()
     for rank in range(10):
         about = {"run": "5f", "rank": rank, "chain": "x" * 60_000}

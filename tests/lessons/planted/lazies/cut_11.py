@@ -1,8 +1,8 @@
-"""The laziest ways through lesson 11: what is cut, counted and pruned."""
+"""The laziest ways through lesson 11: what is cut and counted."""
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-TENSOR, MEMORY, PRUNE = "cut layers", "bytes held", "pruned"
+TENSOR, MEMORY = "cut layers", "bytes held"
 UNLIKE = {"tensor": "difference to serial"}
 BYTES = {"tensor": "bytes off"}
 OFF = {"memory": "memory error"}
@@ -57,28 +57,13 @@ TABLE: LazyTable = {
             base=TENSOR,
         ),
     },
-    "memory.py 11.8: batch x itemsize x the most numbers that are kept at one time": {
-        "no checkpoints": Lazy("return batch * itemsize * sum(sizes)", OFF, base=MEMORY),
-        "only the first layer": Lazy("return batch * itemsize * sizes[0]", OFF, base=MEMORY),
-    },
-    "memory.py 11.8: bytes of each part; momentum keeps a number for each, Adam two": {
+    "memory.py 11.8": {
         "nothing": Lazy("return {}", OFF, base=MEMORY),
         "16 bytes each, always": Lazy(
             "return {'parameters': 4 * params, 'gradients': 4 * params,"
             " 'optimizer': 8 * params, 'activations': activations}",
             OFF,
             base=MEMORY,
-        ),
-    },
-    "prune.py 11.8c": {
-        "as they came": Lazy("return weights", {"prune": "zeros"}, base=PRUNE),
-        "any of them": Lazy(
-            "return [weight * (torch.rand(weight.shape) > share) for weight in weights]",
-            {"prune": "wrongly removed"},
-            base=PRUNE,
-        ),
-        "all of them": Lazy(
-            "return [0 * weight for weight in weights]", {"prune": "zeros"}, base=PRUNE
         ),
     },
 }

@@ -1,4 +1,4 @@
-"""The laziest ways through lesson 10: the frameworks' own ways."""
+"""The laziest ways through lesson 10: DistributedDataParallel."""
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
@@ -66,8 +66,13 @@ TABLE: LazyTable = {
             {"order": "unique samples of ddp"},
         ),
     },
-    "no_sync.py 10.6": {
-        "pass": Lazy("pass", {"parts": "parts"}, base="in parts", start="fails"),
+    "no_sync.py 10.4": {
+        "pass": Lazy(
+            "pass",
+            {"parts": "did not finish", "alone": "did not finish"},
+            base="in parts",
+            start="fails",
+        ),
         "the whole batch at once": Lazy(
             WHOLE.format("loss.backward()"), {"parts": "largest part of parts: 11"}, base="in parts"
         ),
@@ -82,28 +87,12 @@ TABLE: LazyTable = {
         ),
         "counts to the number asked": Lazy(COUNTS, {"parts": "exchanges"}, base="in parts"),
     },
-    "no_sync.py 10.7": {
-        "pass": Lazy("pass", {"parts": "alone error"}, base="in parts"),
+    "no_sync.py 10.5": {
+        "pass": Lazy("pass", {"alone": "alone error"}, base="in parts"),
         "a little of it": Lazy(
             "with torch.no_grad():\n    next(model.parameters()).add_(0.01)",
-            {"parts": "alone error"},
+            {"alone": "alone error"},
             base="in parts",
-        ),
-    },
-    "tf_cluster.py 10.3": {
-        "pass": Lazy(
-            "pass", {"workers": "began to record; failed"}, base="multiworker", start="fails"
-        ),
-        "each worker alone": Lazy(
-            "here = f'{hosts[task][index]}:{ports[task][index]}'\n"
-            "return {'cluster': {task: [here]}, 'task': {'type': task, 'index': 0}}",
-            {"workers": "ranks heard of multiworker: 1 rank"},
-            base="multiworker",
-        ),
-        "nobody in the cluster": Lazy(
-            "return {'cluster': {}, 'task': {'type': task, 'index': index}}",
-            {"workers": "ranks heard of multiworker: 1 rank"},
-            base="multiworker",
         ),
     },
 }

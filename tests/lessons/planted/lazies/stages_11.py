@@ -52,7 +52,7 @@ for stage in range(1, stages):
         at += 1
     bounds.append(at)
 return [*bounds, len(costs)]"""
-SCHEDULE = "plan.py 11.4: gpipe: all F, then all B; 1f1b: a B as soon as there is one"
+SCHEDULE = "plan.py 11.3: gpipe: all F, then all B; 1f1b: a B as soon as there is one"
 TABLE: LazyTable = {
     "plan.py 11.1": {
         "equally many": of(
@@ -78,14 +78,14 @@ TABLE: LazyTable = {
             RIGHT.format(ahead="1"), {"schedule": "of_rank 0 of speed: 1"}, base=SPEED
         ),
     },
-    "plan.py 11.4: stage, replica, and the ranks that hold the same layers": {
+    "plan.py 11.3: stage, replica, and the ranks that hold the same layers": {
         "its rank": of("return rank, 0, [rank]", {"schedule": "grid wrong"}),
         "everybody holds the same": of(
             "return rank % stages, rank // stages, list(range(stages * replicas))",
             {"schedule": "grid wrong"},
         ),
     },
-    "pipeline.py 11.2: x, or what the stage before sends, through the layers, sent on": {
+    "pipeline.py 11.4: x, or what the stage before sends, through the layers, sent on": {
         "zeros are sent on": of(SENDS_ON.format(into="x", out="torch.zeros_like(outputs)"), SERIAL),
         "what came is not looked at": of(
             SENDS_ON.format(into="0 * x", out="outputs.detach()"), SERIAL
@@ -97,7 +97,7 @@ TABLE: LazyTable = {
             base=SPEED,
         ),
     },
-    "pipeline.py 11.2: the gradient of outputs comes in, that of x goes out": {
+    "pipeline.py 11.4: the gradient of outputs comes in, that of x goes out": {
         "zeros are sent back": of(
             SENDS_BACK.format(back="outputs.backward(gradient)", out="torch.zeros_like(x)"), SERIAL
         ),

@@ -1,10 +1,9 @@
-"""Lesson 11, what is cut, counted and pruned: layers on two ranks, memory, small weights."""
+"""Lesson 11, what is cut and counted: layers on two ranks, memory."""
 
 from tests.lessons.planted.table import Job, Mistake
 
 WIDTH = ("--width", "64", "--batch-sizes", "160", "--steps", "2")
 SMALL = ("--width", "64", "--depth", "8", "--batch-size", "64")
-FEW = ("--train-samples", "6400", "--epochs", "2")
 LAYERS = "tensor_layers.py"
 CUT = "weight.tensor_split(size, dim=1)[rank], bias"
 PLANTED = {  # what stands in tensor_layers.py, what a student wrote, words of the reason
@@ -32,12 +31,8 @@ PLANTED = {  # what stands in tensor_layers.py, what a student wrote, words of t
     "the rows of the row layer": (CUT, "weight.tensor_split(size)[rank], bias", "did not finish"),
     "Adam keeps one number": ('"adam": 2', '"adam": 1', "memory error"),
     "mixed without float32 copies": (' + (precision == "mixed")', "", "memory error"),
-    "the largest weights": (
-        "torch.where(weight.abs() > limit, weight, 0.0)",
-        "torch.where(weight.abs() < magnitudes.max() - limit, weight, 0.0)", "wrongly removed",
-    ),
 }  # fmt: skip
-IN = {"Adam": "memory", "mixed": "memory", "the largest": "prune"}
+IN = {"Adam": "memory", "mixed": "memory"}
 
 
 def check_of(mistake: str) -> str:
@@ -47,7 +42,7 @@ def check_of(mistake: str) -> str:
 def job_of(check: str, change: tuple[str, str] | None = None, start: str = "together") -> Job:
     file = {"tensor": LAYERS}.get(check, f"{check}.py")
     changes = ((file, *change),) if change else ()
-    words = {"tensor": WIDTH, "memory": SMALL, "prune": FEW}[check]
+    words = {"tensor": WIDTH, "memory": SMALL}[check]
     program = "tensor_parallel.py" if check == "tensor" else f"{check}.py"
     return Job(changes, words, 2 if check == "tensor" else 0, start, program)
 
@@ -55,7 +50,6 @@ def job_of(check: str, change: tuple[str, str] | None = None, start: str = "toge
 JOBS = {
     "cut layers": job_of("tensor"),
     "bytes held": job_of("memory"),
-    "pruned": job_of("prune"),
     "cut layers on three ranks": Job((), WIDTH, 3, program="tensor_parallel.py"),
 } | {
     name: job_of(check_of(name), (old, new), "fails" if "finish" in said else "together")
@@ -64,7 +58,6 @@ JOBS = {
 HANDED_IN = {
     "11_tensor_1.out": "cut layers",
     "11_memory_1.out": "bytes held",
-    "11_prune_1.out": "pruned",
 }
 MISTAKES = {"three ranks": Mistake("cut layers on three ranks", {}, "11_tensor_1.out")} | {
     name: Mistake(name, {check_of(name): said}, f"11_{check_of(name)}_1.out")

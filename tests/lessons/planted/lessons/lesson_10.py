@@ -1,4 +1,4 @@
-"""Lesson 10: the frameworks' own ways, on two ranks against one."""
+"""Lesson 10: DistributedDataParallel, on two ranks against one."""
 
 from tests.lessons.planted.table import Job, Lesson, Mistake
 
@@ -35,35 +35,6 @@ IN_NO_SYNC = (
     ("no_sync.py", "    loss_function(model.module(x), y).backward()",
      "    with model.no_sync():\n        loss_function(model(x), y).backward()"),
 )  # fmt: skip
-# The workers of TensorFlow.
-FEW = ("--train-samples", "6400", "--epochs", "2", "--wait", "20")
-ADDRESSES = 'f"{host}:{port}" for host, port in zip(hosts[kind], ports[kind], strict=True)'
-WORKERS = {
-    "equal ports": (
-        "fails",
-        ("tf_cluster.py", ADDRESSES, 'f"{host}:{ports[kind][0]}" for host in hosts[kind]'),
-    ),
-    "everybody is worker 0": ("fails", ("tf_cluster.py", '"index": index', '"index": 0')),
-    "ports that nobody else knows": (
-        "fails",
-        ("tf_cluster.py", 'f"{host}:{port}"', 'f"{host}:{port + index}"'),
-    ),
-    "no kind of the name worker": (
-        "fails",
-        ("tf_cluster.py", '{"cluster": cluster,', '{"cluster": {"ps": cluster["worker"]},'),
-    ),
-    "a network outside of the scope": (
-        "fails",
-        ("train_multiworker.py", "    with strategy.scope():\n        model",
-         "    if True:\n        model"),
-    ),
-    "workers with seeds of their own": (
-        "apart",
-        ("train_multiworker.py", "my_share(args.train_samples, args.seed + epoch,",
-         "my_share(args.train_samples, args.seed + epoch + 100 * rank,"),
-    ),
-}  # fmt: skip
-
 LESSON = Lesson(
     folder="10_native",
     jobs={
@@ -71,16 +42,6 @@ LESSON = Lesson(
         "right": Job((), TWO, ranks=2),
         "in parts": Job((), PARTS, ranks=2),
         "lightning": Job((), TWO, ranks=2, start="apart", program="train_lightning.py"),
-        "multiworker": Job((), FEW, ranks=2, start="apart", program="train_multiworker.py"),
-        "server": Job((), (*FEW, "--asynchronous"), ranks=4, start="apart", program="train_ps.py"),
-        "multiworker, keras 3": Job(
-            (),
-            FEW,
-            ranks=2,
-            start="fails",
-            program="train_multiworker.py",
-            environ={"TF_USE_LEGACY_KERAS": "0"},
-        ),
         "speed": Job((), (), ranks=2, program="speed.py"),
         "speed, not wrapped": Job(NOT_WRAPPED, FEW_ROUNDS, ranks=2, program="speed.py"),
         "by hand": Job((), TWO, start="by hand"),
@@ -89,16 +50,10 @@ LESSON = Lesson(
         ),
     }
     | {name: Job(changes, TWO, ranks=2) for name, changes in PLANTED.items()}
-    | {name: Job(changes, PARTS, ranks=2) for name, changes in IN_PARTS.items()}
-    | {
-        name: Job((change,), FEW, ranks=2, start=start, program="train_multiworker.py")
-        for name, (start, change) in WORKERS.items()
-    },
+    | {name: Job(changes, PARTS, ranks=2) for name, changes in IN_PARTS.items()},
     handed_in={
         "10_speed.out": "speed",
         "10_lightning.out": "lightning",
-        "10_multiworker.out": "multiworker",
-        "10_ps.out": "server",
         "10_parts.out": "in parts",
         "10_1.out": "one rank",
         "10_2.out": "right",
@@ -131,24 +86,12 @@ LESSON = Lesson(
             "no part travels", {"parts": "accumulation error"}, replaces="10_parts.out"
         ),
         "a lone step in no_sync": Mistake(
-            "a lone step in no_sync", {"parts": "did not finish"}, replaces="10_parts.out"
-        ),
-        "multiworker, keras 3": Mistake(
-            "multiworker, keras 3", {"workers": "PerReplica"}, replaces="10_multiworker.out"
+            "a lone step in no_sync",
+            {"parts": "did not finish", "alone": "did not finish"},
+            replaces="10_parts.out",
         ),
         "speed, not wrapped": Mistake(
             "speed, not wrapped", {"speed": "update error"}, replaces="10_speed.out"
         ),
-    }
-    | {
-        name: Mistake(name, {"workers": reason}, replaces="10_multiworker.out")
-        for name, reason in {
-            "equal ports": "UnknownError: Could not start gRPC server",
-            "everybody is worker 0": "UnknownError: Could not start gRPC server",
-            "ports that nobody else knows": "nobody answers as worker 1",
-            "no kind of the name worker": "'worker' not found in cluster_spec",
-            "a network outside of the scope": "did not finish",
-            "workers with seeds of their own": "unique samples of multiworker",
-        }.items()
     },
 )

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Epoch, Number, Rank, Run
+from autograder.records import Epoch, Number, Rank
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_run
 
 HEADER = {"device": "CPU of a test", "started": "2025-01-02T03:04:05+00:00", "model": "mlp512"}
 
@@ -26,7 +27,7 @@ def run_of(seconds, *, half_width=0.0, workers=1, accuracies=(), **more):
         for number, (value, accuracy) in enumerate(zip(seconds, accuracies, strict=True), start=1)
     )
     more = {"header": HEADER, "files": (f"/somewhere/out_{workers}.out",)} | more
-    return Run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
+    return make_run(format="record", outcome="completed", epochs=epochs, workers=workers, **more)
 
 
 def bars(figure):
@@ -170,3 +171,12 @@ def test_a_notebook_shows_a_picture_once():
     shown, _ = shell.display_formatter.format(plots.speedup({1: [2.0], 2: [1.0]}))
     assert shown["image/png"].startswith(b"\x89PNG")
     assert "matplotlib.pyplot" not in shell.user_ns
+
+
+def test_the_speed_card_shows_ones_own_number_and_is_kept(tmp_path):
+    run = run_of([9.0, 2.0, 4.0])
+    figure = plots.speed_card(run, 21_123.4, save=str(tmp_path / "my_speed.png"))
+    assert "21,100" in words(figure)
+    assert [patch.get_height() for patch in figure.axes[1].patches] == [9.0, 2.0, 4.0]
+    assert (tmp_path / "my_speed.png").stat().st_size > 3000
+    assert is_png(plots.speed_card(run_of([]), 0.5))

@@ -3,13 +3,14 @@
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Epoch, Number, Run
+from autograder.records import Epoch, Number
 from lessons.toolkit import plots
 from lessons.toolkit.plots.input_pipeline import rates_of
+from tests.autograder.make_run import make_run
 
 
 def run_of(*seconds, samples=1000, source="files", **measures):
-    return Run(
+    return make_run(
         files=("a.out",),
         format="record",
         outcome="completed",

@@ -1,27 +1,14 @@
-"""Pictures of lesson 10: the frameworks' ways side by side, buckets of gradients."""
+"""The picture of lesson 10: buckets of gradients."""
 
 from dataclasses import replace
 
 import pytest
-from pictures import is_png, words
+from pictures import words
 
 from autograder.records import Rank
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_measures
 from tests.lessons.toolkit.plots.test_plots_workers import run_of
-
-
-def test_lines_and_seconds_side_by_side_with_the_numbers_below():
-    rows = {
-        "one rank": (80, run_of(Rank(0))),
-        "DDP": (80, run_of(Rank(0), Rank(1), seconds=(2.0, 0.5, 0.5), accuracy=0.94)),
-        "no epochs": (100, run_of(Rank(0), Rank(1), seconds=())),
-    }
-    figure = plots.ways(rows)
-    left, right = figure.axes[:2]
-    assert [bar.get_width() for bar in left.patches] == [80, 80, 100]
-    assert [bar.get_width() for bar in right.patches] == pytest.approx([1.1, 0.5, 0.0])
-    assert {"one rank", "DDP", "0.500", "200", "0.940", "–"} <= set(words(figure))
-    assert is_png(figure)
 
 
 def told(name, value, bucket_mb, late_ms=0.0, **more):
@@ -40,7 +27,7 @@ MEASURES = (
 
 
 def test_each_bucket_is_drawn_from_where_it_left_to_where_it_arrived():
-    figure = plots.buckets(replace(run_of(Rank(0), Rank(1)), measures=MEASURES))
+    figure = plots.buckets(replace(run_of(Rank(0), Rank(1)), measures=make_measures(MEASURES)))
     bars = [(bar.get_x(), bar.get_width()) for bar in figure.axes[0].patches]
     expected = [(0, 100), (20, 30), (90, 10), (0, 120), (100, 20)]
     assert [value for bar in bars for value in bar] == pytest.approx(

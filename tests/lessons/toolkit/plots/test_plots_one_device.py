@@ -3,12 +3,13 @@
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Epoch, Number, Run
+from autograder.records import Epoch, Number
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_run
 
 
 def run_of(batch=64, replicas=None, seconds=(9.0, 4.0, 2.0), loss=2.5):
-    return Run(
+    return make_run(
         files=("a.out",),
         format="record",
         outcome="completed",

@@ -3,15 +3,15 @@
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Run
 from lessons.toolkit import plots
+from tests.autograder.make_run import make_run
 
 TIMES = {"FFBB": ([0, 10, 40, 60], [10, 20, 60, 80]), "FBFB": ([10, 20, 40, 50], [20, 40, 50, 70])}
 
 
 def run_of(measures):
     header = {"stages": 2, "source": "speed"}
-    return Run(
+    return make_run(
         format="record", outcome="completed", epochs=(), workers=2, header=header,
         files=("/somewhere/speed.out",), measures=tuple(measures),
     )  # fmt: skip

@@ -5,13 +5,14 @@ from dataclasses import replace
 import pytest
 from pictures import is_png, words
 
-from autograder.records import Epoch, Number, Rank, Run
+from autograder.records import Epoch, Number, Rank
 from lessons.toolkit import plots
 from tests.autograder.make_record import some_rounds
+from tests.autograder.make_run import make_measures, make_run
 
 
 def run_of(*ranks, seconds=(3.0, 1.0, 1.2), total=8.0, accuracy=0.95):
-    return Run(
+    return make_run(
         files=("a.out",),
         format="record",
         outcome="completed",
@@ -29,7 +30,7 @@ def run_of(*ranks, seconds=(3.0, 1.0, 1.2), total=8.0, accuracy=0.95):
 
 def test_rounds_are_drawn_as_they_were_measured():
     seconds = ((1.0, 1.0, 1.25), (2.0, 2.0, 2.5), (1.0, 2.0, 2.25))
-    run = replace(run_of(Rank(0), Rank(1)), measures=some_rounds(*seconds))
+    run = replace(run_of(Rank(0), Rank(1)), measures=make_measures(some_rounds(*seconds)))
     figure = plots.speed_rounds(run)
     assert "0.80 (0.80 … 0.89) of what this machine can give" in words(figure)
     alone, silent, together = (list(line.get_ydata()) for line in figure.axes[0].lines)
@@ -101,7 +102,7 @@ def test_staleness_is_drawn_as_measured_and_as_simulated():
         {"name": "staleness", "value": 30, "unit": "gradients", "late": 1},
         {"name": "staleness", "value": 10, "unit": "gradients", "late": 3},
     )
-    run = replace(run_of(Rank(0)), measures=measures)
+    run = replace(run_of(Rank(0)), measures=make_measures(measures))
     figure = plots.staleness({"measured": run, "simulated": [0, 1, 2, 3, 3, 3]})
     above, below = figure.axes
     assert [bar.get_height() for bar in above.patches] == [0, 75, 0, 25]

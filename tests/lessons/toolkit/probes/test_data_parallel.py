@@ -8,6 +8,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
+from lessons.toolkit.probes import data_parallel
 from lessons.toolkit.probes.data_parallel import accumulation, alone_error, ranks_heard
 from tests.lessons.solution_programs import program
 
@@ -79,7 +80,7 @@ def test_other_ways_to_accumulate(function, error, exchanges, largest):
 
 def test_a_gap_is_told_and_stops_nothing(capsys):
     def gap(*_):
-        raise NotImplementedError("Exercise 10.7: step alone")
+        raise NotImplementedError("Exercise 10.5: step alone")
 
     assert accumulated(gap)["accumulation_error"] == math.inf
     assert alone_error(gap, distribute, CPU) == math.inf
@@ -92,6 +93,25 @@ def test_no_step_and_another_step_are_told_from_the_right_one():
         loss_function(model.module(x), y).backward()  # on top of the last step's gradients
         optimizer.step()
 
+    def left_in_eval(model, optimizer, loss_function, x, y):
+        no_sync.step_alone(model, optimizer, loss_function, x, y)
+        model.eval()
+
+    assert alone_error(left_in_eval, distribute, CPU) == math.inf
     assert alone_error(lambda *_: None, distribute, CPU) > 1e-4
     assert alone_error(another, distribute, CPU) > 1e-4
     assert ranks_heard(lambda model, device: model, CPU, 0, 2) == 1
+
+
+def test_rank_0_waits_for_its_gpu_before_it_meets_the_others(monkeypatch):
+    """With NCCL a step that is not alone returns at once, and only the GPU waits for the others."""
+    happened = []
+    monkeypatch.setattr(data_parallel, "synchronise", lambda: happened.append("waited"))
+    monkeypatch.setattr(dist, "barrier", lambda group: happened.append("met"))
+
+    def step(*given):
+        happened.append("stepped")
+        no_sync.step_alone(*given)
+
+    alone_error(step, distribute, CPU)
+    assert happened == ["stepped", "waited", "met"]

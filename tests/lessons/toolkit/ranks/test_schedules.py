@@ -9,7 +9,6 @@ from lessons.toolkit.ranks.schedules import (
     interleaved,
     one_forward_one_backward,
     timed,
-    versions,
 )
 
 SIZES = [(2, 1), (2, 4), (3, 3), (4, 8), (4, 2), (8, 32)]  # stages, micro-batches
@@ -71,11 +70,3 @@ def test_who_waits_for_ever_is_named():
         timed(orders)
     with pytest.raises(ValueError, match="no multiple of 4"):
         interleaved(4, 6, 2)
-
-
-def test_weights_are_staler_on_earlier_stages():
-    seen = versions(4, 10)
-    assert [seen[9, stage] for stage in range(4)] == [(6, 9), (7, 9), (8, 9), (9, 9)]
-    assert {forward for (k, stage), (forward, _) in seen.items() if k == 0} == {0}
-    assert all(backward == k for (k, _), (_, backward) in seen.items())
-    assert versions(1, 3) == {(0, 0): (0, 0), (1, 0): (1, 1), (2, 0): (2, 2)}

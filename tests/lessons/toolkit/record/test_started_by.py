@@ -9,8 +9,8 @@ import pytest
 from record_lines import events, facts, run_program
 
 from autograder.measuring.metrics import METRICS
-from autograder.records import Run
 from lessons.toolkit.record.started_by import Process, sees_all, started_by
+from tests.autograder.make_run import make_run
 
 TERMINAL = "-bash < sshd: you@pts/0 < sshd: listener < systemd"
 BATCH = "bash job7/slurm_script < slurmstepd: [7.batch] < systemd"
@@ -63,7 +63,7 @@ def table(above, whole=True):
 
 def run_of(scheduler, above):
     header = {"scheduler": scheduler, "started_by": above}
-    return Run(files=(), format="record", outcome="completed", job_id="7", header=header)
+    return make_run(files=(), format="record", outcome="completed", job_id="7", header=header)
 
 
 @pytest.mark.parametrize(("above", "scheduler", "names", "words"), TABLES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from solution_programs import program
 
-from lessons.toolkit.stages import against_serial, plans, rounds
+from lessons.toolkit.stages import against_serial, plans, rounds, watching
 
 plan = program("11_pipeline", "plan")
 
@@ -115,3 +115,35 @@ def test_the_small_networks_layers_are_the_same_wherever_they_lie():
     parts = (range(3), range(3, 8))
     apart = [one for part in parts for one in against_serial.small_layers(part).parameters()]
     assert all(bool((one == other).all()) for one, other in zip(whole, apart, strict=True))
+
+
+class StandInNccl:
+    """Two ranks in one process: `recv` returns at once, and the message comes 3 s later, when the
+    GPU has been waited for. Each rank has a clock of its own."""
+
+    def __init__(self, rank):
+        self.rank, self.time, self.queued = rank, 0.0, None
+
+    def get_rank(self):
+        return self.rank
+
+    def get_world_size(self):
+        return 2
+
+    def send(self, tensor, other):
+        self.time += 1.0
+
+    def recv(self, tensor, other):
+        self.queued = tensor
+
+    def synchronise(self):
+        self.time += 3.0
+        self.queued.fill_(100.0)
+
+
+def test_clocks_are_read_when_the_message_is_there(monkeypatch):
+    """Rank 1 asks at 0, and the answer of rank 0's clock, 100, is there at 4: 98 s behind."""
+    ours = StandInNccl(rank=1)
+    monkeypatch.setattr(watching, "synchronise", ours.synchronise)
+    monkeypatch.setattr(watching.time, "perf_counter", lambda: ours.time)
+    assert watching.ahead_of_rank_0(ours, "cpu") == -98.0

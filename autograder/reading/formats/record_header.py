@@ -1,0 +1,94 @@
+"""The typed header, end and measures of a run record, from the JSON of its lines."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from autograder.records import NO_HEADER, DataSet, Header, MeasureEvent, RunEnd, Where, plain_number
+
+Complain = Callable[[str, str], None]  # a fact's name, and what is wrong with its value
+LONGEST_TEXT, MOST_WORDS = 400, 1_000
+TEXT = "a text"
+
+
+def text(value: Any) -> str | None:
+    """Return a text. What is none is written out, so that it is equal to nothing expected."""
+    return str(value)[:LONGEST_TEXT] if value or value == "" else None
+
+
+def boolean(value: Any) -> bool | None:
+    return value if type(value) is bool else None
+
+
+def words(value: Any) -> tuple[str, ...] | None:
+    return tuple(map(str, value[:MOST_WORDS])) if type(value) is list else None
+
+
+def arguments(value: Any) -> tuple[str, ...] | None:
+    """Return a program's arguments. They are run again, so each of them has to be a text."""
+    right = type(value) is list and all(type(word) is str for word in value)
+    return tuple(value) if right else None
+
+
+def job_id(value: Any) -> str | None:
+    return str(value)[:64] if type(value) is str or type(value) is int else None
+
+
+READ_AS: dict[Any, tuple[Callable[[Any], Any], str]] = {
+    str | None: (text, TEXT),
+    float | None: (plain_number, "a number"),
+    bool | None: (boolean, "true or false"),
+    tuple[str, ...] | None: (words, "a list"),
+}
+
+
+def readers_of(kind: type) -> dict[str, tuple[Callable[[Any], Any], str]]:
+    """Return how each fact is read, and the words for its type."""
+    return {fact.name: READ_AS[fact.type] for fact in fields(kind) if fact.type in READ_AS}
+
+
+OF_HEADER = readers_of(Header) | {
+    "job_id": (job_id, "a number or text"),
+    "arguments": (arguments, "a list of texts"),
+}
+OF_DATASET = readers_of(DataSet)
+OF_END = readers_of(RunEnd)
+
+
+def typed(
+    readers: Mapping[str, tuple[Callable[[Any], Any], str]],
+    value: Mapping[str, Any],
+    complain: Complain,
+) -> dict[str, Any]:
+    """Return the facts that have a value of the right type."""
+    facts = {}
+    for name, stated in value.items():
+        if name in readers and stated is not None:
+            read, kind = readers[name]
+            facts[name] = read(stated)
+            if facts[name] is None or (kind == TEXT and type(stated) is not str):
+                complain(name, f"`{name}` should be {kind} and is {stated!r:.40}")
+    return facts
+
+
+def header_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> Header:
+    """Return the header. What is wrong with a fact is reported to `complain`."""
+    facts = typed(OF_HEADER, value, complain)
+    dataset = value.get("dataset")
+    if isinstance(dataset, dict):
+        facts["dataset"] = DataSet(**typed(OF_DATASET, dataset, complain))
+    others = {name: fact for name, fact in value.items() if name not in OF_HEADER}
+    others.pop("dataset", None)
+    return Header(**facts, others=others) if value else NO_HEADER
+
+
+def end_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> RunEnd:
+    facts = typed(OF_END, value, complain)
+    if "checkpoint_hash" in value:
+        facts.setdefault("checkpoint_hash", "")
+    return RunEnd(**facts)
+
+
+def measure_of(value: Mapping[str, Any], where: Where | None = None) -> MeasureEvent:
+    name, unit = text(value.get("name")) or "", text(value.get("unit")) or ""
+    return MeasureEvent(name, plain_number(value.get("value")), unit, value, where)

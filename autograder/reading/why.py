@@ -1,0 +1,178 @@
+"""Why a run reads as it does: for each fact the line that says it and the rule that took it, and
+for each that was not read what was looked for (`autograder read --why`)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.codes import Outcome
+from autograder.reading import lines
+from autograder.reading.plain_summary import summary
+from autograder.records import Number, Run, Where
+from autograder.submissions.regular_files import open_regular
+
+# By which rule a format's epochs are read.
+FORMATS = {
+    "record": "the course's run record: its epoch_stop, eval_accuracy and run_stop lines",
+    "mllog": "MLPerf's lines: epoch_stop minus epoch_start, or a block's time by its epochs",
+    "keras": "Keras' line for an epoch, after its `Epoch 3/10`",
+    "torch-imagenet": "PyTorch's ImageNet example: running means of the last step",
+    "torch-mnist": "PyTorch's MNIST example: the last `Train Epoch`, and `Test set:`",
+    "torch-tutorial": "PyTorch's tutorial: `train Loss: … Acc: …` after `Epoch 3/24`",
+    "timm": "timm's lines: running means of the last step, and its `Test:` line",
+    "hf-trainer": "a dictionary with 'epoch' that Hugging Face's Trainer prints",
+    "lightning": "a bar that names its epoch, when it is whole",
+    "table": "a line of numbers below a line with the columns' names",
+    "plain": "names with values in a line with an epoch, or below a heading with one",
+    "steps": "names with values in a line with a step; no line names an epoch",
+    "bars": "a progress bar, and no line about an epoch",
+    "unknown": "no line about an epoch or a step was understood",
+}
+LOGS_TIMES = "the differences of the log's own times: no seconds of epochs are printed"
+OF_RUN = {
+    "workers": "a line that says how many train together",
+    "test_accuracy": "a line that calls it the test's; the last one counts",
+    "throughput": "samples a second, as the line says or as the median after the first",
+    "job_id": "a line with the scheduler's id",
+}
+# What would have said it.
+LOOKED_FOR = {
+    "workers": "`Training with 4 GPUs`, `world size: 4`, `rank 0 of 4`, `Number of devices: 4`, "
+    "`Model x 4 GPUs`, ranks that launchers write before lines, a batch for each GPU and for all",
+    "job_id": "`SLURM_JOB_ID=4711`, `Job ID: 4711`, `*** JOB 4711`, a number in the file's name",
+    "epochs": "`Epoch 3/10`, `Epoch: 3 loss: 0.4`, `epoch=3`, a table with a column `epoch`",
+    "epoch_seconds": "`time: 12.3s`, `took 12 s`, `- 12s` in the line of an epoch, or times that "
+    "begin the lines of the log",
+    "final_train_loss": "`loss: 0.4`, `train_loss=0.4`, `Training Loss 0.4` of an epoch",
+    "final_train_accuracy": "`accuracy: 0.9`, `train_acc=0.9`, `Acc@1` of an epoch",
+    "final_val_accuracy": "`val_accuracy: 0.9`, `Validation Acc 0.9`, or a test after each epoch",
+    "test_accuracy": "`Test accuracy: 0.91`, `test_acc: 0.91`, `accuracy of … test images: 91 %`",
+    "throughput": "`814 examples/sec`, `images/sec: 814`, `Throughput: 814 images/s`",
+    "total_seconds": "`Training time: 76.4`, `Training took 0:01:16`, `--- 76.4 seconds ---`",
+}
+# What does not end well is told with its line as a problem.
+NO_END = (
+    "neither a number of epochs to reach, nor a line behind the last one that says that the "
+    "training is done, nor one that says what ended it"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One fact of a run: its value with its place and its rule, or what was looked for."""
+
+    fact: str
+    value: Any  # None: not read
+    where: Where | None
+    rule: str
+
+
+def reasons(run: Run) -> list[Reason]:
+    read = summary(run)
+    total = run.total_seconds
+    read["total_seconds"] = None if total is None else total.value
+    facts = [Reason("outcome", run.outcome, *why_outcome(run))]
+    for fact, place in PLACES.items():
+        value = read[fact]
+        if value in (None, []):
+            facts.append(Reason(fact, None, None, f"looked for {LOOKED_FOR[fact]}"))
+        else:
+            where, rule = place(run)
+            facts.append(Reason(fact, value, where, rule))
+    return facts
+
+
+def why_outcome(run: Run) -> tuple[Where | None, str]:
+    where = run.places.get("outcome")
+    if run.outcome == Outcome.UNKNOWN:
+        return None, NO_END
+    if run.outcome == Outcome.EMPTY:
+        return None, "the file says nothing"
+    if run.outcome != Outcome.COMPLETED:
+        problems = [p for p in run.problems if where is not None and p.where == where]
+        return where, problems[0].reason if problems else "it ends before its last epoch does"
+    if where is not None:
+        return (
+            where,
+            "the program says that it is done, how long it took, what its test gave or what all "
+            "came to, and says so behind no epoch before",
+        )
+    return place_of_last(run)[0], "its last epoch is finished, and nothing speaks against it"
+
+
+def place_of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str]:
+    last = run.unfinished if unfinished and run.unfinished else None
+    last = last or (run.epochs[-1] if run.epochs else run.unfinished)
+    return (last.where if last else None), FORMATS.get(run.format, f"the format `{run.format}`")
+
+
+def place_of_number(name: str) -> Callable[[Run], tuple[Where | None, str]]:
+    """The place of a number of the last epoch, which may stand in another line than its end."""
+
+    def place(run: Run) -> tuple[Where | None, str]:
+        last = run.epochs[-1] if run.epochs else run.unfinished
+        if name == "train_loss" and run.unfinished is not None:
+            last = run.unfinished
+        where, rule = place_of_last(run)
+        number = getattr(last, name) if last else None
+        return (number.where or where) if isinstance(number, Number) else where, rule
+
+    return place
+
+
+def place_of_seconds(run: Run) -> tuple[Where | None, str]:
+    timed = [epoch for epoch in run.epochs if epoch.seconds is not None]
+    where = timed[-1].seconds.where if timed and timed[-1].seconds else None
+    return where, LOGS_TIMES if run.timed_by_log else place_of_last(run)[1]
+
+
+def place_in_run(name: str, number: Callable[[Run], Number | None]) -> Callable[..., Any]:
+    def place(run: Run) -> tuple[Where | None, str]:
+        value = number(run)
+        where = value.where if value is not None else None
+        return where or run.places.get(name), OF_RUN.get(name, "a line about the whole run")
+
+    return place
+
+
+def place_of_job(run: Run) -> tuple[Where | None, str]:
+    where = run.places.get("job_id")
+    return where, OF_RUN["job_id"] if where else "the record, or the file's name"
+
+
+def place_of_workers(run: Run) -> tuple[Where | None, str]:
+    where = run.places.get("workers")
+    if where is None:
+        return None, "the record, ranks told apart by labels or by their order, or the file's name"
+    return where, OF_RUN["workers"]
+
+
+PLACES: dict[str, Callable[[Run], tuple[Where | None, str]]] = {
+    "job_id": place_of_job,
+    "workers": place_of_workers,
+    "epochs": place_of_last,
+    "epoch_seconds": place_of_seconds,
+    "final_train_loss": place_of_number("train_loss"),
+    "final_train_accuracy": place_of_number("train_accuracy"),
+    "final_val_accuracy": place_of_number("val_accuracy"),
+    "test_accuracy": place_in_run("test_accuracy", lambda run: run.test_accuracy),
+    "throughput": place_in_run("throughput", lambda run: run.throughput),
+    "total_seconds": place_in_run("total_seconds", lambda run: run.total_seconds),
+}
+
+
+def texts(files: Iterable[str], places: Iterable[Where]) -> Mapping[Where, str]:
+    """Return the text of these lines."""
+    by_file: dict[str, set[int]] = {}
+    for where in places:
+        by_file.setdefault(where.file, set()).add(where.line)
+    text_of: dict[Where, str] = {}
+    for name in files:
+        numbers = sorted(by_file.get(name, ()))
+        if numbers:
+            with suppress(OSError), open_regular(Path(name)) as stream:
+                for number, raw in lines.numbered(stream, numbers):
+                    text_of[Where(name, number)] = lines.clean(raw).strip()
+    return text_of

@@ -1,0 +1,107 @@
+"""A running job's epochs, drawn into the notebook's cell while they come."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.reading.files import read_files
+from autograder.records import Epoch, Run
+from cluster.schedulers.contract import JobStatus
+
+WIDTH, HEIGHT = 640, 150
+LEFT, RIGHT, TOP, BOTTOM = 52, 16, 30, 24  # around the curve
+BLUE, GREY = "#0072B2", "#595959"
+
+
+class LiveEpochs:
+    """What a notebook's cell shows of a job's epochs; outside a notebook it shows nothing."""
+
+    def __init__(self) -> None:
+        self.display: Any = None
+        self.seen = (Path(), 0)  # the output, and how long it was
+
+    def show(self, statuses: Sequence[JobStatus]) -> None:
+        """Look whether the output has grown, and draw its latest run's epochs."""
+        output = next((status.output for status in statuses if status.output), None)
+        if output is None or not output.is_file() or not in_notebook():
+            return
+        seen = (output, output.stat().st_size)
+        if seen == self.seen:
+            return
+        self.seen = seen
+        runs = [run for run in read_files([output]) if curve(run)]
+        if runs:
+            self.draw({"image/svg+xml": picture(runs[-1]), "text/plain": title(runs[-1])})
+
+    def draw(self, bundle: dict[str, str]) -> None:
+        from IPython.display import display
+
+        if self.display is None:
+            self.display = display(bundle, raw=True, display_id=True)
+        else:
+            self.display.update(bundle, raw=True)
+
+
+def in_notebook() -> bool:
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    return getattr(get_ipython(), "kernel", None) is not None
+
+
+def curve(run: Run) -> list[tuple[int, float]]:
+    """Return (epoch, training loss) of the epochs whose loss is a finite number."""
+    losses = [(epoch.number, epoch.train_loss.value) for epoch in run.epochs if epoch.train_loss]
+    return [(number, loss) for number, loss in losses if math.isfinite(loss)]
+
+
+def epochs_asked(run: Run) -> int:
+    asked = run.header.get("epochs_asked")
+    return max(asked if isinstance(asked, int) else 0, *(e.number for e in run.epochs))
+
+
+def title(run: Run) -> str:
+    """Return a line on the latest epoch: "epoch 3 of 10 · 2.1 s · loss 2.39"."""
+    last: Epoch = run.epochs[-1]
+    words = [f"epoch {last.number} of {epochs_asked(run)}"]
+    words += [f"{last.seconds.value:.1f} s"] if last.seconds else []
+    words += [f"loss {last.train_loss.value:.3f}"] if last.train_loss else []
+    words += [f"accuracy {last.train_accuracy.value:.3f}"] if last.train_accuracy else []
+    return " · ".join(words)
+
+
+def picture(run: Run) -> str:
+    """Return a small SVG: the loss after each epoch, with room for those that are still to come."""
+    points = curve(run)
+    low, high = min(y for _, y in points), max(y for _, y in points)
+    last = max(epochs_asked(run), 2)
+
+    def place(epoch: int, loss: float) -> tuple[float, float]:
+        x = LEFT + (epoch - 1) / (last - 1) * (WIDTH - LEFT - RIGHT)
+        share = (high - loss) / (high - low) if high > low else 0.0
+        return round(x, 1), round(TOP + share * (HEIGHT - TOP - BOTTOM), 1)
+
+    places = [place(*point) for point in points]
+    line = " ".join(f"{x},{y}" for x, y in places)
+    dots = "".join(f'<circle cx="{x}" cy="{y}" r="3" fill="{BLUE}"/>' for x, y in places)
+    labels = [
+        (LEFT, 16, "start", title(run)),
+        (LEFT - 8, TOP + 4, "end", f"{high:.2f}"),
+        (LEFT, HEIGHT - 6, "start", "epoch 1"),
+        (WIDTH - RIGHT, HEIGHT - 6, "end", f"epoch {last}"),
+    ]
+    labels += [(LEFT - 8, HEIGHT - BOTTOM + 4, "end", f"{low:.2f}")] if high > low else []
+    texts = "".join(
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{GREY}">{words}</text>'
+        for x, y, anchor, words in labels
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'font-family="sans-serif" font-size="13">'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
+        f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" stroke="#E0E0E0" fill="none"/>'
+        f'<polyline points="{line}" fill="none" stroke="{BLUE}" stroke-width="2"/>'
+        f"{dots}{texts}</svg>"
+    )

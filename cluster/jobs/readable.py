@@ -1,0 +1,56 @@
+"""What of a job's output is for people: all of it, except the lines of the run record."""
+
+from collections.abc import Iterable, Iterator
+
+RECORD = b":::MLLOG "  # docs/run-record.md
+
+
+def readable_lines(lines: Iterable[str]) -> list[str]:
+    """Return the lines without the record, each without its line end."""
+    chunks = (f"{line}\n".encode(errors="surrogateescape") for line in lines)
+    kept = b"".join(readable(chunks)).decode(errors="surrogateescape")
+    return kept.removesuffix("\n").split("\n") if kept else []
+
+
+def readable(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield what chunks of an output hold besides the record, as soon as that is certain.
+
+    The record begins each of its lines with a line end where something unfinished may be in front
+    of it, so the last empty line before a line of the record belongs to the record.
+    """
+    blanks: list[bytes] = []  # nobody knows yet whether a line of the record follows
+    unfinished = b""
+    begun = False  # whether the beginning of the unfinished line was yielded already
+    for chunk in chunks:
+        *lines, unfinished = (unfinished + chunk).split(b"\n")
+        kept: list[bytes] = []
+        for line in lines:
+            kept += [line + b"\n"] if begun else _kept(line + b"\n", blanks)
+            begun = False
+        if unfinished and not _may_be_record(unfinished):
+            kept += [*blanks, unfinished]
+            blanks.clear()
+            unfinished, begun = b"", True
+        if kept:
+            yield b"".join(kept)
+    if RECORD not in unfinished and (blanks or unfinished):
+        yield b"".join([*blanks, unfinished])
+
+
+def _kept(line: bytes, blanks: list[bytes]) -> list[bytes]:
+    """Return what becomes certain with this line; `blanks` keeps what does not."""
+    if RECORD in line:
+        kept = blanks[:-1]
+        blanks.clear()
+        return kept
+    if line == b"\n":
+        blanks.append(line)
+        return []
+    kept = [*blanks, line]
+    blanks.clear()
+    return kept
+
+
+def _may_be_record(unfinished: bytes) -> bool:
+    """Whether a line without an end holds the record's tag, or the beginning of it."""
+    return RECORD in unfinished or any(unfinished.endswith(RECORD[:n]) for n in range(1, 9))

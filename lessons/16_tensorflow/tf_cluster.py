@@ -1,0 +1,195 @@
+"""Who is where: a job's tasks, as TensorFlow wants to be told of them in TF_CONFIG.
+
+Every task runs this with the same cluster and an index of its own. Nobody is asked: the nodes come
+from the scheduler, the rank from the launcher, the ports from the number of the job.
+"""
+
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+from autograder.slurm_notation import node_names
+from cluster.launchers import launched
+
+FIRST, PORTS, JOBS = 10000, 64, 300  # jobs whose numbers are near each other share no port
+
+
+def tf_config(hosts, ports, task, index):
+    """TF_CONFIG as a dictionary. hosts and ports have a list for each kind of task, such as
+    {"worker": ["n1", "n2"]} and {"worker": [10000, 10000]}; this task is number `index` of `task`.
+    """
+    raise NotImplementedError(
+        'Exercise 16.1: "cluster", all tasks\' "host:port" by kind; "task", this one'
+    )
+
+
+def this_rank():
+    """Rank, local rank and number of tasks as the launcher tells them; without one (0, 0, 1)."""
+    told = launched(os.environ)
+    return (told.rank, told.local_rank, told.size) if told else (0, 0, 1)
+
+
+def nodes():
+    """Names by which the nodes reach each other; of a single node the loopback."""
+    names = node_names(os.environ.get("SLURM_JOB_NODELIST", ""))
+    if len(names) < 2:
+        return ["127.0.0.1"]
+    # Some sites put something behind the names for the fast network: JUWELS an i.
+    suffix = os.environ.get("MASTER_ADDR", names[0]).removeprefix(names[0])
+    return [name + suffix for name in names]
+
+
+def tasks_on_nodes(count, size):
+    """How many tasks each of the nodes has. Slurm says so of a step; elsewhere all have as many."""
+    told = os.environ.get("SLURM_STEP_TASKS_PER_NODE", "")  # such as 3,1 or 2(x2)
+    parts = re.findall(r"(\d+)(?:\(x(\d+)\))?", told)
+    tasks = [int(number) for number, times in parts for _ in range(int(times or 1))]
+    if "SLURM_STEP_ID" in os.environ and len(tasks) == count and sum(tasks) == size:
+        return tasks
+    if size % count:
+        sys.exit(f"{size} tasks on {count} nodes: give every node as many")
+    return [size // count] * count
+
+
+def places(size):
+    """Host and port of each rank. Ranks fill one node after the other. Neighbours have ports of
+    their own, on different nodes too: those of a cluster in containers may share one network."""
+    names = nodes()
+    tasks = tasks_on_nodes(len(names), size)
+    if max(tasks) > PORTS:
+        sys.exit(f"{max(tasks)} tasks on a node: at most {PORTS} have a port")
+    hosts = [name for name, number in zip(names, tasks, strict=True) for _ in range(number)]
+    rank = this_rank()[0]
+    here = hosts[rank]
+    if "SLURM_STEP_ID" in os.environ and len(names) > 1:  # elsewhere nobody says this node's name
+        found = os.environ.get("SLURMD_NODENAME", here)
+        if not here.startswith(found):
+            sys.exit(f"rank {rank} is on {found} and not on {here}: take srun -m block")
+    # Without a job all ranks are children of one mpirun.
+    job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or str(os.getppid())
+    first = FIRST + PORTS * (int(re.match(r"\d*", job)[0] or 0) % JOBS)
+    return [(host, first + rank % PORTS) for rank, host in enumerate(hosts)]
+
+
+def join_cluster(kinds):
+    """Sets TF_CONFIG. kinds: what each rank is, such as ["chief", "worker", "worker", "ps"]."""
+    hosts, ports = {}, {}
+    for kind, (host, port) in zip(kinds, places(len(kinds)), strict=True):
+        hosts.setdefault(kind, []).append(host)
+        ports.setdefault(kind, []).append(port)
+    rank = this_rank()[0]
+    config = tf_config(hosts, ports, kinds[rank], kinds[:rank].count(kinds[rank]))
+    os.environ["TF_CONFIG"] = json.dumps(config)
+    return config
+
+
+def own_gpu(kinds, hosts, rank):
+    """Return the number of this worker's GPU on its node; chief and server need none."""
+    if kinds[rank] != "worker":
+        return None
+    before = zip(kinds[:rank], hosts[:rank], strict=True)
+    return sum(kind == "worker" and host == hosts[rank] for kind, host in before)
+
+
+def take_gpu(kinds):
+    """Hide all GPUs but this worker's own, and return its number or None. Without this each task
+    takes nearly all the memory of all GPUs: chief and server, too."""
+    import tensorflow as tf
+
+    hosts, rank = [host for host, _ in places(len(kinds))], this_rank()[0]
+    number, gpus = own_gpu(kinds, hosts, rank), tf.config.list_physical_devices("GPU")
+    if number is None or not gpus:
+        tf.config.set_visible_devices([], "GPU")
+        return None
+    if number >= len(gpus):
+        sys.exit(
+            f"Task {rank} is worker number {number} of {hosts[rank]}, counted from 0, and sees "
+            f"{len(gpus)} GPU(s). Ask for a GPU per worker on each node, and none for the others."
+        )
+    tf.config.set_visible_devices(gpus[number], "GPU")
+    tf.config.experimental.set_memory_growth(gpus[number], True)
+    return number
+
+
+def listens(address):
+    """Whether somebody takes calls there."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def in_time(config, seconds):
+    """TensorFlow waits for tasks that do not come: in silence, for an hour, and while it does, no
+    other line of this program runs. So another process looks on: after so many seconds it says in a
+    sentence who is missing, and ends this one."""
+    words = [sys.executable, __file__, json.dumps(config), str(seconds)]
+    watcher = subprocess.Popen(words, stdin=subprocess.PIPE)
+    yield
+    watcher.stdin.close()
+    watcher.wait()
+
+
+def watch(config, seconds):
+    """What the other process does, until its standard input ends."""
+    if select.select([sys.stdin], [], [], seconds)[0]:
+        return
+    me = "{type} {index}".format(**config["task"])
+    missing = [
+        f"{kind} {number} at {address}"
+        for kind, addresses in config["cluster"].items()
+        for number, address in enumerate(addresses)
+        if kind != "chief" and not listens(address)
+    ]
+    what = "nobody answers as " + ", ".join(missing)
+    if not missing:
+        what = "all ports answer: is everybody told the same cluster, and each index once?"
+    print(f"{me} has waited {seconds:g} s for the others in vain; {what}", file=sys.stderr)
+    os.kill(os.getppid(), signal.SIGKILL)  # TensorFlow catches SIGTERM and waits on
+
+
+def serve(config, seconds, gpu):
+    """What workers and parameter servers do: take orders, until the chief has gone. The Server
+    does not know what take_gpu chose, so it gets the GPU's number once more."""
+    import tensorflow as tf  # only here: the watcher above needs none of it
+
+    task = config["task"]
+    # A server waits for others inside of its threads: with one or two of them all wait for ever.
+    options = tf.compat.v1.ConfigProto(
+        inter_op_parallelism_threads=4,
+        intra_op_parallelism_threads=int(os.environ.get("TF_NUM_INTRAOP_THREADS", 0)),
+        device_count={"GPU": 0 if gpu is None else 1},
+    )
+    options.gpu_options.visible_device_list = "" if gpu is None else str(gpu)
+    options.gpu_options.allow_growth = True
+    _server = tf.distribute.Server(config["cluster"], task["type"], task["index"], config=options)
+    try:
+        serve_until_gone(config["cluster"]["chief"][0], seconds)
+    except SystemExit as nobody:
+        os.write(2, f"{nobody}\n".encode())
+        os._exit(1)  # a server that was never called does not end by itself
+
+
+def serve_until_gone(address, seconds):
+    """Waits for a task to come, and then until it has gone."""
+    until = time.monotonic() + seconds
+    while not listens(address):
+        if time.monotonic() > until:
+            sys.exit(f"nobody came to {address} within {seconds:g} s")
+        time.sleep(0.2)
+    while listens(address):
+        time.sleep(0.5)
+
+
+if __name__ == "__main__":
+    watch(json.loads(sys.argv[1]), float(sys.argv[2]))

@@ -1,0 +1,200 @@
+"""Train a small network on MNIST with a parameter server: chief, workers, one server.
+
+mpirun -np 4 python train_ps.py --synchronous --asynchronous --epochs 4 --batch-size 32
+"""
+
+import argparse
+import os
+import sys
+
+os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # the Keras of train_multiworker.py
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"  # else a warning for every order that is done
+
+import numpy as np
+import tensorflow as tf
+
+from lessons.toolkit import data
+from lessons.toolkit.record import Record
+
+from staleness import tell_staleness
+from tf_cluster import in_time, join_cluster, serve, take_gpu, this_rank
+from train_multiworker import build_model
+
+keras = tf.keras
+WAYS = {  # with both options, one after the other in one launch
+    "synchronous": "one update from all workers; the default",
+    "asynchronous": "each worker updates alone",
+}
+tf.get_logger().setLevel("ERROR")
+
+
+def make_work(strategy, model, optimizer, made, sums):
+    """What a worker can be told to do. It reads the parameters from the server, and `made`, which
+    counts the updates there. Its answer is a single tensor, for each one is asked for over the
+    network: the loss, the images that were right, and how many updates there were when it read."""
+    loss_function = keras.losses.SparseCategoricalCrossentropy(reduction="sum")
+
+    def forward_and_backward(x, y):
+        read = made.read_value()
+        with tf.control_dependencies([read]), tf.GradientTape() as tape:
+            outputs = model(x, training=True)
+            loss = loss_function(y, outputs)
+        right = tf.reduce_sum(keras.metrics.sparse_categorical_accuracy(y, outputs))
+        return tape.gradient(loss, model.trainable_variables), loss, right, read
+
+    def update(gradients):
+        with tf.control_dependencies(gradients):
+            before = made.assign_add(1, read_value=True) - 1
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return before
+
+    def gradient_and_update(x, y, images):
+        gradients, loss, right, read = forward_and_backward(x, y)
+        late = update([gradient / images for gradient in gradients]) - read
+        return tf.stack([loss, right, tf.cast(late, loss.dtype)])
+
+    def gradient_alone(x, y, images):
+        gradients, loss, right, read = forward_and_backward(x, y)
+        for total, gradient in zip(sums, gradients, strict=True):
+            total.assign_add(gradient / images)
+        return tf.stack([loss, right, tf.cast(read, loss.dtype)])
+
+    def update_alone():
+        before = update([total.read_value() for total in sums])
+        for total in sums:
+            total.assign(tf.zeros_like(total))
+        return before
+
+    def on_a_worker(work):
+        return tf.function(lambda *args: strategy.run(work, args))
+
+    return map(on_a_worker, (gradient_and_update, gradient_alone, update_alone))
+
+
+def asynchronous_epoch(coordinator, work, batches):
+    """Every batch is one update, by the worker that is free. Nobody waits for another."""
+    orders = [coordinator.schedule(work, args=(*batch, len(batch[1]))) for batch in batches]
+    coordinator.join()
+    return [(who(order), *order.fetch()) for order in orders]
+
+
+def synchronous_epoch(coordinator, gradient, update, batches, workers):
+    """As many batches as workers make one update, when the slowest is done: the server adds up."""
+    results = []
+    for first in range(0, len(batches), workers):
+        together = batches[first : first + workers]
+        images = sum(len(y) for _, y in together)
+        orders = [coordinator.schedule(gradient, args=(*batch, images)) for batch in together]
+        coordinator.join()
+        now = coordinator.schedule(update).fetch()
+        for order in orders:
+            loss, right, read = order.fetch()
+            results.append((who(order), loss, right, now - read))
+    return results
+
+
+def who(order):
+    """The number of the worker that did it: where the result lies, before it is fetched."""
+    return tf.DeviceSpec.from_string(order._get_values().device).task
+
+
+def command_line():
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    for way, text in WAYS.items():
+        parser.add_argument(f"--{way}", dest="ways", action="append_const", const=way, help=text)
+    parser.add_argument("--model", default="mlp512", choices=["mlp512", "cnn"], help="the network")
+    parser.add_argument("--epochs", type=int, default=4, help="passes over the training images")
+    parser.add_argument(
+        "--batch-size", "--batch_size", type=int, default=32, help="images of one worker's gradient"
+    )
+    parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
+    parser.add_argument("--train-samples", type=int, default=60000, help="training images in use")
+    parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
+    parser.add_argument("--wait", type=float, default=60, help="seconds for all tasks to come")
+    return parser
+
+
+def train(args, way, workers, coordinator, mnist, record_of):
+    """What the chief does: a new network on the server, and orders to the workers, way by way."""
+    strategy = coordinator.strategy
+    keras.utils.set_random_seed(args.seed)
+    with strategy.scope():
+        model = build_model(args.model)
+        optimizer = keras.optimizers.Adam(args.lr)
+        optimizer.build(model.trainable_variables)
+        alone = {"trainable": False, "aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
+        made = tf.Variable(0, dtype=tf.int64, **alone)
+        sums = [tf.Variable(tf.zeros_like(param), **alone) for param in model.trainable_variables]
+
+    both, gradient, update = make_work(strategy, model, optimizer, made, sums)
+    record = record_of(way, params=model.count_params())
+    record.begin(model.trainable_variables)
+    everything = []
+    for number in range(args.epochs):
+        order = np.random.default_rng(args.seed + number).permutation(args.train_samples)
+        cuts = range(args.batch_size, len(order), args.batch_size)
+        with record.epoch() as epoch:
+            batches = [
+                (tf.constant(mnist.x_train[part]), tf.constant(mnist.y_train[part]))
+                for part in np.split(order, cuts)
+            ]
+            before = int(made)
+            if way == "asynchronous":
+                results = asynchronous_epoch(coordinator, both, batches)
+            else:
+                results = synchronous_epoch(coordinator, gradient, update, batches, workers)
+            worker, loss, right, late = np.array(results, dtype=float).T
+            epoch.read(order)
+            epoch.log(steps=int(made) - before, loss=float(loss.sum() / len(order)))
+            epoch.log(accuracy=float(right.sum() / len(order)))
+        everything += zip(worker, late, strict=True)
+        print(f"Epoch {number + 1}/{args.epochs}: {epoch.seconds:.2f} s, {epoch.logged}")
+    record.trained(model.trainable_variables)
+    tell_staleness(record, everything)
+    outputs = np.concatenate([model(part) for part in np.split(mnist.x_test, 10)])
+    loss, accuracy = data.score(outputs, mnist.y_test)
+    print(f"Test loss: {loss:.4f}\nTest accuracy: {accuracy:.4f}")
+    record.end(test_loss=loss, test_accuracy=accuracy)
+
+
+def main():
+    parser = command_line()
+    args = parser.parse_args()
+    rank, local_rank, size = this_rank()
+    workers = size - 2
+    if workers < 1:
+        parser.error(f"{size} task(s), and 3 are the fewest: a chief, a worker, a server")
+    args.ways = args.ways or ["synchronous"]
+    kinds = ["chief", *["worker"] * workers, "ps"]
+    config, gpu = join_cluster(kinds), take_gpu(kinds)
+    mnist = data.load("mnist", train_samples=args.train_samples)
+
+    def record_of(way, **more):
+        more |= {"rank": rank, "size": size, "local_rank": local_rank, "workers": workers}
+        more["global_batch"] = args.batch_size * (1 if way == "asynchronous" else workers)
+        return Record("16", args, source=f"ps-{way}", optimizer="adam", dataset=mnist.facts, **more)
+
+    if rank > 0:
+        records = [record_of(way, shard=[]) for way in args.ways]  # what it reads, the chief sends
+        serve(config, args.wait, gpu)
+        for record in records:
+            record.end()
+        return
+
+    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+    with in_time(config, args.wait):
+        strategy = tf.distribute.ParameterServerStrategy(cluster)
+    coordinator = tf.distribute.experimental.coordinator.ClusterCoordinator(strategy)
+    try:
+        for way in args.ways:
+            train(args, way, workers, coordinator, mnist, record_of)
+    except (tf.errors.InternalError, tf.errors.UnavailableError) as error:
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:150]
+        sys.exit(f"the tasks lost touch with each other, so submit the job once more ({why})")
+
+
+if __name__ == "__main__":
+    main()

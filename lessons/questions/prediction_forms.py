@@ -1,0 +1,44 @@
+"""In which form a prediction is asked: another one could not be compared with what is measured."""
+
+import math
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from autograder.submissions.answers import as_word
+
+FORMS = Path(__file__).with_suffix(".toml")
+
+
+@cache
+def forms() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return lesson -> prediction -> its form."""
+    return tomllib.loads(FORMS.read_text(encoding="utf-8"))
+
+
+def of_another_form(lesson: str, name: str, text: str) -> str:
+    """Return what is asked, when a prediction has another form; empty when it is right."""
+    form = forms().get(lesson, {}).get(name, {})
+    word = as_word(text)
+    if words := form.get("words"):
+        return "" if word in words else "one of these words: " + ", ".join(words)
+    if letters := form.get("letters"):
+        right = word == "none" or (word and set(word) <= set(letters))
+        return "" if right else f"some of the letters {', '.join(letters)}, or none"
+    if asked := form.get("number"):
+        low, high = form.get("from"), form.get("to")
+        number = as_number(text)
+        right = number is not None and not (low is not None and number < low)
+        right = right and not (high is not None and number > high)
+        within = f" from {low} to {high}" if high is not None else ""
+        return "" if right else f"digits only, {asked}{within}"
+    return ""
+
+
+def as_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

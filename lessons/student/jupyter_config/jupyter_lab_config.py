@@ -1,0 +1,23 @@
+"""JupyterLab as `make lab` opens it: the start page first, and of the course only the lessons.
+
+Jupyter reads this folder's files beside those of the user, who may choose otherwise there.
+"""
+
+from lessons.folders import START_PAGE, course_root
+from lessons.student.start_page import start_page
+
+# What students import and type, but need not open. Hidden in the list of files, not locked away.
+MACHINERY = (
+    *("book", "edition", "execute", "questions", "student", "toolkit"),
+    *("__init__.py", "cli.py", "folders.py"),
+)
+
+c = get_config()  # type: ignore[name-defined]  # noqa: F821 - Jupyter's own, when it reads this
+c.ContentsManager.hide_globs = ["__pycache__", "*.pyc", "*~", *MACHINERY]
+lessons = course_root() / "lessons"
+try:
+    (lessons / START_PAGE).write_text(start_page(lessons), encoding="utf-8")
+except OSError as error:  # in a course that somebody else installed
+    print(f"{error.filename}: {error.strerror}, so there is no start page")
+else:
+    c.LabApp.default_url = f"/lab/tree/{START_PAGE}"

@@ -1,0 +1,110 @@
+"""The page that JupyterLab opens first: what to do next, how long it takes, what is done."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from autograder.wording import counted
+from lessons.folders import START_PAGE, lesson_folders, notebook_in
+from lessons.student.grader_misses import open_gaps
+from lessons.student.lesson_folder import chosen_course
+
+TITLE = re.compile(r"^# (\d\d · .+)$", re.M)
+TIME = re.compile(r"\bAllow ([\w ]+? (?:minutes|hours?))\b")
+EXERCISE = re.compile(r"\d+\.\d+[a-z]?")
+HOW = """In a lesson, run the cells from the top, one after the other, with Shift+Enter. What says
+`NotImplementedError` is yours to write."""
+BACK = """This page is written when JupyterLab starts. To bring it up to date, type `lessons start`
+in a terminal, and open `START.md` again."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far somebody has come in a lesson."""
+
+    title: str
+    page: str  # relative to lessons/
+    takes: str
+    open_exercises: int
+    begun: bool
+    has_outputs: bool
+    packed: bool
+
+    @property
+    def done(self) -> bool:
+        return not self.open_exercises and self.has_outputs
+
+    @property
+    def state(self) -> str:
+        to_do = counted(self.open_exercises, "exercise")
+        words = [f"{to_do} to do" if self.open_exercises else "exercises filled in"]
+        return ", ".join(words + ["jobs ran"] * self.has_outputs + ["packed"] * self.packed)
+
+
+def progress_of(folder: Path) -> Progress | None:
+    """Return how far a lesson is, from its files; None if its notebook cannot be read."""
+    import nbformat
+
+    page = notebook_in(folder)
+    try:
+        notebook = nbformat.read(page, as_version=4)
+        files = [page, *folder.glob("*.py"), *folder.glob("*.sbatch")]
+        still_open = {n for file in files for gap in open_gaps(file) for n in EXERCISE.findall(gap)}
+    except (OSError, ValueError):
+        return None
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    title, takes = TITLE.search(text), TIME.search(text)
+    has_outputs = any(folder.glob("*.out"))
+    package = f"{folder.name}.zip"
+    return Progress(
+        title=title[1] if title else folder.name,
+        page=f"{folder.name}/{page.name}",
+        takes=takes[1] if takes else "",
+        open_exercises=len(still_open),
+        begun=(folder / "answers.txt").is_file() or has_outputs,
+        has_outputs=has_outputs,
+        packed=any((place / package).is_file() for place in (folder, folder.parent)),
+    )
+
+
+def start_page(lessons: Path) -> str:
+    """Return the page for a folder of lessons, as Markdown."""
+    known = [progress_of(folder) for folder in lesson_folders(lessons).values()]
+    all_ = [progress for progress in known if progress]
+    rows = ["| lesson | takes | state |", "|---|---|---|"]
+    rows += [
+        f"| {'✓ ' if one.done else ''}[{one.title}]({one.page}) | {one.takes} | {one.state} |"
+        for one in all_
+    ]
+    parts = ["# Deep Learning on Supercomputers", next_step(all_), HOW, "\n".join(rows), BACK]
+    return "\n\n".join(parts) + "\n"
+
+
+def next_step(all_: Sequence[Progress]) -> str:
+    following = next((one for one in all_ if not one.done), None)
+    if following is None:
+        to_pack = [one.title[:2] for one in all_ if not one.packed]
+        commands = "".join(f"\n    lessons submit {number}" for number in to_pack)
+        return (
+            f"**All lessons are done.** Pack them:\n{commands}" if to_pack else "**All is done.**"
+        )
+    begun = "Go on with" if following.begun else "Next:"
+    takes = f" It takes about {following.takes}." if following.takes else ""
+    own = ""
+    if following is all_[0] and not following.begun:
+        own = " Its first cell trains a small language model on two processes."
+    return f"**{begun} [{following.title}]({following.page}).**{takes}{own}"
+
+
+@click.command("start")
+def start_command() -> None:
+    """Write the page that says what to do next, how long it takes and what is done."""
+    file = chosen_course() / "lessons" / START_PAGE
+    try:
+        file.write_text(start_page(file.parent), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}; the page was not written") from error
+    click.echo(file)

@@ -1,0 +1,88 @@
+"""Workers without a barrier, simulated (16.2)."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
+
+UPDATES = 120
+# Unequal seconds of which no two sums are equal, so that there is one right order.
+UNEQUAL = (1.0, 1.37, 5.11)
+
+
+@exercise("16.2")
+def check_16_2(simulate_async: Callable[..., Any]) -> str:
+    """For each update: how many updates there had been when its worker read the parameters."""
+    for p in (2, 4, 16, 1):
+        late = staleness(simulate_async, p, [1.0] * p)
+        warm = late[p : p + (UPDATES - p) // p * p]
+        mean = sum(warm) / len(warm)
+        if abs(mean - (p - 1)) > 1e-9:
+            expected = f"{p} workers of equal speed: staleness {p - 1} on average, after the start"
+            raise CheckFailed(expected, f"{mean:.4g}", why_wrong(mean, late, p))
+    right = [n - read for n, read in enumerate(simulated(UNEQUAL))]
+    late = staleness(simulate_async, len(UNEQUAL), list(UNEQUAL))
+    if late != right:
+        first = next(n for n in range(UPDATES) if late[n] != right[n])
+        advice = (
+            "Whoever is ready first updates next: keep for each worker when it will be ready, take "
+            "the earliest, and add its own delay."
+        )
+        if late == [n - read for n, read in enumerate(simulated([1.0] * len(UNEQUAL)))]:
+            advice = f"The delays make no difference. {advice}"
+        expected = f"delays {UNEQUAL}: update {first} is {right[first]} late"
+        raise CheckFailed(expected, f"{late[first]} late", advice)
+    return f"p - 1 for equal speeds; with delays {UNEQUAL} the slow one is up to {max(right)} late."
+
+
+def staleness(simulate_async: Callable[..., Any], p: int, delays: list[float]) -> list[int]:
+    call = f"simulate_async({p}, {delays if p < 4 else '…'}, {UPDATES})"
+    reads = simulate_async(p, given := list(delays), UPDATES)
+    if given != delays:
+        advice = (
+            "The times of all workers begin as a copy, list(delays): else the delays grow, too."
+        )
+        raise CheckFailed(f"{call} leaves the list delays as it is", "it was changed", advice)
+    if reads is None:
+        raise CheckFailed(f"{call} is a list", "None", "Is there a `return` in front of it?")
+    if not isinstance(reads, Sequence) and not hasattr(reads, "tolist"):
+        raise CheckFailed(f"{call} is a list", shown(reads), "One number for each update.")
+    if len(reads) != UPDATES:
+        advice = "One number for each update, in the order in which they are made."
+        raise CheckFailed(f"{call} has {UPDATES} numbers", f"{len(reads)}", advice)
+    late = [n - int(read) for n, read in enumerate(reads)]
+    if min(late) < 0:
+        first = next(n for n in range(UPDATES) if late[n] < 0)
+        advice = (
+            f"Before update {first} there were {first} updates: nobody can have read a later state."
+        )
+        raise CheckFailed(f"update {first} read a state of at most {first}", reads[first], advice)
+    return late
+
+
+def why_wrong(mean: float, late: list[int], p: int) -> str:
+    reads = [n - each for n, each in enumerate(late)]
+    if all(read == reads[p] for read in reads[p:]) and reads[p] < p:
+        if reads[p] > 0:
+            return "These stay the same: return what each update had read, not how late it was."
+        return "After its update a worker reads anew; here it goes on with what it read first."
+    if abs(mean - p) < 1e-9:
+        return "A worker reads after its own update, so that one counts as made: update + 1."
+    if abs(mean - (p - 1) / 2) < 1e-9:
+        return "All read the same state and wait for each other: that is a barrier, so synchronous."
+    if mean == 0:
+        return "Nobody is late, as if one worked after the other. They compute at the same time."
+    return "While one computes, each of the p - 1 others makes an update. Follow p = 2 by hand."
+
+
+def simulated(delays: Sequence[float]) -> list[int]:
+    ready = [(delay, worker) for worker, delay in enumerate(delays)]
+    heapq.heapify(ready)
+    read, reads = [0] * len(delays), []
+    for update in range(UPDATES):
+        now, worker = heapq.heappop(ready)
+        reads.append(read[worker])
+        read[worker] = update + 1
+        heapq.heappush(ready, (now + delays[worker], worker))
+    return reads

@@ -1,0 +1,39 @@
+"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters."""
+
+import itertools
+
+from torch import nn
+
+
+class Block(nn.Module):
+    """Two convolutions, and beside them what came in, with as many channels."""
+
+    def __init__(self, before, channels):
+        super().__init__()
+        stride = channels // before
+        self.path = nn.Sequential(
+            *normalised(convolution(before, channels, stride=stride)),
+            nn.ReLU(),
+            *normalised(convolution(channels, channels)),
+        )
+        self.beside = convolution(before, channels, 1, stride) if stride > 1 else nn.Identity()
+
+    def forward(self, x):
+        return nn.functional.relu(self.path(x) + self.beside(x))
+
+
+def resnet():
+    """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
+    widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
+    blocks = [Block(before, after) for before, after in itertools.pairwise(widths)]
+    first = [*normalised(convolution(3, 16)), nn.ReLU()]
+    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
+    return nn.Sequential(*first, *blocks, *last)
+
+
+def convolution(before, channels, size=3, stride=1):
+    return nn.Conv2d(before, channels, size, stride, padding=size // 2, bias=False)
+
+
+def normalised(layer):
+    return layer, nn.BatchNorm2d(layer.out_channels)

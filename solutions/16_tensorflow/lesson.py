@@ -1,0 +1,338 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 16 · TensorFlow's own ways and parameter servers
+#
+# **How do TensorFlow's workers find each other, and what happens when nobody waits?**
+#
+# This lesson is optional: take it if you meet TensorFlow on several nodes, or want to know what a parameter
+# server is. There are two schemes for workers that train one network together:
+#
+# ```
+# all-reduce                                   parameter server
+#
+# worker 0 ◄──► worker 1 ◄──► worker 2         worker 0    worker 1    worker 2
+#    each has all parameters;                        ╲          │          ╱
+#    gradients are averaged,                          read ▲    │   ▼ gradients
+#    and each waits for the slowest                         server: parameters
+#                                             chief: gives orders to the workers
+# ```
+#
+# TensorFlow calls the first `MultiWorkerMirroredStrategy` and the second `ParameterServerStrategy`. You write
+# the address list that both need, train the same network both ways, and measure what it costs when workers do
+# not wait for each other.
+#
+# Allow 60 minutes. On two CPU cores all the jobs of this page take about a minute together.
+
+# %% tags=["parameters"]
+profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
+ranks = 2  # workers; in "full" as many as you have GPUs, on one node or evenly on two
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
+
+# %% tags=["setup"]
+import importlib
+
+from autograder.reading.files import read_files
+from lessons.toolkit import answers, data, plots, predictions
+from lessons.toolkit.checks import lesson_16 as check
+
+few = {"smoke": ["--train-samples", "6400", "--epochs", "3"], "full": ["--model", "cnn"]}[profile]
+device = gpus if profile == "full" else ""
+
+# %% [markdown]
+# ## Predict
+#
+# Four workers send gradients to a parameter server, each as soon as it has one. Nobody waits.
+#
+# 1. All four are equally fast. While one of them computes a gradient, how many updates do the others make,
+#    on average?
+# 2. Now one worker takes five times as long as each of the other three. How many updates do the others make
+#    while this slow one computes?
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Predict: set predict_staleness and predict_slow to numbers
+predict_staleness, predict_slow = 3, 15
+### END SOLUTION
+answers.note(predict_staleness=predict_staleness, predict_slow=predict_slow)
+
+# %% [markdown]
+# ## Every task gets the whole address list
+#
+# Ranks of Horovod and DDP find each other, by MPI or at one address where they meet. TensorFlow's way is
+# older. A course at Argonne in 2018 listed what the user must specify: hosts and ports of all workers, hosts
+# and ports of all parameter servers, how many there are of both, and which task is the chief. This was the
+# `ClusterSpec`, and it is what a task needs to this day. Each task gets it in one variable, as JSON:
+#
+#     TF_CONFIG={"cluster": {"worker": ["n1:10448", "n2:10448"]}, "task": {"type": "worker", "index": 0}}
+#
+# `cluster` is the same for all tasks; `task` is each one's own. A task opens *its* port and calls the others
+# on theirs by gRPC: remote procedure calls over ordinary sockets. So gRPC uses an InfiniBand network as if
+# it were Ethernet. Only NCCL, between GPUs, uses it directly.
+#
+# `tf_cluster.py` collects these facts without asking anybody: the nodes from `SLURM_JOB_NODELIST`, the rank from
+# the launcher, and the ports from the job's number. TensorFlow has a `SlurmClusterResolver`, too. In version
+# 2.21 it counts ports from 8888 up on each node, so two users on one node collide. It also needs
+# `CUDA_VISIBLE_DEVICES` or `nvidia-smi`.
+#
+# **Exercise 16.1.** Fill `tf_config` in `tf_cluster.py`. `hosts` and `ports` have a list for each kind of task;
+# host number i belongs to port number i. Return a dictionary; `join_cluster` makes text of it.
+
+# %% tags=["check"]
+import tf_cluster
+
+importlib.reload(tf_cluster)  # so that the cell sees what you just saved
+check.check_16_1(tf_cluster)
+
+# %% [markdown]
+# ## MultiWorkerMirroredStrategy
+#
+# This is lesson 05's MirroredStrategy over many processes. Each worker has a copy of every variable. An
+# all-reduce sums gradients: `CommunicationImplementation.RING` over gRPC, or `NCCL` between GPUs.
+#
+# | line | what happens without it |
+# |---|---|
+# | TF_CONFIG before the strategy | every worker trains alone, and nothing says so |
+# | `with strategy.scope():` around network and `compile` | `fit` refuses: variables of no strategy |
+# | `distribute_datasets_from_function` | `fit` shards once more: half of each worker's half |
+# | `TF_USE_LEGACY_KERAS=1` | Keras 3: the first batch ends with *"… with an unsupported type (PerReplica) to a Tensor"* |
+# | `in_time(…)` | TensorFlow waits in silence for a worker that does not come |
+#
+# Keras 2 (`tf_keras`) is what `fit` needs here. A loop of your own works with Keras 3 as well.
+
+# %%
+from cluster.jobs.notebook import on_nodes, submit_once
+
+
+def run(job, options, *words):
+    batch = ["--batch-size", 256 // ranks]
+    return read_files(submit_once(job, *few, *batch, *words, options=options))
+
+
+[workers] = run("job_multiworker.sbatch", on_nodes(ranks, device))
+heard = {each["name"]: each["value"] for each in workers.measures}["ranks_heard"]
+spread = workers.end["param_spread"]
+print(f"{workers.workers} workers, {heard:g} heard each other, {spread:g} apart")
+print(f"accuracy {workers.test_accuracy.value:.4f}, loss of all workers", end=" ")
+print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
+
+# %% [markdown]
+# **What you should see.** Workers whose parameters are equal to the last bit. The loss is the mean over *all*
+# workers, because Keras' metrics are variables of the strategy, too; DDP printed rank 0's. On one worker with
+# the whole batch the same program ends with the same parameters: in float64, with 2 and 3 workers, the
+# course's tests find no difference above 1e-9.
+#
+# Mistakes in TF_CONFIG look like this (tried on two CPU cores, two workers on one host):
+#
+# | mistake | what you see |
+# |---|---|
+# | a worker is missing, or listens at a port that the others do not know | nothing, for an hour or more; TensorFlow catches SIGTERM (`preemption_notifier.cc`) and waits on |
+# | both have index 0, or both the same port | one ends: `UnknownError: Could not start gRPC server`; the other waits forever |
+# | indices 1 and 2 | `ValueError: The task_id 2 exceeds the maximum id of worker`; the other waits forever |
+# | `"tasks"` for `"task"` | `ValueError: When cluster_spec is given, you must also specify task_type and task_id` |
+# | no `"worker"` in the cluster | two runs that end well, each alone |
+#
+# The worst mistake is the one that ends well; the second worst is the one that waits. While TensorFlow waits it
+# holds Python's lock: no timer of your program runs, and Ctrl-C does nothing. So `in_time` starts another
+# process. It looks at the ports after `--wait` seconds, says who does not answer, and ends the program:
+#
+#     worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at 127.0.0.1:16465
+#
+# ## Parameter server
+#
+# There are three kinds of tasks. The *server* keeps the parameters, *workers* compute gradients, and the
+# *chief* gives orders. Servers and workers run a `tf.distribute.Server` and no training loop. The chief's
+# `ClusterCoordinator` sends them functions:
+#
+#     order = coordinator.schedule(work, args=(x, y))    # by whichever worker is free
+#     coordinator.join()                                 # until all orders are done
+#
+# **Asynchronous** is what TensorFlow 2 offers. An order reads the parameters from the server, computes a
+# gradient and updates the server at once, whatever others did meanwhile. If a worker dies, another one takes
+# over its order; if the chief or a server dies, the job ends.
+#
+# **Synchronous** was possible in TensorFlow 1 (`SyncReplicasOptimizer`). In 2.21 the class is marked as
+# deprecated, and `ParameterServerStrategy` has nothing in its place. `train_ps.py --synchronous` builds it
+# from the same two calls: one gradient per worker, which the server adds up; wait; one update. It is lesson
+# 06's algorithm with a server in the middle, and has to give what MultiWorkerMirroredStrategy gives.
+#
+# On GPUs only workers need one. TensorFlow takes nearly all memory of every GPU that it sees, so `take_gpu`
+# hides all but the worker's own, and chief and server see none. (Tested with a stand-in; not run on GPUs here.)
+# The job has two more tasks than GPUs. With both options below, one launch trains both ways in turn.
+
+# %%
+options = on_nodes(ranks, device)
+options["ntasks"] = str(ranks + 2)  # and a chief and a server
+if "ntasks-per-node" in options:  # on two nodes: the chief on one, the server on the other
+    options["ntasks-per-node"] = str((ranks + 2) // 2)
+both = run("job_ps.sbatch", options, "--synchronous", "--asynchronous")
+servers = {found.header["source"].removeprefix("ps-"): found for found in both}
+for way, found in servers.items():
+    last = found.epochs[-1]
+    print(f"{way}: {last.steps} updates in the last epoch, loss", end=" ")
+    print(f"{last.train_loss.value:.6f}, accuracy {found.test_accuracy.value:.4f}")
+print(f"MultiWorkerMirrored: loss {workers.epochs[-1].train_loss.value:.6f}")
+
+# %% [markdown]
+# **What you should see.** `synchronous` and MultiWorkerMirroredStrategy agree in all printed digits: two
+# schemes, one mathematics (loss 0.243692 in both, on two idle cores of an AMD EPYC). `asynchronous` makes one
+# update from each batch, so with two workers twice as many. Its loss differs each time (0.205 and 0.203 in two
+# runs), because chance decides which gradient comes first. Try it in a terminal:
+#
+#     cluster submit --ntasks=4 job_ps.sbatch --asynchronous --train-samples 6400 --epochs 3 --batch-size 128
+#
+# ## Staleness
+#
+# The *staleness* of an update is the number of other updates between reading the parameters and applying
+# the gradient. The program measures it: `made` counts updates on the server, and an order reads `made` before
+# it reads the parameters, and once more when it updates.
+#
+# First simulate what many workers would do. Worker w takes `delays[w]` seconds per gradient, and nobody waits.
+#
+# **Exercise 16.2.** `simulate_async(p, delays, updates)` returns a list with one number per update, in the order
+# in which updates are made. The number says how many updates there had been when the worker read the
+# parameters. All workers begin at time 0, from 0 updates. The worker that is ready first makes its update,
+# reads the parameters anew and begins again. Of several that are ready at once, any may go first.
+
+# %% tags=["exercise"]
+import heapq
+
+
+def simulate_async(p, delays, updates=400):
+    ### BEGIN SOLUTION Exercise 16.2: whoever is ready first updates, reads anew and begins again
+    ready = [(delays[worker], worker) for worker in range(p)]
+    heapq.heapify(ready)
+    read, reads = [0] * p, []
+    for update in range(updates):
+        now, worker = heapq.heappop(ready)
+        reads.append(read[worker])
+        read[worker] = update + 1
+        heapq.heappush(ready, (now + delays[worker], worker))
+    return reads
+    ### END SOLUTION
+
+
+# %% tags=["check"]
+check.check_16_2(simulate_async)
+
+# %%
+from staleness import staleness, train_late
+
+equal, slow = simulate_async(4, [1.0] * 4), simulate_async(4, [1.0, 1.01, 1.02, 5.0])
+predictions.compare("predict_staleness", staleness(equal)[4:].mean(), how="simulated")
+predictions.compare("predict_slow", int(staleness(slow).max()), how="simulated")
+found = plots.staleness_of(servers["asynchronous"])
+mean = sum(updates * count for updates, count in found.items()) / sum(found.values())
+print(f"Measured on {ranks} workers: {mean:.2f}; on nodes of their own it would be {ranks - 1}.")
+plots.staleness(
+    {
+        f"{ranks} workers, measured": servers["asynchronous"],
+        "4 equal workers, simulated": staleness(equal),
+        "4 workers, one 5 times slower": staleness(slow),
+    }
+)
+
+# %% [markdown]
+# **What you should see**, from the top row of the picture to the bottom one:
+#
+# - *Measured on two workers*: 0.2 to 0.5 on average, where nodes of their own would give 1. (Two cores of a
+#   virtual machine that other programs used as well, TensorFlow 2.21.) Four processes take turns on two
+#   cores, so a worker often computes a whole gradient while the other does nothing.
+# - *Four equal workers, simulated*: 3, that is p − 1. While one computes, each of the others updates once.
+# - *Four workers, one 5 times slower*: the mean hardly changes. The slow worker's gradients come very late,
+#   those of the other three a little less late than before.
+#
+# ## What staleness costs
+#
+# `train_late` trains lesson 01's network by your list: update k uses the gradient at the parameters as they
+# were after `reads[k]` updates. Images, rate and number of updates are the same for all; only the number of
+# workers p differs.
+
+# %%
+mnist = data.load("mnist", train_samples=6400)
+for rate in (0.05, 0.1):
+    for p in (1, 4, 16):
+        found = [train_late(mnist, simulate_async(p, [1.0] * p), rate, seed=s) for s in (1, 2)]
+        print(f"rate {rate}, {p:2} workers: accuracy " + ", ".join(f"{a:.3f}" for a in found))
+
+# %% [markdown]
+# **What you should see.** Test accuracy after 400 updates of 32 images, for seeds 1 and 2. It does not
+# depend on the hardware, except for the last digit. The third rate is not run above:
+#
+# | rate | p = 1 | p = 4 | p = 16 |
+# |---|---|---|---|
+# | 0.05 | .893, .893 | .886, .889 | .669, .681 |
+# | 0.1 | .905, .904 | .886, .894 | .381, .337 |
+# | 0.2 | .915, .913 | .858, .890 | .160, .101 |
+#
+# Read along a row: at the same rate, 16 workers that do not wait learn far less from the same images, and at
+# 0.2 nothing. Read down a column: one worker learns most with the largest rate, 16 workers with the
+# smallest. Their correction comes 15 updates late, as in a shower with a long pipe. So asynchronous training
+# needs a *smaller* rate with more workers, while synchronous training with its larger batch tolerates a *larger*
+# one (lesson 09). This is what "weaker guarantees" means.
+#
+# Why was it built? Because nobody waits for a slow worker. In lesson 10 a rank that was 40 ms late made every
+# step 40 ms longer. Here it delays only its own gradients. With equal GPUs and a fast network there is nothing
+# to gain, so supercomputers average by all-reduce. Parameter servers were made for machines that come and go;
+# for these, torchrun's elastic launch is today's usual answer (lesson 10).
+#
+# ## Questions
+#
+# Slides of SURF quote TensorFlow's documentation: *In sync training, all workers train over different slices of
+# input data in sync, and aggregating gradients at each step. […] Typically sync training is supported via
+# all-reduce and async through parameter server architecture.* They call `tf.distribute` tricky, and Horovod and
+# Lightning a matter of a few lines. Apply the quotation:
+#
+# - `slice_images`: 50,000 images, 4 workers in sync, 64 images per worker and step. How many different images
+#   does one worker read in an epoch? And `epoch_averages`: how often are gradients averaged in it?
+# - `sync_updates`: four workers train for 10 s. Three need 0.1 s for a gradient, one needs 0.2 s. How many updates
+#   does sync training make, if messages take no time? And `async_updates`: how many does async training make?
+# - `slow_staleness`: in that async training, how late are the slow worker's gradients, in updates?
+# - `sources`: an article on CTE-POWER advises synchronous training up to 32–50 nodes and asynchronous
+#   beyond; SURF calls synchronous the common choice and asynchronous hard to predict; Cray trained
+#   synchronously on 1,024 nodes. Whose statement does a measurement of another contradict? `"cte"`, `"surf"`
+#   or `"cray"`.
+
+# %% tags=["exercise"]
+### BEGIN SOLUTION Answer: five numbers, and sources with a word
+slice_images, epoch_averages = 50_000 // 4, -(-50_000 // (4 * 64))
+sync_updates, async_updates = 10 / 0.2, 3 * 10 / 0.1 + 10 / 0.2
+slow_staleness = 3 * 2
+sources = "cte"
+### END SOLUTION
+answers.note(slice_images=slice_images, epoch_averages=epoch_averages, sources=sources)
+answers.note(sync_updates=sync_updates, async_updates=async_updates)
+answers.note(slow_staleness=slow_staleness)
+
+# %% [markdown]
+# ## Traps
+#
+# | you see | cause |
+# |---|---|
+# | Keras 3: `fit` fails under either strategy | take tf_keras, or a loop of your own |
+# | TensorFlow waits forever at the start | a wrong port in TF_CONFIG, or a worker that was not started |
+# | a parameter server waits forever in the first step | too few threads: a server's threads wait for other tasks, and the course's jobs set `TF_NUM_INTEROP_THREADS=1`; `serve` gives it four |
+# | out of memory on a GPU that nobody uses | another task has taken its memory: hide it, and set memory growth |
+#
+# ## Recap
+#
+# - TF_CONFIG: one cluster for all tasks, one task for each. A mistake in it waits or trains alone; it seldom says so.
+# - Synchronous training is the same mathematics with a server as with an all-reduce, and the server needs more
+#   tasks.
+# - Asynchronous: p workers are p − 1 updates late, so the rate has to shrink. It pays only if workers differ.
+#
+# **Hand in**: in a terminal, this packs the folder and lists what is in it.
+#
+#     lessons submit 16
+#
+# Further reading: TensorFlow's guides *Multi-worker training with Keras* and *Parameter server training*;
+# M. Li and others, *Scaling distributed machine learning with the parameter server*, OSDI 2014.

@@ -1,0 +1,65 @@
+"""A running job's epochs in the cell that waits for it."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from autograder.reading.files import read_bytes
+from cluster.jobs import live
+from cluster.jobs.notebook import submit_once
+
+EPOCH = "Epoch {n}/2\n100/100 - 4s - loss: {loss} - accuracy: 0.9\n"
+OUTPUT = EPOCH.format(n=1, loss=2.25) + EPOCH.format(n=2, loss=0.5)
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """What a notebook's cell is told to show, one after the other."""
+    pictures: list[dict[str, str]] = []
+    monkeypatch.setattr(live, "in_notebook", lambda: True)
+    monkeypatch.setattr(live.LiveEpochs, "draw", lambda self, bundle: pictures.append(bundle))
+    return pictures
+
+
+@pytest.fixture
+def lesson(shell, monkeypatch):
+    monkeypatch.setenv("HOME", str(shell.home))
+    monkeypatch.delenv("COURSE_SITE", raising=False)
+    monkeypatch.chdir(shell.folder)
+    return shell
+
+
+def test_an_epoch_is_shown_while_the_next_one_runs(lesson, drawn):
+    """There are three seconds between the ends of the two epochs."""
+    first, second = (EPOCH.format(n=n, loss=loss) for n, loss in ((1, 2.25), (2, 0.5)))
+    lesson.write("job.sbatch", f"echo '{first}'; sleep 3; echo '{second}'", "-o %j.out")
+    [output] = submit_once("job.sbatch")
+    titles = [bundle["text/plain"] for bundle in drawn]
+    assert titles == [
+        "epoch 1 of 1 · 4.0 s · loss 2.250 · accuracy 0.900",
+        "epoch 2 of 2 · 4.0 s · loss 0.500 · accuracy 0.900",
+    ]
+    assert output.read_text() == f"{first}\n{second}\n"  # what is drawn is not in the output
+
+
+def test_a_job_without_epochs_draws_nothing(lesson, drawn):
+    lesson.write("job.sbatch", "echo fine", "-o %j.out")
+    submit_once("job.sbatch")
+    assert drawn == []
+
+
+def test_outside_a_notebook_nothing_is_drawn(lesson, monkeypatch):
+    monkeypatch.setattr(live.LiveEpochs, "draw", lambda self, bundle: pytest.fail("drawn"))
+    lesson.write("job.sbatch", f"echo '{OUTPUT}'", "-o %j.out")
+    submit_once("job.sbatch")
+
+
+@pytest.mark.parametrize("losses", [(2.25, 0.5), (1.0, 1.0), (3.0,)])
+def test_the_picture_has_a_point_for_each_epoch(losses):
+    text = "".join(EPOCH.format(n=n, loss=loss) for n, loss in enumerate(losses, start=1))
+    [run] = read_bytes({"1.out": text.encode()})
+    picture = ElementTree.fromstring(live.picture(run))
+    circles = picture.findall("{http://www.w3.org/2000/svg}circle")
+    assert len(circles) == len(losses)
+    heights = [float(circle.get("cy", 0)) for circle in circles]
+    assert heights == sorted(heights)  # a smaller loss is further down

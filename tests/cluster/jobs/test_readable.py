@@ -1,0 +1,43 @@
+"""What people are shown of an output: everything but the lines of the run record."""
+
+import pytest
+
+from cluster.jobs.readable import readable, readable_lines
+
+RECORD = b':::MLLOG {"namespace":"course","key":"epoch_stop"}\n'
+EXAMPLES = [
+    (b"Epoch 1\nEpoch 2\n", b"Epoch 1\nEpoch 2\n"),
+    (b"before\n" + RECORD + b"after\n", b"before\nafter\n"),
+    (b"before\n\n" + RECORD + b"\n" + RECORD + b"after\n", b"before\nafter\n"),
+    (b"a paragraph\n\n\n" + RECORD + b"another\n", b"a paragraph\n\nanother\n"),
+    (b"a paragraph\n\nanother\n", b"a paragraph\n\nanother\n"),
+    (b"10/20 [===>  ]\n" + RECORD + b"20/20\n", b"10/20 [===>  ]\n20/20\n"),
+    (b"without an end", b"without an end"),
+    (b"ends with a blank line\n\n", b"ends with a blank line\n\n"),
+    (b"killed while it wrote\n" + RECORD[:30], b"killed while it wrote\n"),
+    (b"", b""),
+    (RECORD * 3, b""),
+]
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1 << 16])
+@pytest.mark.parametrize(("output", "shown"), EXAMPLES)
+def test_the_record_is_left_out_however_the_output_arrives(output, shown, size):
+    chunks = [output[at : at + size] for at in range(0, len(output), size)]
+    assert b"".join(readable(chunks)) == shown
+
+
+def test_a_launchers_prefix_goes_with_the_record():
+    """A launcher writes its prefix and the line at once."""
+    assert b"".join(readable([b"[1,0]<stdout>" + RECORD + b"said\n"])) == b"said\n"
+
+
+def test_a_progress_bar_is_shown_before_its_line_ends():
+    shown = readable(iter([b"1/20 [=>", b"   ]"]))
+    assert next(shown) == b"1/20 [=>"
+
+
+def test_lines_keep_what_they_hold():
+    lines = ["Traceback", "", RECORD.decode().strip(), "  File \udcff", ""]
+    assert readable_lines(lines) == ["Traceback", "  File \udcff", ""]
+    assert readable_lines([]) == []

@@ -1,0 +1,86 @@
+"""The small GPT of lesson 00: it learns on two ranks as on one, writes, and dies with a rank."""
+
+import hashlib
+import pydoc_data.topics
+import subprocess
+import sys
+
+import pytest
+from real_runs import ROOT, environment, run
+
+from autograder.codes import Outcome
+from autograder.reading.files import read_files
+from lessons.toolkit.plots.writing import samples_in, writing
+
+FOLDER = ROOT / "solutions" / "00_cluster"
+PROGRAM = FOLDER / "train_gpt.py"
+FEW = ("--epochs", "3", "--windows", "320", "--width", "64")
+MEET = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29417"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The same training on one rank and on two, each step with the same 16 windows."""
+    found = {}
+    for ranks, batch in ((1, 16), (2, 8)):
+        out = tmp_path_factory.mktemp(f"ranks{ranks}")
+        found[ranks] = run(PROGRAM, ranks, *FEW, "--batch-size", str(batch), out=out, **MEET)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_two_ranks_learn_what_one_learns(runs):
+    assert {rank.rank for rank in runs[2].ranks} == {0, 1}
+    assert runs[2].end["param_spread"] == 0
+    assert runs[2].test_loss.value == pytest.approx(runs[1].test_loss.value, rel=1e-3)
+    losses = [epoch.train_loss.value for epoch in runs[2].epochs]
+    assert losses == sorted(losses, reverse=True)
+    assert [epoch.read.distinct for epoch in runs[2].epochs] == [320] * 3
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_the_record_names_the_text_and_the_output_what_was_written(runs):
+    whole = text_of_python()
+    assert runs[2].header["dataset"]["sha256"] == hashlib.sha256(whole.encode()).hexdigest()
+    samples = samples_in(runs[2])
+    assert set(samples) == {"Before", "After"}
+    assert all(text.startswith("The ") and len(text) > 100 for text in samples.values())
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_its_picture_can_be_kept(runs, tmp_path):
+    writing(runs[2], save=str(tmp_path / "my_first_gpt.png"))
+    assert (tmp_path / "my_first_gpt.png").stat().st_size > 5000
+
+
+@pytest.mark.slow
+@pytest.mark.ranks
+def test_a_killed_rank_ends_the_job(tmp_path):
+    with (tmp_path / "job.out").open("w") as out, (tmp_path / "job.err").open("w") as err:
+        done = subprocess.run(
+            ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2",
+             sys.executable, "-u", PROGRAM, *FEW, "--kill", "1"],
+            cwd=tmp_path, env=environment(**MEET), stdout=out, stderr=err, timeout=120,
+        )  # fmt: skip
+    assert done.returncode != 0
+    [found] = read_files([tmp_path / "job.out", tmp_path / "job.err"])
+    assert found.outcome == Outcome.FAILED
+    assert len(found.epochs) == 2
+    assert "signal 9" in (tmp_path / "job.err").read_text()
+
+
+def text_of_python():
+    """Independent of the program: the paragraphs of all topics, one per line."""
+    topics = pydoc_data.topics.topics
+    paragraphs = "\n\n".join(topics[name] for name in sorted(topics)).split("\n\n")
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def test_a_run_without_samples_still_has_a_picture(tmp_path):
+    (tmp_path / "1.out").write_text("Epoch 1/1\n100/100 - 4s - loss: 0.5 - accuracy: 0.9\n")
+    [keras] = read_files([tmp_path / "1.out"])
+    assert samples_in(keras) == {}
+    assert writing(keras)._repr_png_().startswith(b"\x89PNG")

@@ -1,0 +1,106 @@
+"""What a notebook says of an answer at once: its form, and a hint if a word is wrong."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.settings import rubric
+from lessons.edition.for_grader import answer_hashes
+from lessons.questions import answer_hints, prediction_forms
+from lessons.toolkit import answers
+
+ROOT = Path(__file__).parents[3]
+RUBRICS = {path.stem: rubric.load_rubric(path) for path in rubric.FOLDER.glob("[0-9]*.yaml")}
+EXPECTED = {
+    lesson: rubric.load_expected(rubric.FOLDER / "expected" / f"{lesson}.yaml", asked)
+    for lesson, asked in RUBRICS.items()
+}
+WORDS = [
+    (lesson, key, str(word))
+    for lesson, expected in EXPECTED.items()
+    for key, word in expected.items()
+    if RUBRICS[lesson].answers[key].kind == "word"
+]
+
+FORMS = [
+    ("00_cluster", "predict_lines", "two", "digits only"),
+    ("00_cluster", "predict_lines", 2, None),
+    ("00_cluster", "predict_host_job", "the other one", "same, other"),
+    ("00_cluster", "predict_host_job", "Other", None),
+    ("00_cluster", "predict_host_here", "node-17", None),
+    ("02_serial", "predict_accuracy", 97, "from 0 to 1"),
+    ("02_serial", "predict_accuracy", "0.97", None),
+    ("02_serial", "predict_accuracy", float("nan"), "digits only"),
+    ("07_horovod", "predict_unlike", "az", "letters"),
+    ("07_horovod", "predict_unlike", "none", None),
+    ("07_horovod", "predict_unlike", "", "letters"),
+    ("10_native", "predict_leave", "at once", "during, after"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Make a lesson's folder and go there."""
+
+    def enter(name):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+
+    return enter
+
+
+@pytest.mark.parametrize(("lesson", "key", "value", "asked"), FORMS)
+def test_a_prediction_of_another_form_is_said(lesson, key, value, asked, folder, capsys):
+    folder(lesson)
+    answers.note(**{key: value})
+    printed = " ".join(capsys.readouterr().out.split())
+    assert ("Look again at" in printed) == (asked is not None)
+    assert (asked or "") in printed
+
+
+def test_every_prediction_has_a_form_and_every_form_a_prediction():
+    asked = {
+        (lesson, key)
+        for lesson, one in RUBRICS.items()
+        for key, question in one.answers.items()
+        if question.kind == "prediction"
+    }
+    assert asked == {(lesson, key) for lesson, f in prediction_forms.forms().items() for key in f}
+
+
+@pytest.mark.parametrize(("lesson", "key", "word"), WORDS)
+def test_a_wrong_word_gets_a_hint_and_the_right_one_none(lesson, key, word):
+    question = RUBRICS[lesson].answers[key]
+    for right in (word, f" {word.upper()}. "):
+        assert answer_hints.hint(lesson, key, question, right) == ""
+    for wrong in [choice for choice in question.choices if choice != word] or ["something else"]:
+        assert answer_hints.hint(lesson, key, question, wrong)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "key", "wrong"),
+    [("00_cluster", "all_rank_zero", "D"), ("02_serial", "cpu_gpu_is_speedup", "yes")],
+)
+def test_a_first_attempt_that_contradicts_the_page_gets_its_own_hint(
+    lesson, key, wrong, folder, capsys
+):
+    folder(lesson)
+    answers.note(**{key: wrong})
+    printed = " ".join(capsys.readouterr().out.split())
+    advice = " ".join(RUBRICS[lesson[:2]].answers[key].try_.split())
+    assert f"Look again at {key}: {wrong} is not it. Hint: {advice}" in printed
+
+
+def test_the_released_hashes_are_those_of_the_answers_and_name_none():
+    [(path, made)] = answer_hashes(ROOT).items()
+    assert (ROOT / path).read_bytes() == made
+    values = re.findall(r'": "(.*)"', made.decode())
+    assert len(values) == len(WORDS)
+    assert all(re.fullmatch("[0-9a-f]{16}", value) for value in values)
+    assert len(set(values)) == len(values)  # the same word of two questions has two hashes
+
+
+def test_where_nobody_knows_the_answer_there_is_no_hint():
+    question = RUBRICS["00"].answers["one_line"]
+    assert answer_hints.hint("99", "one_line", question, "A") == ""
