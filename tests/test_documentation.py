@@ -15,8 +15,6 @@ DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("benchmarks/*.md")])
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
 LONGEST = 120  # lines of a page that is not reference
-# They are taken apart with what they describe.
-STILL_LONG = {"grading", "scale", "architecture"}
 
 
 def anchors(page: Path) -> set[str]:
@@ -60,7 +58,7 @@ def test_only_reference_is_long():
     for kind, names in GROUPS.items():
         for name in names:
             lines = len((DOCS / f"{name}.md").read_text().splitlines())
-            assert kind == "Reference" or lines <= LONGEST or name in STILL_LONG, (name, lines)
+            assert kind == "Reference" or lines <= LONGEST, (name, lines)
 
 
 def test_changelog_and_citation_have_the_version():

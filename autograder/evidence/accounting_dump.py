@@ -70,7 +70,7 @@ def from_text(text: str) -> list[AccountedJob]:
     if "jobid" in names:
         lines = lines[1:]
     else:
-        names = SACCT_FORMAT.split(",")  # the order that docs/grading.md asks for
+        names = SACCT_FORMAT.split(",")  # the order that docs/grade-a-class.md asks for
     jobs: dict[str, AccountedJob] = {}
     steps: dict[str, list[AccountedStep]] = {}
     for line in lines:

@@ -1,6 +1,6 @@
 """The files of an instructor's rules: due times, late days, extensions, overrides, times, requests.
 
-All are checked against the rubrics before anything is graded; docs/grading.md describes them.
+All are checked against the rubrics before anything is graded; docs/change-grades.md describes them.
 """
 
 import re

@@ -13,17 +13,21 @@ GROUPS = {
     "Tutorials": ("for-students", "first-class", "own-course"),
     "How-to guides": (
         *("student-tasks", "install", "install-cluster", "ondemand"),
-        *("teaching", "teaching-notes", "private-course", "term", "giving-back", "rerun"),
-        *("writing-a-lesson", "book"),
+        *("teaching", "teaching-notes", "private-course", "term"),
+        *("grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
+        *("writing-a-lesson", "fuzzing", "book"),
         *("sites", "containers", "box", "foretell"),
     ),
     "Reference": (
         *("README", "glossary", "commands", "data"),
-        *("rubrics", "formats-read", "run-record", "lesson-format"),
+        *("grading", "rubrics", "formats-read", "run-record", "lesson-format"),
         *("jobs", "supported-sites", "doctor", "box-reference"),
         *("support", "privacy"),
     ),
-    "Explanation": ("grading", "rerun-limits", "foretell-method", "scale", "architecture"),
+    "Explanation": (
+        *("points", "evidence", "rerun-limits", "foretell-method"),
+        *("scale", "scale-jobs", "scale-class", "architecture"),
+    ),
 }
 SHORT = {"for-students": "A student's first hour"}  # its own title is that of the course
 

@@ -1,4 +1,4 @@
-"""docs/scale.md: what it says it derives follows from its formulas."""
+"""docs/scale*.md: what they say they derive follows from their formulas."""
 
 import math
 import re
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs/scale.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = "\n".join(
+    (DOCS / f"{name}.md").read_text() for name in ("scale", "scale-jobs", "scale-class")
+)
 WORDS = " ".join(PAGE.split())
 ALPHA, BANDWIDTH, GRADIENTS = 5e-6, 25e9, 25.6e6 * 4  # s, bytes/s, bytes
 GRADING = (15.9 - 2.3) / (300 - 30) / 7  # CPU seconds of a further student's lesson
