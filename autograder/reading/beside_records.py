@@ -1,8 +1,9 @@
-"""What stands beside a record's lines: the same things said once more, by somebody else.
+"""Read what is printed beside a run record: the same facts, from Keras, the program or the job
+file.
 
-Keras prints a line for each epoch, the course's programs print losses and the test's result, and a
-job file begins with its facts. Only a few places are read: after an epoch's end, between a record's
-lines where a test is told, and what stands ahead of a run.
+Keras prints a line per epoch, the course's programs print losses and the test result, and a job
+file begins with facts about the job. Only three places are read: after the end of an epoch, between
+lines of the record that mention a test, and the text before a run.
 """
 
 import re
@@ -14,9 +15,9 @@ from autograder.reading.formats import keras, mllog
 from autograder.reading.printed_numbers import VALUE, finite, printed
 from autograder.records import Beside, Epoch, Number, Where
 
-WINDOW = 1500  # bytes after an epoch's end in which its printed line stands
-MOST_RUNS, MOST_EPOCHS = 5_000, 20_000  # of a file
-SHORTEST = 12  # bytes between two lines of a record that can say anything
+WINDOW = 1500  # bytes after the end of an epoch in which its printed line is searched
+MOST_RUNS, MOST_EPOCHS = 5_000, 20_000  # per file
+SHORTEST = 12  # bytes between two record lines; a shorter text cannot contain a fact
 
 # "Epoch 3: loss 0.2156, accuracy 0.9384" and "Epoch 1/4: 2.34 s, {'loss': 0.3, 'accuracy': 0.91}"
 EPOCH = re.compile(
@@ -36,7 +37,7 @@ KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
 
 @dataclass(slots=True)
 class BesideSoFar:
-    """What is said beside one run, as far as the file was read."""
+    """What is printed beside one run, as far as the file was read."""
 
     epochs: list[Epoch] = field(default_factory=list)
     tests: dict[str, Number] = field(default_factory=dict)
@@ -46,13 +47,13 @@ class BesideSoFar:
 
 @dataclass(slots=True)
 class BesideRecords:
-    """The same of all runs of a file, and what was said and belongs to the next or the last one."""
+    """What is printed beside all runs of a file, and facts not yet assigned to a run."""
 
     runs: dict[str, BesideSoFar] = field(default_factory=dict)
     job: dict[str, str] = field(default_factory=dict)
     tests: dict[str, Number] = field(default_factory=dict)
-    stopped: str | None = None  # the run that said its end last
-    epochs: int = 0  # printed, of all runs
+    stopped: str | None = None  # the run that reported its end last
+    epochs: int = 0  # printed ones, of all runs
 
 
 def add(
@@ -63,8 +64,11 @@ def add(
     place: tuple[int, int, int],
     where: Where,
 ) -> None:
-    """Take in the text from the record's line before (`place`: its end) up to this one (its begin
-    and its end), and what this line makes of it."""
+    """Read the text between the previous record line and this one, then the event of this line.
+
+    `place` has three byte positions: the end of the previous line, and the beginning and end of
+    this one.
+    """
     told, tag, end = place
     if tag - told >= SHORTEST:
         between(all_, data, told, tag, where)
@@ -92,14 +96,17 @@ def add(
 
 
 def add_rest(all_: BesideRecords, data: bytes, told: int, where: Where) -> None:
-    """What stands behind the last line of a record in a block of the file."""
+    """Read the text after the last record line in a block."""
     if len(data) - told >= SHORTEST:
         between(all_, data, told, len(data), where)
 
 
 def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Where) -> None:
-    """The test's result, said ahead of the end by most programs and behind it by sweeps; and the
-    facts of a job, ahead of all its runs."""
+    """Read the test result and the facts of the job from the text between two record lines.
+
+    Most programs print the test result before the end of the run, sweeps print it after the end.
+    The facts of a job come before all its runs.
+    """
     if data.find(b"est accuracy", first, last) >= 0:
         for match in TEST.finditer(data, first, last):
             if number := printed(match[2].decode()):
@@ -114,7 +121,7 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
 
 
 def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
-    """What was printed of an epoch right after the record's line about its end."""
+    """Return what was printed about an epoch right after the record's line about its end."""
     if data.startswith(mllog.TAG, end + 1):
         following = data.find(b"\n", end + 1)
         if data.find(b'"rank":0,', end + 1, following) >= 0:
@@ -124,7 +131,7 @@ def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch
     for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:
         line += 1
         if mllog.TAG in raw:
-            if b'"rank":0,' in raw:  # the record goes on
+            if b'"rank":0,' in raw:  # the record continues
                 break
             continue
         if b"oss" not in raw:
@@ -137,7 +144,7 @@ def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch
 
 
 def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
-    """A line of Keras or of the course's own loops about this epoch; None: it is none."""
+    """Return the values that Keras or one of the course's loops printed for this epoch, or None."""
     own = EPOCH.match(text)
     if own:
         if int(own[1]) != number:

@@ -1,4 +1,4 @@
-"""Read what jobs printed: files of one submission in, runs with located problems out."""
+"""Read the outputs of one submission and return its runs, with located problems."""
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,8 +20,10 @@ from autograder.submissions.regular_files import open_regular, why
 def read_files(
     paths: Iterable[Path | str] | Mapping[Path, str], formats: Sequence[Reader] = ()
 ) -> list[Run]:
-    """The runs in the outputs of one submission. Nothing in a file makes this raise. A mapping
-    says under which name each file is told of, where it does not lie under its own."""
+    """Return the runs in the outputs of one submission. Never raises because of a file's contents.
+
+    If `paths` is a mapping, it gives the display name of each file.
+    """
     names = paths if isinstance(paths, Mapping) else {Path(path): str(Path(path)) for path in paths}
     closed: list[Run] = []
     streams: dict[str, BinaryIO] = {}
@@ -40,7 +42,7 @@ def read_files(
 
 
 def read_bytes(files: Mapping[str, bytes], formats: Sequence[Reader] = ()) -> list[Run]:
-    """The same for what is in memory already: name -> what the file holds."""
+    """Return the runs in files that are in memory already, as name -> contents."""
     return read_streams({name: io.BytesIO(data) for name, data in files.items()}, formats)
 
 
@@ -66,7 +68,7 @@ def read_streams(
         except OSError as error:
             scanned[path] = broken = ScannedFile(name)
             broken.problems.append(unread(name, f"cannot be read to its end: {why(error)}"))
-    # By the student's own names for them, among the files that lie in one place.
+    # Group by the student's own names, for files that are in the same folder.
     paths = {f"{dirname(path)}/{basename(file.name)}": path for path, file in scanned.items()}
     if len(paths) < len(scanned):
         paths = {path: path for path in scanned}

@@ -1,7 +1,7 @@
-"""Which lane a line belongs to: the latest into which it fits, by its epoch or by its heading.
+"""Find the lane of a line: the latest one that it fits, by its epoch or its heading.
 
-A line that names no epoch stands below a heading, and ranks without labels print their headings one
-after the other: of several lanes, the one whose turn it is.
+A line without an epoch belongs to the heading above it. Ranks without labels print their headings
+one after the other, so of several lanes the one whose turn it is gets the line.
 """
 
 import re
@@ -18,9 +18,9 @@ from autograder.reading.lanes import (
 from autograder.reading.line_facts import EpochNumber, EpochPart, LineFacts
 
 NUMBERS = re.compile(r"[-+]?\d[\d.:,]{0,40}(?:e[-+]?\d{1,3})?|\bnan\b|[\s=>#.|█-▏]{1,300}")
-LOOK_BACK = 130  # lanes that a line may belong to: more ranks than this print with labels
-CLOSE_BY = 2  # lines below a heading in which its values stand
-APART = 4  # and of each rank with a label so many may stand between
+LOOK_BACK = 130  # lanes that a line may belong to; runs with more ranks print labels
+CLOSE_BY = 2  # lines below a heading in which its values are expected
+APART = 4  # the same per rank with a label, whose lines are mixed with others'
 PARTS: tuple[EpochPart, EpochPart] = ("train", "val")
 CHECKED: dict[EpochNumber, EpochNumber] = {
     "train_loss": "val_loss",
@@ -29,7 +29,7 @@ CHECKED: dict[EpochNumber, EpochNumber] = {
 
 
 def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Put what a reader understood into the lane that it belongs to, if there is one."""
+    """Add a reader's facts to the lane that they belong to, if there is one."""
     if facts.loose:
         return add_loose(all_, reader, label, line, facts)
     lanes = all_.open.setdefault((reader.after or reader.format, label), [])
@@ -40,7 +40,7 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
     lane = next((lane for lane in lanes[: -back - 1 : -1] if fits(lane, facts)), None)
     if lane is None:
         if number is None:
-            return False  # a result without an epoch: an evaluation outside of training
+            return False  # a result without an epoch: an evaluation outside training
         if all_.count >= MOST_LANES or all_.epochs >= MOST_EPOCHS:
             all_.left_out += 1
             return False
@@ -51,7 +51,8 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
         lanes.append(lane)
         added = add_to_lane(all_, lanes, lane, reader, line, facts)
         if added and beside and beside.heading and beside.current == lane.current:
-            # A rank without a heading: that of the other was for it, too; a run would have its own.
+            # A rank without a heading: another rank's was for it too. Another run would have its
+            # own.
             lane.epochs[lane.current].opened = beside.epochs[beside.current].opened
             lane.first = min(lane.first, beside.last)
         return added
@@ -59,19 +60,19 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
 
 
 def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
-    """Put a line that names no epoch into the lane whose epoch stands last before it."""
-    # Keras' heading is the usual one.
+    """Add a line without an epoch to the lane with the latest epoch before it."""
+    # Keras' heading is the most common.
     known = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
     lanes = max((lanes for lanes in known if lanes), key=lambda lanes: lanes[-1].last, default=None)
     if lanes is None:
         return False
     latest = lanes[-1]
     if latest.format == "keras" and any(epoch.numbers for epoch in latest.epochs.values()):
-        return False  # Keras' own
+        return False  # Keras prints these values itself
     twice: list[Lane] = []
     for lane in lanes[: -LOOK_BACK - 1 : -1]:
         if lane.last < latest.first - LOOK_BACK or abs(lane.current - latest.current) > 1:
-            break  # another run's, which is over
+            break  # belongs to another run, which is over
         if facts.after_heading and line - lane.heading > near(all_, lanes, label):
             continue
         split_parts(lane, facts)
@@ -84,13 +85,13 @@ def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: 
 
 
 def says_twice(lane: Lane, facts: LineFacts) -> bool:
-    """Whether such a line has said the same of the epoch already: rather another rank's."""
+    """Return whether the epoch has these values already: then the line is another rank's."""
     told = lane.epochs[lane.current].loose
     return facts.step is None and not told.isdisjoint(facts.numbers)
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
-    """So many lines below a heading its values stand, among the lines of other ranks."""
+    """Return how many lines below a heading its values may be, between the lines of other ranks."""
     if label is None:
         ranks = sum(lane.last >= lanes[-1].first for lane in lanes[-LOOK_BACK:])
         return CLOSE_BY * max(ranks, len(all_.open) - 1)
@@ -98,7 +99,7 @@ def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
 
 
 def split_parts(lane: Lane, facts: LineFacts) -> None:
-    """What an unnamed loss was measured on: as the heading says, or because counts begin anew."""
+    """Set the data set of an unnamed loss: from the heading, or because counts start again."""
     if facts.passes and facts.part is None and facts.step is not None:
         epoch = lane.epochs.get(lane.current)
         trained, checked = (epoch.last_step.get(part) if epoch else None for part in PARTS)
@@ -112,8 +113,10 @@ def split_parts(lane: Lane, facts: LineFacts) -> None:
 
 
 def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
-    """A second heading of the same epoch, for another part of it or by another process: of that
-    rank whose last heading is the oldest."""
+    """Return whether a heading repeats an epoch: for another part of it, or from another rank.
+
+    Of several ranks, the one whose heading is the oldest gets it.
+    """
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
     known = [lane for lane in ranks if may_head_again(lane, facts)]
     behind = any(facts.number == lane.current + lane.base for lane in ranks)
@@ -125,8 +128,10 @@ def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
 
 
 def may_head_again(lane: Lane, facts: LineFacts) -> bool:
-    """Whether a heading belongs to the epoch that the lane is at. If its training had something to
-    say already and the heading begins it, a run began anew."""
+    """Return whether a heading belongs to the lane's current epoch.
+
+    If the epoch has values already and the heading begins an epoch, a new run began.
+    """
     if facts.number is None or facts.number + 1 - lane.base != lane.current:
         return False
     return not (lane.epochs[lane.current].numbers and begins(facts))

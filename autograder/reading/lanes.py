@@ -1,9 +1,9 @@
-"""From what single lines say to lanes: ranks and runs that share a file, told apart.
+"""Collect the facts of lines in lanes, which tell apart the ranks and runs in a file.
 
-A lane is one process's sequence of epochs. Lines of several ranks run through each other and runs
-follow each other in one file, and both look like an epoch that comes twice. So a line goes to the
-latest lane into which it fits, or else opens a new one; lanes that overlap in the file are ranks
-of one run, lanes that follow each other are runs.
+A lane is one process's sequence of epochs. Lines of several ranks are mixed, and several runs
+follow each other, and both look like an epoch that appears twice. So a line goes to the latest lane
+that it fits, or opens a new one. Lanes that overlap in the file are ranks of one run; lanes that
+follow each other are runs.
 """
 
 from dataclasses import dataclass, field
@@ -21,31 +21,32 @@ from autograder.reading.line_facts import (
 from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
-MOST_LANES = 5_000  # in one file; what comes after is left out, and said so
+MOST_LANES = 5_000  # per file; the rest is left out, and a problem says so
 MOST_EPOCHS = 20_000  # in all lanes of a file
 MOST_PROBLEMS = 50
-MOST_RATES = 2_000  # of an epoch
+MOST_RATES = 2_000  # per epoch
 
 
 @dataclass(slots=True)
 class EpochSoFar:
-    """An epoch while it is put together."""
+    """An epoch that is still being read."""
 
-    line: int  # the last one with a number of the epoch, else its first one
+    line: int  # its last line with a number, otherwise its first line
     begun: int = 0  # its first line
-    closed: bool = False  # its result was printed: what follows belongs to another epoch
-    whole: bool = False  # it has come to its end
-    result: bool = False  # one stands behind its last step
+    closed: bool = False  # whether its result was printed: what follows belongs to another epoch
+    whole: bool = False  # whether it has ended
+    result: bool = False  # whether a result follows its last step
     steps: int | None = None  # of the whole epoch
-    # The last step of training, of checking, or of what does not say which, that was printed.
+    # The last printed step, of training, of validation, or of either if the line does not say
+    # which.
     last_step: dict[EpochPart | None, float] = field(default_factory=dict)
-    # None: printed and no number, as in the facts of a line.
+    # None: printed, but not a number, as in LineFacts.
     numbers: EpochNumbers = field(default_factory=dict)
-    loose: set[EpochNumber] = field(default_factory=set)  # from lines that name no epoch
-    rates: list[Number] = field(default_factory=list)  # samples a second, of its parts
-    said: tuple[EpochNumber, ...] = ()  # what its last step's line told
-    opened: Stamp | None = None  # when it was said to begin
-    told: Stamp | None = None  # when its result was told
+    loose: set[EpochNumber] = field(default_factory=set)  # from lines without an epoch
+    rates: list[Number] = field(default_factory=list)  # samples per second, of its parts
+    said: tuple[EpochNumber, ...] = ()  # values on the line of its last step
+    opened: Stamp | None = None  # when it began, by the log
+    told: Stamp | None = None  # when its result was printed, by the log
 
 
 @dataclass(slots=True)
@@ -53,34 +54,34 @@ class Lane:
     """One process's sequence of epochs, as far as it was read."""
 
     format: str
-    label: int | None  # the rank that the launcher wrote before its lines
+    label: int | None  # the rank in the launcher's label
     first: int  # line numbers
     last: int
-    base: int = 1  # the number of the first epoch as printed: 0 or 1
-    current: int = 0  # the epoch that the last line was about, counted from 1
-    of: int | None = None  # epochs asked for
-    headed: int | None = None  # the same as the headings of epochs say it
-    progress: float | None = None  # epochs done, with fractions, as the program counts them
-    scaled: bool = False  # its accuracies are fractions of 1, whatever their values
-    epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # counted from 1
-    part: EpochPart | None = None  # what the last heading says that its lines are of
-    heading: int = 0  # the line of that
-    words: str = ""  # its first line without its numbers
+    base: int = 1  # the first printed number: 0 or 1
+    current: int = 0  # the epoch of the last line, counted from 1
+    of: int | None = None  # number of epochs that were requested
+    headed: int | None = None  # the same, from headings
+    progress: float | None = None  # finished epochs, with fractions, as the program counts them
+    scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
+    epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
+    part: EpochPart | None = None  # what the last heading says its lines are about
+    heading: int = 0  # line of the last heading
+    words: str = ""  # its first line without numbers
     run: RunFacts = field(default_factory=RunFacts)
     problems: list[Problem] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Lanes:
-    """All lanes of one file."""
+    """All lanes of a file."""
 
     file: str
-    # By format and label those that a line may still belong to, the latest last; and the others.
+    # By format and label: lanes that a line may still belong to, the latest last; all others.
     open: dict[tuple[str, int | None], list[Lane]] = field(default_factory=dict)
     finished: list[Lane] = field(default_factory=list)
     count: int = 0  # of all lanes
     epochs: int = 0  # of all lanes
-    left_out: int = 0  # lines that would have been too many
+    left_out: int = 0  # lines beyond the limits
 
 
 def add_to_lane(
@@ -118,7 +119,8 @@ def add_to_lane(
         if facts.run.workers is not None:
             lane.run.workers = facts.run.workers
     if lane.of and lane.current >= lane.of and epoch.closed:
-        # What was silent all the while is no rank of the same run, but a start that was broken off.
+        # A lane that was silent all the time is no rank of the same run, but a start that was cut
+        # off.
         silent = [other for other in lanes if other.last < lane.first and len(lane.epochs) > 1]
         for over in (lane, *silent):
             lanes.remove(over)
@@ -127,11 +129,11 @@ def add_to_lane(
 
 
 def fits(lane: Lane, facts: LineFacts) -> bool:
-    """Whether the lane's process may have printed this line after all its others."""
+    """Return whether the lane's process may have printed this line after all its others."""
     number = facts.number
     at = lane.current if number is None else number + 1 - lane.base
     if at > lane.current:
-        # "Epoch 1/2" does not follow "Epoch 0/1": a run that counts otherwise began.
+        # "Epoch 1/2" does not follow "Epoch 0/1": a run that counts differently began.
         return not facts.opens or None in (lane.headed, facts.of) or lane.headed == facts.of
     epoch = lane.epochs.get(at)
     if epoch is None or at < 1 or facts.opens:
@@ -142,19 +144,19 @@ def fits(lane: Lane, facts: LineFacts) -> bool:
         before = epoch.last_step.get(facts.part)
         if before is None or facts.step > before:
             return True
-        # A check may be told of the same step; a rank's line tells the same.
+        # A validation may be printed for the same step. A repeated value comes from another rank.
         return facts.step == before and (facts.redraws or epoch.said != tuple(facts.numbers))
     if facts.closes and (epoch.closed or at < lane.current):
         return False
-    # What came from lines within an epoch may be replaced by its result, and nothing else may; nor
-    # may that, once the next epoch has begun.
+    # Values from lines within an epoch can be replaced by its result. Other values cannot, and
+    # nothing can be replaced once the next epoch has begun.
     if epoch.last_step and not epoch.closed and not epoch.result and at == lane.current:
         return True
     return epoch.numbers.keys().isdisjoint(facts.numbers)
 
 
 def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
-    """The lane as it stands after a line about one of its epochs."""
+    """Update the lane after a line about one of its epochs."""
     if at > lane.current:
         before = lane.epochs.get(lane.current)
         if before is not None:  # the next one has begun
@@ -163,7 +165,7 @@ def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
     if facts.scaled:
         lane.scaled = True
     if facts.of is not None:
-        lane.of = facts.of + (1 - lane.base if facts.opens else 0)  # "0/24" is of 25
+        lane.of = facts.of + (1 - lane.base if facts.opens else 0)  # "0/24" has 25 epochs
     if facts.progress is not None:
         lane.progress = facts.progress
 
@@ -171,7 +173,7 @@ def move_on(lane: Lane, at: int, facts: LineFacts) -> None:
 def add_to_epoch(epoch: EpochSoFar, facts: LineFacts) -> None:
     if facts.step is not None:
         if epoch.result and facts.part in epoch.last_step:
-            epoch.whole = False  # its steps go on: the result was one on the way
+            epoch.whole = False  # its steps continue: the result was an intermediate one
         epoch.last_step[facts.part] = facts.step
         epoch.said = tuple(facts.numbers)
         epoch.result = False
@@ -211,8 +213,10 @@ def add_numbers(
 
 
 def add_to_run(known: RunFacts, more: RunFacts, where: Where) -> None:
-    """Add to what is known of a run what one more line says of it; the last line counts. Of how
-    many workers it speaks is for the caller to judge."""
+    """Add the facts of one more line to those of a run. The last line counts.
+
+    The caller decides which number of workers a line is about.
+    """
     for name, number in more.numbers.items():
         if number is not None:
             known.numbers[name] = placed(number, where)

@@ -1,4 +1,4 @@
-"""From lanes to runs: which lanes are ranks of one run, which of several formats to believe."""
+"""Make runs from lanes: which lanes are ranks of one run, and which of several formats to trust."""
 
 import math
 from bisect import bisect_right, insort
@@ -12,11 +12,11 @@ from autograder.reading.settled.settle import STEPS, settle
 from autograder.records import Epoch, Number, Problem, Run, Where
 
 ONCE: frozenset[EpochNumber] = frozenset(("seconds", "val_loss", "val_accuracy"))
-WEAK = ("plain", STEPS)  # steps are not believed where another format stands in the same file
+WEAK = ("plain", STEPS)  # steps do not count beside another format in the same file
 
 
 def by_run(all_: Lanes) -> list[list[Lane]]:
-    """The lanes of each run: those that overlap in the file, or that labels tell to be ranks."""
+    """Return the lanes of each run: those that overlap in the file, or whose labels are ranks."""
     runs: list[list[Lane]] = []
     by_format: dict[str, list[Lane]] = {}
     for lane in all_.finished:
@@ -38,16 +38,20 @@ def by_run(all_: Lanes) -> list[list[Lane]]:
 
 
 def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane]]:
-    """Of runs that stand in the same lines, the one that says more, by the order of formats.
-    `begins`: the lines, in order, that tell that a program begins."""
+    """Return one run where several are in the same lines: the more complete, in the order of
+    formats.
+
+    `begins` are the sorted lines at which a program begins.
+    """
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
     told = [lanes for lanes in ranked if has_results(lanes)]
     of_steps_ = joined([span(lanes) for lanes in told if lanes[0].format == STEPS])
     kept: list[list[Lane]] = []
-    taken: list[tuple[int, int]] = []  # lines of the kept runs, in order
-    trusted: list[list[Lane]] | None = None  # the runs of other formats than plain, in order
-    others: list[tuple[int, int]] | None = None  # the lines of all that are none of steps, in order
+    taken: list[tuple[int, int]] = []  # lines of the kept runs, sorted
+    trusted: list[list[Lane]] | None = None  # the runs of other formats than plain, sorted
+    # the lines of all runs except those of steps, sorted
+    others: list[tuple[int, int]] | None = None
     for lanes in told:
         if lanes[0].format == STEPS and within_epochs(lanes, kept, of_steps_):
             continue
@@ -63,7 +67,7 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
         if not overlaps(taken, span(lanes)):
             insort(taken, span(lanes))
             kept.append(lanes)
-    # A beginning without a result is a run unless another format understood what came of it.
+    # A beginning without a result is a run, unless another format understood what followed.
     covered = joined([*taken, *map(span, told)])
     for lanes in ranked:
         if not has_results(lanes) and not overlaps(covered, span(lanes)):
@@ -73,8 +77,10 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
 
 
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
-    """Whether a program began between these steps and the run on either side of them: else they may
-    be a part of that run, such as its check, or what it did first."""
+    """Return whether a program began between these steps and the runs before and after them.
+
+    Otherwise they may be a part of such a run: its validation, or what it did first.
+    """
     place = bisect_right(others, steps)
     before, after = others[max(place - 1, 0) : place], others[place : place + 1]
     return (not before or any_between(begins, before[0][1], steps[0])) and (
@@ -90,8 +96,10 @@ def any_between(lines: list[int], after: int, before: int) -> bool:
 def within_epochs(
     steps: list[Lane], kept: list[list[Lane]], of_steps_: list[tuple[int, int]]
 ) -> bool:
-    """Whether these steps are those of the first epoch of the run behind them, which is named only
-    when it is over: that run has steps in its other epochs, too."""
+    """Return whether these steps belong to the first epoch of the run after them.
+
+    An epoch may be named only when it is over. Then the other epochs of that run have steps too.
+    """
     last = span(steps)[1]
     behind = [lanes for lanes in kept if lanes[0].format != STEPS and span(lanes)[0] > last]
     if not behind:
@@ -103,8 +111,10 @@ def within_epochs(
 
 
 def says_again(lane: Lane, run: Lane) -> bool:
-    """Whether these lines only repeat what the run before them said of its epochs, as programs do
-    that print their history at the end."""
+    """Return whether these lines only repeat the epochs of the run before them.
+
+    Some programs print their history at the end.
+    """
     known = run.epochs
     pairs = [
         (number, known[at].numbers.get(name) if at in known else None)
@@ -120,14 +130,14 @@ def says_again(lane: Lane, run: Lane) -> bool:
 
 
 def overlaps(spans: list[tuple[int, int]], other: tuple[int, int]) -> bool:
-    """Whether a span shares a line with one of those that are in order and apart."""
+    """Return whether a span shares a line with one of the sorted, disjoint spans."""
     first, last = other
     place = bisect_right(spans, (last, math.inf))
     return place > 0 and spans[place - 1][1] >= first
 
 
 def joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same lines in spans that are in order and apart."""
+    """Return the same lines as sorted, disjoint spans."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if whole and first <= whole[-1][1]:
@@ -146,8 +156,10 @@ def span(lanes: list[Lane]) -> tuple[int, int]:
 
 
 def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
-    """The run of the first rank among the lanes, and whether all its epochs are there (None: the
-    output does not say how many there should be)."""
+    """Return the run of the first rank among the lanes, and whether all its epochs are there.
+
+    The second value is None if the output does not give the number of epochs.
+    """
     lane = first_rank(lanes)
     settled = settle(lane, file)
     problems = [*lane.problems, *settled.problems]
@@ -178,7 +190,7 @@ def to_run(file: str, lanes: list[Lane]) -> tuple[Run, bool | None]:
 
 
 def first_rank(lanes: list[Lane]) -> Lane:
-    """The first of the ranks; where one process may have said it all, what it said last."""
+    """Return the first rank. If one process may have printed all lanes, return its last one."""
     return min(
         lanes,
         key=lambda lane: (
@@ -190,10 +202,12 @@ def first_rank(lanes: list[Lane]) -> Lane:
 
 
 def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
-    """How many ranks the lanes are; without labels, only if all of them came as far as the first
-    and say in the same words what a process says once of an epoch: what a start printed that was
-    broken off is no rank, nor are a program's several lines about an epoch, and of ranks whose
-    lines were mixed nobody knows."""
+    """Return the number of ranks among the lanes.
+
+    Without labels, ranks are counted only if all came as far as the first one and print the values
+    that a process prints once per epoch in the same words. Cut-off starts and a program's several
+    lines about an epoch are no ranks. If the ranks' lines are mixed, the number is unknown.
+    """
     alike = [
         lane
         for lane in lanes
@@ -206,8 +220,11 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
 
 
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:
-    """What an unlabelled lane tells of its first epoch; None if all of it may be said many times: a
-    running loss, and neither a check, nor a time, nor a step that was reached, nor a heading."""
+    """Return what an unlabelled lane prints once in its first epoch.
+
+    None if everything may be printed many times: only a running loss, without a validation, a time,
+    a last step or a heading.
+    """
     epoch = lane.epochs[min(lane.epochs)]
     once = epoch.last_step or lane.heading or not ONCE.isdisjoint(epoch.numbers)
     return frozenset(epoch.numbers) if once else None
@@ -221,7 +238,7 @@ def of_steps(
     unfinished: Epoch | None,
     problems: list[Problem],
 ) -> tuple[Run, bool | None]:
-    """A run that tells of steps and of no epochs: what it says last, and how fast it went."""
+    """Return a run of steps without epochs, with its last values and its speed."""
     last = epochs[0] if epochs else unfinished
     run = Run(
         files=(file,),
@@ -239,7 +256,7 @@ def of_steps(
 
 
 def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
-    """Whether all of a lane's epochs are there; None: it does not say how many there should be."""
+    """Return whether all epochs of a lane are there; None if their number is not in the output."""
     if lane.progress is not None:
         return lane.run.done
     if unfinished is not None:
@@ -248,7 +265,7 @@ def is_whole(lane: Lane, unfinished: Epoch | None) -> bool | None:
 
 
 def percent_scales(lane: Lane) -> dict[EpochNumber, float]:
-    """A kind of accuracy that anywhere in the run is above 1 is printed in percent."""
+    """Return the scale of each kind of accuracy: a value above 1 anywhere means percentages."""
     scales: dict[EpochNumber, float] = {}
     names: tuple[EpochNumber, ...] = ("train_accuracy", "val_accuracy")
     for name in names:
@@ -276,7 +293,7 @@ def to_epoch(
 
 
 def checked(name: str, value: Number | None, problems: list[Problem]) -> Number | None:
-    """The number, if it can be one of its kind; else a problem."""
+    """Return the number if it is possible for its kind. Otherwise it is a problem."""
     if value is None:
         return None
     if name in ACCURACIES and not 0 <= value.value <= 1:

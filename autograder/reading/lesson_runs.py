@@ -1,7 +1,6 @@
-"""The runs of one lesson, from all that a student handed in for it, as the student knows its files.
+"""Read the runs of one lesson from everything that a student submitted for it.
 
-A folder is read where it lies unpacked, under names that nobody has seen; what is said of a run
-names the files as they were handed in.
+An unpacked folder has names that nobody has seen. Messages about a run use the submitted names.
 """
 
 import re
@@ -22,7 +21,7 @@ HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job
 
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
-    """The runs of a lesson, in the usual formats and in those that it brings of its own."""
+    """Return the runs of a lesson, in the usual formats and those of its rubric."""
     runs = read_files(folder.outputs, formats)
     beside: dict[PurePath, list[str]] = {}
     for name in folder.outputs.values():
@@ -31,7 +30,8 @@ def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
 
 
 def not_read(runs: Sequence[Run]) -> list[Finding]:
-    """A word on each output that could not be read: what it holds is missing from the grade."""
+    """Return a finding for each output that could not be read, because it is missing from the
+    grade."""
     problems = [
         problem for run in runs for problem in run.problems if problem.code == ProblemCode.UNREAD
     ]
@@ -39,7 +39,7 @@ def not_read(runs: Sequence[Run]) -> list[Finding]:
 
 
 def copied(runs: Sequence[Run]) -> list[Finding]:
-    """A word on what was copied from a terminal instead of being handed in as the job wrote it."""
+    """Return a finding for each output that was copied from a terminal."""
     problems = [
         problem
         for run in runs
@@ -60,7 +60,7 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
 
 
 def lesson_named(runs: Sequence[Run]) -> str | None:
-    """Return the lesson that the outputs name, when the folder does not."""
+    """Return the lesson in the outputs, for a folder that does not name one."""
     lessons = {lesson for run in runs if LESSON.fullmatch(lesson := run.header.lesson or "")}
     return lessons.pop() if len(lessons) == 1 else None
 
@@ -68,6 +68,6 @@ def lesson_named(runs: Sequence[Run]) -> str | None:
 def with_error_files(
     files: tuple[str, ...], beside: Mapping[PurePath, Sequence[str]]
 ) -> tuple[str, ...]:
-    """Also the files that carry the same job's name with another ending: its error stream."""
+    """Return also the error outputs: files with the same job name and another ending."""
     same = {name for file in files for name in beside.get(PurePath(file).with_suffix(""), ())}
     return (*files, *sorted(same - set(files)))

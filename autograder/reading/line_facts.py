@@ -1,7 +1,7 @@
-"""What one line of a job's output can say: what readers of formats give, and runs are made of.
+"""The facts in one line of a job's output: what readers return, and runs are made of.
 
-A number that stands here as None was printed and is none, like nan: the training diverged. A number
-that does not stand here was not printed.
+A value of None means that something was printed that is not a number, such as nan: the training
+diverged. A missing key means that nothing was printed.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from autograder.records import Number
 
 EpochNumber = Literal[
     "seconds",
-    "throughput",  # samples a second
+    "throughput",  # samples per second
     "train_loss",
     "train_accuracy",
     "val_loss",
@@ -22,7 +22,7 @@ RunNumber = Literal[
     "test_accuracy",
     "test_loss",
     "total_seconds",  # of the whole training
-    "run_throughput",  # samples a second, of the whole training
+    "run_throughput",  # samples per second, of the whole training
 ]
 EPOCH_NUMBERS: tuple[EpochNumber, ...] = get_args(EpochNumber)
 RUN_NUMBERS: tuple[RunNumber, ...] = get_args(RunNumber)
@@ -33,30 +33,31 @@ ACCURACIES = ("train_accuracy", "val_accuracy", "test_accuracy")
 EpochPart = Literal["train", "val"]
 
 
-# Nobody changes a line's facts, but they are not frozen: that takes Python five times as long to
-# make, and there is one for each line that a reader understands.
+# Not frozen, although nobody changes a line's facts: creating frozen objects takes five times as
+# long, and there is one for each line that a reader understands.
 @dataclass(slots=True)
 class RunFacts:
-    """What lines say of a whole run."""
+    """Facts of lines about a whole run."""
 
-    # The Numbers of a single line have no place yet; who collects them knows it.
+    # The Numbers of a single line have no place yet. The code that collects them adds it.
     numbers: RunNumbers = field(default_factory=dict)
     workers: int | None = None  # processes, or GPUs, that train together
-    batch: int | None = None  # samples of a step on all workers together
-    batch_each: int | None = None  # and on each
-    rank: int | None = None  # one of the processes, among all
-    says_end: bool = False  # a framework trains that says when it is done
-    starts: bool = False  # a program begins here, or is about to
-    of_workers: int | None = None  # this line is about the run with so many, wherever it stands
-    job_id: str | None = None  # the scheduler's
-    done: bool = False  # the training is over, as planned
-    early: bool = False  # the training stopped before its last epoch, on purpose
-    alone: bool | None = None  # a process says that it has one device, and names no others
-    sums_up: str = ""  # the words of a line that sums up, as programs do when they are done
+    batch: int | None = None  # samples per step on all workers together
+    batch_each: int | None = None  # samples per step on each worker
+    rank: int | None = None  # one of the processes
+    says_end: bool = False  # whether the framework reports its end
+    starts: bool = False  # whether a program begins here, or is about to
+    # the line is about the run with this many workers, wherever it is
+    of_workers: int | None = None
+    job_id: str | None = None  # the scheduler's id
+    done: bool = False  # whether the training is over, as planned
+    early: bool = False  # whether the training stopped early, on purpose
+    alone: bool | None = None  # whether a process reports a single device, and no others
+    sums_up: str = ""  # the words of a summary line at the end of a program
 
 
 def both(first: RunFacts, second: RunFacts) -> RunFacts:
-    """What two say of one run; where both say it, the first one counts."""
+    """Return the facts of both. If both have a value, the first one counts."""
     return RunFacts(
         second.numbers | first.numbers,
         workers=second.workers if first.workers is None else first.workers,
@@ -76,30 +77,32 @@ def both(first: RunFacts, second: RunFacts) -> RunFacts:
 
 @dataclass(slots=True)
 class LineFacts:
-    """What a line says of an epoch, and of the whole run besides."""
+    """Facts of a line about an epoch, and about the whole run."""
 
-    number: int | None = None  # of the epoch as printed: some count from 0. None: the current one
-    of: int | None = None  # epochs asked for
-    opens: bool = False  # the line begins the epoch, before anything is known of it
-    heading: bool = False  # so does a second such line of the same epoch: it is none of another run
-    results: bool = False  # such a heading stands above results: the epoch is under way
-    closes: bool = False  # the line is the epoch's result: nothing follows that belongs to it
-    whole: bool = False  # the epoch has come to its end, though more may be said of it
-    # The line stands within the epoch, after so many steps (or samples, or parts of the epoch);
-    # numbers of later steps replace those of earlier ones.
+    number: int | None = None  # the printed epoch, which may count from 0; None: the current one
+    of: int | None = None  # number of epochs that were requested
+    opens: bool = False  # whether the line begins the epoch, before anything is known about it
+    # like `opens`, but a second such line of the same epoch belongs to the same run
+    heading: bool = False
+    results: bool = False  # whether the heading is above results: the epoch is under way
+    # whether the line is the epoch's result, after which nothing belongs to it
+    closes: bool = False
+    whole: bool = False  # whether the epoch has ended, though more lines about it may follow
+    # The line is within the epoch, after this many steps (or samples, or parts of the epoch).
+    # Numbers of later steps replace those of earlier ones.
     step: float | None = None
     steps: int | None = None  # of a whole epoch
     part: EpochPart | None = (
-        None  # what the steps are of, where training and checking both count them
+        None  # which steps are counted, if training and validation both count theirs
     )
-    redraws: bool = False  # the same step may be printed again, as bars do
-    scaled: bool = False  # accuracies are fractions of 1 already, whatever their values
-    progress: float | None = None  # epochs done since the beginning, with fractions
-    loose: bool = False  # it names no epoch: it belongs to the one that the lines before it name
-    after_heading: bool = False  # and only if one of these is right before it
-    passes: bool = False  # steps that begin anew within an epoch are the check's
+    redraws: bool = False  # whether the same step may be printed again, as in bars
+    scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
+    progress: float | None = None  # finished epochs since the start, with fractions
+    loose: bool = False  # the line names no epoch and belongs to the one of the lines before it
+    after_heading: bool = False  # whether such a line counts only right after a heading
+    passes: bool = False  # steps that start again within an epoch are the validation's
     rates: bool = False  # its throughput is of a part of the epoch
-    unnamed: bool = False  # a loss or an accuracy does not say what it was measured on
+    unnamed: bool = False  # a loss or an accuracy does not name its data set
     stamp: Stamp | None = None  # when the line was written
     numbers: EpochNumbers = field(default_factory=dict)
     run: RunFacts | None = None

@@ -1,7 +1,7 @@
-"""What a job wrote, in whole lines and in bounded memory; one line, cleaned for reading.
+"""Split a job's output into whole lines in bounded memory, and clean a line for reading.
 
-A file is read block by block. A reader looks for its tag in a block and cleans only the lines
-that have it: most of what a job prints is of no interest to any reader.
+A file is read in blocks. A reader searches a block for its tags and cleans only the lines that have
+one, because most lines are of no interest to any reader.
 """
 
 import re
@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-BLOCK = 1 << 18  # bytes read at once: memory stays at a few times this, whatever the file's size
-LONGEST = (
-    1 << 16
-)  # of a longer line only this much is kept, its end: there a bar's last state stands
+BLOCK = 1 << 18  # bytes per read; memory stays at a few times this, whatever the file's size
+LONGEST = 1 << 16  # of a longer line only the end is kept, which has the final state of a bar
 
-# `srun -l`, Open MPI's --tag-output, horovodrun, torchrun and torch's tracebacks, in this order.
+# `srun -l`, Open MPI's --tag-output, horovodrun, torchrun, torch's tracebacks, in this order.
 LABEL = re.compile(
     r"\s*(?:(?P<srun>\d{1,6}):(?: |$)"
     r"|(?:\w[\w:. +-]{8,36})?\[\d{1,6},(?P<mpi>\d{1,6})\]<std(?:out|err)>: ?"
@@ -34,13 +32,14 @@ class Block:
     """Some whole lines of a file."""
 
     data: bytes
-    start: int  # place of the first byte in the file, NULs not counted
-    cut: int = 0  # so many bytes before it were left out: the first line is only a line's end
-    half: bool = False  # the last line has no newline: the file ends within it, or still grows
+    start: int  # position of the first byte in the file, not counting NULs
+    cut: int = 0  # bytes left out before the block: its first line is only the end of a line
+    # whether the last line has no newline: the file ends within it, or still grows
+    half: bool = False
 
 
 def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Iterator[Block]:
-    """The stream in whole lines; NULs, which stand for nothing anybody printed, left out."""
+    """Yield the stream in blocks of whole lines, without NULs."""
     start, rest, cut = 0, b"", 0
     while chunk := stream.read(size):
         if b"\0" in chunk:
@@ -61,7 +60,7 @@ def blocks(stream: BinaryIO, size: int = BLOCK, longest: int = LONGEST) -> Itera
 
 
 def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]]:
-    """Those lines of the stream, which are in order."""
+    """Yield these lines of the stream; `numbers` are sorted."""
     waiting, first = deque(numbers), 1
     for block in blocks(stream):
         after = first + block.data.count(b"\n")
@@ -76,7 +75,8 @@ def numbered(stream: BinaryIO, numbers: list[int]) -> Iterator[tuple[int, bytes]
 
 
 def clean(line: bytes) -> str:
-    """One line as a terminal shows it at the end: carriage returns, backspaces, colours done."""
+    """Return a line as a terminal finally shows it, with carriage returns, backspaces, colours
+    applied."""
     if b"\r" in line:
         shown = line.rstrip(b"\r\n \t")
         line = shown[shown.rfind(b"\r") + 1 :]
@@ -88,7 +88,7 @@ def clean(line: bytes) -> str:
 
 
 def erase(line: bytes) -> bytes:
-    """Backspaces taken as what programs mean by them: the characters before are replaced."""
+    """Apply backspaces: the characters before them are replaced."""
     shown, at = bytearray(), 0
     for run in BACKSPACES.finditer(line):
         shown += line[at : run.start()]
@@ -98,7 +98,7 @@ def erase(line: bytes) -> bytes:
 
 
 def split_label(line: str) -> tuple[int | None, str]:
-    """The rank that a launcher wrote before the line, and the line without it."""
+    """Return the rank in a launcher's label, and the line without the label."""
     label = LABEL.match(line)
     if label is None:
         return None, line
@@ -106,8 +106,10 @@ def split_label(line: str) -> tuple[int | None, str]:
 
 
 def shown(raw: bytes) -> tuple[int | None, str]:
-    """The rank that a launcher wrote before a line, and what the line shows without it. Launchers
-    write it once ahead of a line, also of one that is drawn anew many times."""
+    """Return the rank in a launcher's label, and the line as a terminal shows it.
+
+    A launcher writes its label once, even for a line that is redrawn many times.
+    """
     if raw[:1].isalpha() and not DRAWN.search(raw):  # most lines
         return None, raw.decode("utf-8", "replace").rstrip()
     label, text = split_label(clean(raw))

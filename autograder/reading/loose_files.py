@@ -1,7 +1,7 @@
-"""Files that lie in no lesson's folder, sorted into lessons.
+"""Assign files outside lesson folders to lessons.
 
-The record says which lesson an output is of. What has no record goes with the outputs that lie
-beside it, answers with the questions that they answer; last, a folder's name may say it (`hw07`).
+The record names the lesson of an output. An output without a record goes with the outputs beside
+it, answers with the questions that they answer. Last, a folder's name may say it (`hw07`).
 """
 
 import re
@@ -22,19 +22,22 @@ from autograder.submissions.programs import read_program
 from autograder.submissions.regular_files import open_regular
 from autograder.verdict import Finding
 
-HEADER, NEAR = b'"header"', 300  # and how many bytes behind it the lesson stands at most
+HEADER, NEAR = b'"header"', 300  # the second: bytes after it in which the lesson is searched
 LESSON = re.compile(rb'"lesson": ?"(\w{1,20})"')
 RAN = re.compile(rb'"files":\{([^{}]{0,20000})\}')
 NUMBER = re.compile(r"\d\d\Z")
 
-# A download, and a folder in it: what lies in another download is beside nothing in this one.
+# A download and a folder in it. Files of another download are not beside it.
 Spot = tuple[str, PurePath]
-Ids = Mapping[str, Collection[str]]  # lesson -> what its questions are called
+Ids = Mapping[str, Collection[str]]  # lesson -> ids of its questions
 
 
 def one_folder_a_lesson(folders: Sequence[Folder], ids: Ids | None = None) -> list[Folder]:
-    """Each lesson once, in the lessons' order; what no lesson can be found for stays apart, and a
-    word on what could not be opened goes to the first lesson, instead of standing alone."""
+    """Return one folder per lesson, in the order of lessons.
+
+    Files without a lesson stay separate. A finding about a file that could not be opened goes to
+    the first lesson.
+    """
     loose = next((folder for folder in folders if folder.lesson is None), None)
     if loose is None:
         return list(folders)
@@ -70,12 +73,12 @@ def move_rest(loose: Folder, home: Folder) -> None:
 
 @dataclass(slots=True)
 class Sorted:
-    """A student's lessons while loose files are shared out among them."""
+    """A student's lessons while loose files are assigned to them."""
 
     loose: Folder
     folders: dict[str, Folder]
-    by_place: dict[Spot, set[str]] = field(default_factory=dict)  # of outputs in it
-    first: Folder | None = None  # that something was given to
+    by_place: dict[Spot, set[str]] = field(default_factory=dict)  # lessons of the outputs in it
+    first: Folder | None = None  # the first one that got a file
 
     def give(self, kind: str, path: Path, lesson: str) -> None:
         folder = self.folders.setdefault(lesson, Folder(lesson, others=self.loose.others))
@@ -85,15 +88,14 @@ class Sorted:
             folder.origins[path] = self.loose.origins[path]
 
     def near(self, path: Path, name: str, most: int = 100) -> set[str]:
-        """The lessons of the outputs that lie nearest, beside a file or else further up; none, if
-        these are too many."""
+        """Return the lessons of the nearest outputs, beside a file or above; none if too many."""
         spots = spots_of(self.loose, path, name)
         found = next((self.by_place[spot] for spot in spots if spot in self.by_place), set())
         return found if len(found) <= most else set()
 
 
 def spots_of(loose: Folder, path: Path, name: str) -> list[Spot]:
-    """Where a file lies, from the inside outwards."""
+    """Return the folders of a file, from the inside out."""
     origin = loose.origins.get(path)
     download = origin.said.lies_in if origin else ""
     return [(download, place) for place in PurePath(name).parents]
@@ -134,7 +136,7 @@ def known(lessons: Iterable[str], ids: Ids) -> bool:
 
 
 def lessons_of_outputs(loose: Folder, ids: Ids) -> dict[Path, set[str]]:
-    """By what the records say; a job's error output goes with its output."""
+    """Return the lessons in the outputs' records. An error output goes with its job's output."""
     jobs: dict[str, list[Path]] = {}
     for path, name in loose.outputs.items():
         parts = output_names.read(PurePath(name).name)
@@ -162,12 +164,12 @@ def lessons_recorded(path: Path) -> set[str]:
                         found.add(match[1].decode("utf-8", "replace"))
                     at = block.data.find(HEADER, end)
     except OSError:
-        pass  # whoever reads it will say so
+        pass  # reported when the file is read
     return found
 
 
 def hints(loose: Folder, path: Path, name: str) -> set[str]:
-    """What the folders that a file lies in are called, the nearest first; else its platform."""
+    """Return the names of a file's folders, the nearest first, or else of its platform."""
     for part in reversed(PurePath(name).parts[:-1]):
         if hint := hinted_lesson(archives.stem(part)):
             return {hint}
@@ -176,13 +178,14 @@ def hints(loose: Folder, path: Path, name: str) -> set[str]:
 
 
 def of_answers(work: Sorted, path: Path, name: str, ids: Ids) -> set[str]:
-    """The lessons whose questions they answer; of several, those whose outputs lie near."""
+    """Return the lessons whose questions are answered; of several, those with outputs nearby."""
     near = work.near(path, name)
     if len(near) == 1:
         return near
     written, _ = read_answers(path, name, {id_ for one in ids.values() for id_ in one})
     mine = {lesson: written.keys() & {*questions} for lesson, questions in ids.items()}
-    # An id may be asked in several lessons: of whose questions another has all and more, not meant.
+    # An id may be asked in several lessons. A lesson whose answered ids are all in another one,
+    # which has more, is not meant.
     asked = {one for one, some in mine.items() if some and not any(some < m for m in mine.values())}
     hinted = {one for one in hints(work.loose, path, name) if one in ids}
     if near:
@@ -193,8 +196,10 @@ def of_answers(work: Sorted, path: Path, name: str, ids: Ids) -> set[str]:
 
 
 def contradiction(work: Sorted, path: Path, name: str, lessons: set[str], ids: Ids) -> None:
-    """The folder's name says one lesson and the record another, which counts. Numbers of homework
-    may be the course's own, so that they ask nobody to look."""
+    """Report a folder whose name differs from the record, which counts.
+
+    Homework numbers may be a course's own, so they are not reported.
+    """
     folders = PurePath(name).parts[:-1]
     for part in folders:
         hint = hinted_lesson(archives.stem(part))
@@ -219,8 +224,11 @@ def contradiction(work: Sorted, path: Path, name: str, lessons: set[str], ids: I
 
 
 def share_programs(work: Sorted, of_outputs: Mapping[Path, set[str]]) -> None:
-    """Programs go with the outputs near them; at the top of several lessons, with those that ran a
-    program of the name, or better, of the text."""
+    """Assign programs to the outputs near them.
+
+    At the top of several lessons, a program goes to those that ran one with its name, or better,
+    with its text.
+    """
     for path, name in list(work.loose.programs.items()):
         lessons = work.near(path, name) or set(work.folders)
         if len(lessons) > 1:
@@ -236,7 +244,7 @@ def share_programs(work: Sorted, of_outputs: Mapping[Path, set[str]]) -> None:
 
 
 def share_times(work: Sorted) -> None:
-    """A file that says when something was handed in says it of the outputs near it."""
+    """Assign a file with a submission time to the outputs near it."""
     for path, name in list(work.loose.stamps.items()):
         for lesson in work.near(path, str(name)):
             folder = work.folders[lesson]
@@ -245,7 +253,7 @@ def share_times(work: Sorted) -> None:
 
 
 def ran_in(of_outputs: Mapping[Path, set[str]], lesson: str) -> bytes:
-    """The names and hashes of the programs that a lesson's records tell."""
+    """Return the names and hashes of the programs in a lesson's records."""
     told = b""
     for path, lessons in of_outputs.items():
         if lesson in lessons:

@@ -1,4 +1,4 @@
-"""One job: its files' lines put together into runs, each with its end and its problems."""
+"""Put the lines of one job's files together into runs with their ends and problems."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from autograder.reading.settled.agreement import agreed
 from autograder.records import Problem, Run, Where
 from autograder.submissions import output_names
 
-MOST_PROBLEMS = 100  # of a run; more help nobody
+MOST_PROBLEMS = 100  # per run; more do not help anybody
 
 
 def read_job(
     files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[Run]:
-    """The runs of one job, from all of its files."""
+    """Return the runs in all files of one job."""
     drafts = drafts_of(files, launches, formats)
     for at, file in enumerate(files):
         attach_facts(at, file, drafts)
@@ -41,8 +41,11 @@ def read_job(
 
 
 def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Give what is said about whole runs to the run before; the number of workers is said ahead,
-    so a line with it that stands between two runs speaks of the second."""
+    """Assign facts about whole runs to the run before them.
+
+    The number of workers is printed before a run, so a line with it between two runs is about the
+    second.
+    """
     here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
     starts = [draft.first for draft in here]
     for line, facts in file.facts:
@@ -65,7 +68,7 @@ def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
-    """How many train together, in the words of one more line; the first one counts."""
+    """Add the numbers of workers in one more line. The first statement counts."""
     known = draft.facts
     if more.workers or more.batch or more.rank is not None or more.alone:
         draft.places.setdefault("workers", where)
@@ -78,7 +81,7 @@ def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
 
 
 def workers_of(facts: RunFacts) -> int | None:
-    """Workers as they are named, or as the size of a step on all of them and on each tells."""
+    """Return the workers, as printed or from the batch on all workers and on each."""
     if facts.workers is None and facts.alone and facts.rank is None:
         return 1
     if facts.workers is not None or not facts.batch or not facts.batch_each:
@@ -88,19 +91,19 @@ def workers_of(facts: RunFacts) -> int | None:
 
 
 def ranks_of(files: list[ScannedFile]) -> int | None:
-    """How many ranks there are, if all from the first on have named themselves."""
+    """Return the number of ranks, if all of them from 0 on printed their number."""
     ranks = {facts.rank for file in files for _, facts in file.facts if facts.rank is not None}
     return len(ranks) if len(ranks) > 1 and max(ranks) == len(ranks) - 1 else None
 
 
 def gpus_named(files: list[ScannedFile]) -> int | None:
-    """How many GPUs the name of the job's files tells, `4gpu.out`."""
+    """Return the number of GPUs in the files' name, such as `4gpu.out`."""
     named = {output_names.read(file.name).workers for file in files} - {None}
     return named.pop() if len(named) == 1 else None
 
 
 def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
-    """ "Training time with 4 GPUs": of the last run before it that has 4, wherever it stands."""
+    """Assign "Training time with 4 GPUs" to the last run before it that has 4."""
     total = facts.numbers.get("total_seconds")
     before = [draft for draft in drafts if draft.first <= where.line] or drafts
     for draft in reversed(before):
@@ -111,7 +114,7 @@ def attach_total(facts: RunFacts, where: Where, drafts: list[RunDraft]) -> None:
 
 
 def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Give what tells of an end to the run that it may tell of: the last one that began before."""
+    """Assign the lines about an end to the last run that began before them."""
     here = [draft for draft in drafts if draft.file == at]
     starts = [draft.first for draft in here]
     for end in file.ends:
@@ -122,19 +125,19 @@ def attach_ends(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def warned(draft: RunDraft, end: EndLine) -> bool:
-    """A scheduler's word within the last epoch: its processes have half a minute left to print."""
+    """Return whether the scheduler's message is in the last epoch; processes get half a minute."""
     by_scheduler = end.kind in ("timeout", "cancelled") and not end.raised
     return by_scheduler and not draft.whole and draft.begun < end.where.line
 
 
 def tells_of_recorded(draft: RunDraft, end: EndLine) -> bool:
-    """A traceback of the exception that the record only names: it says more."""
+    """Return whether this traceback has the exception that the record only names."""
     name = outcome.exception_name
     return draft.recorded is not None and name(end.text) == name(draft.recorded.text)
 
 
 def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
-    """Give damaged lines to the run that they stand in, or the next one."""
+    """Assign damaged lines to the run that they are in, or the next one."""
     here = [draft for draft in drafts if draft.file == at] or drafts[-1:]
     starts = [draft.first for draft in here]
     for problem in file.problems:
@@ -142,7 +145,7 @@ def attach_problems(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 
 def job_of(files: list[ScannedFile]) -> str | None:
-    """The job's id as the output says it, else as the names do; None if they do not agree."""
+    """Return the job's id from the output, or else from the names; None if they differ."""
     printed = [facts.job_id for file in files for _, facts in file.facts if facts.job_id]
     named = [job for file in files if (job := output_names.read(file.name).job_id)]
     ids = dict.fromkeys(printed or named)
@@ -203,7 +206,7 @@ def place(problem: Problem) -> tuple[str, int]:
     return problem.where.file, problem.where.line
 
 
-# What a Run calls them, and the facts of its lines.
+# The names of these facts in a Run and in RunFacts.
 RUN_NUMBERS: dict[str, RunNumber] = {
     "test_accuracy": "test_accuracy",
     "test_loss": "test_loss",

@@ -1,4 +1,4 @@
-"""How a run ended: what programs, launchers and schedulers say when one does not end well."""
+"""Find out how a run ended from messages of programs, launchers and schedulers."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -14,17 +14,17 @@ Kind = Literal["oom", "stall", "timeout", "cancelled", "exception", "exit", "ste
 
 @dataclass(frozen=True, slots=True)
 class EndLine:
-    """A line that tells how a run ended, or may have."""
+    """A line that says, or may say, how a run ended."""
 
     kind: Kind
     where: Where
     text: str
     reason: str  # in words for people
-    raised: bool = False  # an exception's last line: it may have been caught
+    raised: bool = False  # the last line of an exception, which may have been caught
 
     @property
     def code(self) -> ProblemCode:
-        """EXCEPTION for an exception of the program, or the echo that a launcher raises."""
+        """Return EXCEPTION, or the echo that a launcher raises."""
         raised_by_program = self.kind == "exception" or (self.raised and self.kind == "exit")
         return ProblemCode.EXCEPTION if raised_by_program else ProblemCode.OTHER
 
@@ -138,7 +138,7 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
      "Python did not find the program"),
 )  # fmt: skip
 TRACEBACK = "Traceback (most recent call last)"
-# Ahead of a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
+# Before a traceback that ended nothing: at Python's exit, in a thread, in a log's own line.
 IGNORED = re.compile(
     rb"Exception ignored in|Exception in thread|^--- Logging error ---|^Error in atexit"
 )
@@ -146,7 +146,7 @@ Finder = Callable[[str], re.Match[str] | None]
 
 
 def finder(pattern: str) -> Finder:
-    """Return a function that finds a pattern in a line; `^` is tried at the beginning only."""
+    """Return a function that finds a pattern in a line. `^` is tried only at the beginning."""
     at_beginning = pattern.startswith("^")
     return re.compile(pattern[1:]).match if at_beginning else re.compile(pattern).search
 
@@ -164,7 +164,10 @@ EXCEPTION = re.compile(
 
 @lru_cache(maxsize=500)
 def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
-    """The patterns that lines with these anchors may match: a line has few, patterns are many."""
+    """Return the patterns that lines with these anchors may match.
+
+    A line has few anchors, and there are many patterns.
+    """
     return [
         (tag, find, kind, reason)
         for place, tag, find, kind, reason in COMPILED
@@ -173,8 +176,10 @@ def with_anchors(anchors: int) -> list[tuple[str, Finder, Kind, str]]:
 
 
 def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
-    """Return what a line says of an end, by the patterns of its anchors (places in ANCHORS, as
-    bits)."""
+    """Return what a line says about an end.
+
+    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
+    """
     for tag, find, kind, reason in with_anchors(anchors):
         if tag in line and find(line):
             return EndLine(kind, where, line.strip()[:300], reason)
@@ -182,7 +187,7 @@ def read(line: str, where: Where, anchors: int = -1) -> EndLine | None:
 
 
 def read_exception(line: str, where: Where) -> EndLine | None:
-    """The last line of a traceback, if it is one: a warning's traceback has none."""
+    """Return the end of a traceback that the line shows. A warning's traceback has none."""
     if not EXCEPTION.match(line[:400]):
         return None
     if may_be_memory(line) and OOM_EXCEPTION.search(line):
@@ -201,18 +206,18 @@ def may_be_memory(line: str) -> bool:
 
 
 def exception_name(text: str) -> str:
-    """`TypeError` of the line that ends a traceback, without the modules before it."""
+    """Return the exception that ends a traceback without its modules, such as `TypeError`."""
     return re.split(r"[: ]", text, maxsplit=1)[0].rsplit(".", 1)[-1]
 
 
 def decide(
     whole: bool | None, ends: Sequence[EndLine], final: Sequence[EndLine]
 ) -> tuple[Outcome, list[EndLine]]:
-    """The outcome, and the lines that speak for it.
+    """Return the outcome, and the lines that are its reason.
 
-    `whole`: all of the run's epochs are there (None: the output does not say how many there should
-    be, and the last one is finished). `ends` stand behind the run's last line or in other files;
-    after `final`, which are some of them, nothing tells of a program that went on.
+    `whole`: whether all epochs are there (None: their number is unknown, and the last one has
+    ended). `ends` come after the run's last line or are in other files. After `final`, a subset of
+    them, nothing shows that a program continued.
     """
     last = set(final)
     kinds = {end.kind for end in ends if whole is False or counts(whole, end, last)}
@@ -222,22 +227,24 @@ def decide(
     if whole is None and any(end.raised for end in ends):
         return Outcome.UNKNOWN, list(
             ends
-        )  # it went on after an exception, and nothing says how far
+        )  # it continued after an exception, and nothing shows how far
     ended = Outcome.INCOMPLETE if whole is False else Outcome.COMPLETED
     return ended, list(ends) if whole else []
 
 
 def counts(whole: bool | None, end: EndLine, final: Collection[EndLine]) -> bool:
-    """Return whether a line behind a run's last epoch tells how it ended: a scheduler's always
-    does, a program's if the program did not go on after it."""
+    """Return whether a line after a run's last epoch decides how it ended.
+
+    A scheduler's message always does, a program's only if the program did not continue.
+    """
     if end.kind in ("timeout", "cancelled", "step") and not end.raised:
         return True
     return end in final and not (end.kind == "weak" and whole is not None)
 
 
-# What such a line means for a run that is not whole, the strongest first. Lack of memory kills, and
-# exceptions follow; a stall lasts until the time limit; where a rank raised an exception, others
-# stalled because of it. Slurm also ends a step after one of its processes failed.
+# Outcomes of a run that is not whole, the strongest first. Lack of memory causes exceptions. A
+# stall lasts until the time limit. Where a rank raised an exception, others stall because of it.
+# Slurm also ends a step after one of its processes failed.
 CAUSES: tuple[tuple[Kind, Outcome], ...] = (
     ("oom", Outcome.OOM),
     ("stall", Outcome.STALLED),

@@ -1,4 +1,4 @@
-"""A run in plain types: what scripts get of `autograder read` (docs/formats-read.md)."""
+"""Summarise a run in plain types, for `autograder read --json` (docs/formats-read.md)."""
 
 from statistics import median
 from typing import Any
@@ -7,7 +7,7 @@ from autograder.records import Epoch, Number, Run
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """What `autograder read --json` prints of a run. Unknown is None."""
+    """Return the members that `autograder read --json` prints. None means unknown."""
     seconds = [plain_value(epoch.seconds) for epoch in run.epochs]
     later = [value for value in seconds[1:] if value is not None]
     checks = [epoch.val_accuracy.value for epoch in run.epochs if epoch.val_accuracy]
@@ -51,7 +51,7 @@ def plain_value(number: Number | None) -> float | None:
 
 
 def throughput(run: Run) -> float | None:
-    """What the program printed, else samples by seconds: the median over epochs after the first."""
+    """Return the printed throughput, otherwise the median over the epochs after the first."""
     if run.throughput is not None:
         return run.throughput.value
     rates = [rate for epoch in run.epochs[1:] if (rate := epoch_rate(epoch)) is not None]

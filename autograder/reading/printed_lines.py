@@ -1,5 +1,7 @@
-"""The lines outside of records: those with one of a few anchors are cleaned and shown to the
-readers of all formats."""
+"""Read the lines outside records.
+
+Only lines with one of a few anchors are cleaned and shown to the readers of all formats.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,7 +24,7 @@ from autograder.reading.line_facts import LineFacts
 from autograder.reading.scanned_file import MOST, ScannedFile
 from autograder.records import Where
 
-# In the order of trust, where several understand the same lines.
+# In the order of trust, for lines that several readers understand.
 READERS: tuple[Reader, ...] = (
     keras.READER,
     *torch_examples.READERS,
@@ -34,23 +36,23 @@ READERS: tuple[Reader, ...] = (
     steps.READER,
 )
 FORMAT, FACT, END = 1, 2, 4
-OF_FACTS = 3  # place of the first bit
+OF_FACTS = 3  # position of the first bit
 OF_ENDS = OF_FACTS + len(run_facts.ANCHORS)
-UNSURE = (plain.READER, steps.READER)  # only where no other understood the line
-# Every tag of a reader has one of these inside: few enough to search a whole file for.
+UNSURE = (plain.READER, steps.READER)  # only for lines that no other reader understood
+# Every tag of a reader contains one of these. They are few, so a whole file can be searched.
 ANCHORS: tuple[tuple[bytes, int], ...] = (
     *((tag.encode(), FORMAT) for tag in plain.READER.tags),
     (bars.TAG, FORMAT),
-    (b"Train: [", FORMAT),  # steps of an epoch, which may say nothing else
-    # These have a bit of their own, so that only the patterns that may match are tried.
+    (b"Train: [", FORMAT),  # steps of an epoch, which may have no other facts
+    # These have their own bits, so that only patterns that may match are tried.
     *((anchor, FACT | 1 << OF_FACTS + at) for at, anchor in enumerate(run_facts.ANCHORS)),
     *((anchor, END | 1 << OF_ENDS + at) for at, anchor in enumerate(outcome.ANCHORS)),
 )
 FRAMES = re.compile(rb"(?:[ \t][^\n\r\b\x1b]*+\n)++")  # of a traceback: indented lines
-MOST_OF_A_SIGN = MOST + 100  # in a block, where no more than MOST are kept
+MOST_OF_A_SIGN = MOST + 100  # per block; no more than MOST are kept in total
 LETTERS = bytes(c if chr(c).isalpha() and c < 128 else 32 for c in range(256))
 BETWEEN_ROWS = 3  # other lines
-WIDEST = 2000  # characters of a line that the readers see: patterns stay quick on any line
+WIDEST = 2000  # characters of a line that readers see, so that patterns stay quick on any line
 
 
 def read_gaps(
@@ -78,11 +80,11 @@ def read_part(
     anchors: Sequence[tuple[bytes, int, bytes]],
     readers: Sequence[Reader],
 ) -> None:
-    """Read what stands between two bytes of a block that begins with line `number`."""
+    """Read the bytes of a block between two positions. The block begins with line `number`."""
     data, counted = block.data, 0
     first, last = part
-    knows: Reader | None = None  # who understood the line before: mostly it does again
-    understood: LineFacts | None = None  # and what it said, if this line follows it
+    knows: Reader | None = None  # who understood the line before; usually also this one
+    understood: LineFacts | None = None  # its facts, if this line follows it directly
     if file.open_traceback:
         end_traceback(file, data, first, number)
     if file.table:
@@ -122,8 +124,10 @@ def read_part(
 def read_end(
     file: ScannedFile, block: lines.Block, line: tuple[int, int], number: int, text: str, kinds: int
 ) -> int:
-    """A line that may tell how a run ended, or begins a traceback, which does at its end. Where to
-    read on: what stands within a traceback is its program's text, and tells of no training."""
+    """Read a line that may be an end, or the beginning of a traceback, and return where to go on.
+
+    The lines inside a traceback are program text and say nothing about training.
+    """
     start, end = line
     if not text.startswith(outcome.TRACEBACK):
         ending = outcome.read(text, Where(file.name, number), kinds >> OF_ENDS)
@@ -152,8 +156,10 @@ def read_formats(
     readers: Sequence[Reader],
     last: Reader | None,
 ) -> tuple[Reader | None, LineFacts | None]:
-    """Show a line to the reader that knew the last one, else to all; who has understood it, and
-    what it says, if it is a step of that reader's, which the next one replaces."""
+    """Show a line to the reader of the last line, otherwise to all.
+
+    Return the reader that understood it, and the facts if it is a step that the next line replaces.
+    """
     seen: LineFacts | None = None  # by that reader
     if last is not None and last not in UNSURE:
         facts = seen = last.read(text)
@@ -205,8 +211,10 @@ def add(
 
 
 def read_table(file: ScannedFile, data: bytes, at: int, last: int, number: int) -> int:
-    """The rows below a table's head; a few other lines, bars or warnings, may stand between, or
-    the head again, as other ranks print it. Where it ended."""
+    """Read the rows below a table's head, and return where they end.
+
+    A few other lines may be in between: bars, warnings, or the head again from other ranks.
+    """
     table = file.table
     while table is not None and at < last:
         end = data.find(b"\n", at)
@@ -229,7 +237,7 @@ def longest_word(anchor: bytes) -> bytes:
 
 
 class Hits:
-    """The lines with an anchor in them, one after the other, in one pass over a part of a block."""
+    """The lines with an anchor, one after the other, in one pass over a part of a block."""
 
     def __init__(
         self,
@@ -239,8 +247,10 @@ class Hits:
         anchors: Sequence[tuple[bytes, int, bytes]],
         most: int = 0,
     ) -> None:
-        """Search for the anchors whose words occur. `most`: so many of an anchor of ends, the last
-        ones (0: all of them)."""
+        """Search for the anchors whose words occur.
+
+        `most` limits the matches of an anchor of ends to the last ones; 0 means all.
+        """
         self.data, self.first, self.last = data, first, last
         self.heap: list[tuple[int, bytes, int]] = []
         words = b" ".join(set(data[first:last].translate(LETTERS).split()))
@@ -258,7 +268,7 @@ class Hits:
         heapify(self.heap)
 
     def next(self) -> tuple[int, int, int] | None:
-        """Return where the next such line begins and ends, and the kinds of its anchors."""
+        """Return the beginning and end of the next such line, and the kinds of its anchors."""
         heap = self.heap
         if not heap:
             return None
@@ -273,7 +283,7 @@ class Hits:
         return start, end, kinds
 
     def go_to(self, place: int) -> None:
-        """Leave out what stands before."""
+        """Skip the lines before `place`."""
         while self.heap and self.heap[0][0] < place:
             self.move_on(place)
 
@@ -287,8 +297,10 @@ class Hits:
 
 
 def end_traceback(file: ScannedFile, data: bytes, at: int, number: int) -> int:
-    """Follow a traceback to the line that names its exception, and return where it ended. Frames
-    are indented, and tracebacks of several ranks may be mixed."""
+    """Follow a traceback to the line with its exception, and return where it ends.
+
+    Frames are indented, and tracebacks of several ranks may be mixed.
+    """
     while at < len(data):
         frames = FRAMES.match(data, at)
         if frames:

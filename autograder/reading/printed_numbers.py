@@ -1,7 +1,7 @@
-"""Numbers as a job printed them: finite, and with the half width of their rounding.
+"""Read printed numbers: finite values with the half width of their rounding.
 
-Everything that is no plain finite number is None: NaN, infinities, booleans, words. What None means
-is for the caller to say; no caller may put a number in its place.
+NaN, infinities, booleans and words are None. Callers decide what None means, but must not replace
+it by a number.
 """
 
 import math
@@ -10,17 +10,17 @@ from typing import Any
 
 from autograder.records import Number, Where
 
-# At most 30 digits on either side: no measure has more, and no pattern here can run away.
+# At most 30 digits on either side. No measurement has more, and it keeps the patterns quick.
 NUMBER = r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?"
-VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # what a diverged training prints is told apart later
+VALUE = rf"(?:{NUMBER}|[Nn]a[Nn]|-?[Ii]nf)"  # what a diverged training prints is recognised later
 PARTS = re.compile(
     r"[-+]?\d{0,30}(?:\.(?P<decimals>\d{0,30}))?(?:[eE](?P<exponent>[-+]?\d{1,3}))?\Z"
 )
 
 
 def finite(value: Any) -> float | None:
-    """A number of a decoded record, or None."""
-    if type(value) is int and -(10**15) < value < 10**15:  # the usual, quickly
+    """Return a number of a decoded record, or None."""
+    if type(value) is int and -(10**15) < value < 10**15:  # the common case, quickly
         return float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -32,7 +32,7 @@ def finite(value: Any) -> float | None:
 
 
 def printed(text: str, scale: float = 1.0) -> Number | None:
-    """A number in text, times a unit's scale: "14" is 14 ± 0.5, "0.98" is 0.98 ± 0.005."""
+    """Return the number in a text times its unit's scale: "14" is 14 ± 0.5, "0.98" 0.98 ± 0.005."""
     parts = PARTS.match(text.strip())
     if parts is None:
         return None
@@ -48,12 +48,12 @@ def printed(text: str, scale: float = 1.0) -> Number | None:
 
 
 def scaled(value: float, scale: float) -> float:
-    """The product without the last digits' noise: 65.292 % is 0.65292."""
+    """Return the product without floating-point noise: 65.292 % is 0.65292."""
     return value if scale == 1 else float(f"{value * scale:.14g}")
 
 
 def fraction(text: str, unit: str = "") -> Number | None:
-    """An accuracy in text: in percent if it says so or if it is above 1."""
+    """Return the accuracy in a text: a percentage if it has the sign or is above 1."""
     number = printed(text, 0.01 if unit == "%" else 1.0)
     if number is not None and number.value > 1 and unit != "%":
         return printed(text, 0.01)
@@ -61,11 +61,11 @@ def fraction(text: str, unit: str = "") -> Number | None:
 
 
 def exact(value: Any, where: Where | None = None) -> Number | None:
-    """A number of a decoded record as a Number without rounding."""
+    """Return a number of a decoded record as a Number without rounding."""
     number = finite(value)
     return None if number is None else Number(number, 0.0, where)
 
 
 def count(value: Any, least: int = 0) -> int | None:
-    """A count of a decoded record, or None."""
+    """Return a count of a decoded record, or None."""
     return value if type(value) is int and least <= value <= 10**15 else None

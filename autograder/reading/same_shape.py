@@ -1,8 +1,8 @@
-"""Steps of one epoch, line after line: all but the first two and the last are jumped over.
+"""Skip steps of an epoch, all but the first two and the last.
 
-Of an epoch's steps the last one counts, so thousands of lines between are of no use. They are
-jumped over where nothing is lost by it: they follow each other without other lines between, say the
-same words with other numbers, speak of the same epoch, and their steps count up.
+Only the last step of an epoch counts, so thousands of lines in between are of no use. They are
+skipped if nothing is lost: they follow each other without other lines in between, have the same
+words with other numbers, belong to the same epoch, and their steps increase.
 """
 
 import re
@@ -14,14 +14,16 @@ NUMBER = re.compile(rb"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 ANY_NUMBER = rb"\d{1,20}+(?:\.\d{1,20}+)?+(?:[eE][-+]?\d{1,3}+)?+"
 GROUP = rb"(\d{1,9}+)(?![.\deE])"
 BLANKS = re.compile(rb"[ \t]+")
-LONGEST = 400  # bytes of such a line
+LONGEST = 400  # bytes per line
 SHOWN_ANEW = (b"\r", b"\b", b"\x1b")
 REPLACED = {"train_loss", "train_accuracy", "val_loss", "val_accuracy", "seconds"}
 
 
 def only_replaced(facts: LineFacts) -> bool:
-    """Whether a step says nothing that the next one does not replace. Rates of steps are kept, so
-    it has to be asked before they are taken from the line."""
+    """Return whether the next step replaces everything in this one.
+
+    Call this before the rates of a step, which are kept, are removed from its facts.
+    """
     return (
         facts.step is not None
         and facts.number is not None
@@ -33,7 +35,7 @@ def only_replaced(facts: LineFacts) -> bool:
 
 
 def goes_on(before: LineFacts, now: LineFacts) -> bool:
-    """Whether two lines are steps of one epoch that count up."""
+    """Return whether two lines are steps of one epoch with increasing numbers."""
     return (
         before.number == now.number
         and before.part == now.part
@@ -43,8 +45,10 @@ def goes_on(before: LineFacts, now: LineFacts) -> bool:
 
 
 def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) -> int:
-    """Where the last of the lines begins that go on as `line` does, from `at` on, before `limit`;
-    `at` itself, if there is none."""
+    """Return where the last line begins that continues like `line`, or `at` if there is none.
+
+    Searches from `at` to `limit`.
+    """
     if len(line) > LONGEST or any(sign in line for sign in SHOWN_ANEW):
         return at
     numbers = NUMBER.findall(line)
@@ -71,7 +75,7 @@ def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) 
 
 @lru_cache(maxsize=200)
 def shape(words: tuple[bytes, ...], epoch: int, step: int) -> re.Pattern[bytes]:
-    """A line with these words, up to and with its end; its epoch and its step are the groups."""
+    """Return a pattern for whole lines with these words; its groups are the epoch and the step."""
     pieces = []
     for place, word in enumerate(words):
         pieces += [b"[ \t]++".join(map(re.escape, BLANKS.split(word)))]

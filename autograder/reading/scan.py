@@ -1,7 +1,7 @@
-"""One file, from blocks of lines to what its lines say.
+"""Read one file in blocks of lines.
 
-First the tagged lines of records, found by their tag alone. Then, only outside of the lines that
-belong to a record's run, the lines of all other formats.
+First the tagged lines of records are found by their tag. Then lines of all other formats are read,
+but only outside the lines of a record's run.
 """
 
 import re
@@ -36,7 +36,8 @@ def scan(
         file.lines = numbers[-1]
         file.tail = (file.tail + block.data[-KEPT:])[-KEPT:]
         file.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
-        if block.cut and b"\r" not in block.data[: lines.LONGEST]:  # a bar's states are no loss
+        # earlier states of a bar are no loss
+        if block.cut and b"\r" not in block.data[: lines.LONGEST]:
             reason = f"{block.cut} bytes of an overlong line were left out"
             file.complain(numbers[-2], "", reason)
     terminal_copies.name_them(file)
@@ -50,7 +51,7 @@ def scan(
 
 
 def last_line(block: lines.Block, next_number: int) -> int | None:
-    """The number of the block's last line that is not blank."""
+    """Return the number of the block's last line that is not blank."""
     for tail in (block.data[-1000:], block.data):
         text = len(tail.rstrip())
         if text:
@@ -59,7 +60,8 @@ def last_line(block: lines.Block, next_number: int) -> int | None:
 
 
 def list_if_small(stream: BinaryIO) -> list[lines.Block]:
-    """Return all blocks of a file of at most one block; else none, and rewind the stream."""
+    """Return all blocks of a file of at most one block. Otherwise return none and rewind the
+    stream."""
     data = stream.read(lines.BLOCK + 1)
     stream.seek(0)
     return list(lines.blocks(stream)) if len(data) <= lines.BLOCK else []
@@ -68,7 +70,8 @@ def list_if_small(stream: BinaryIO) -> list[lines.Block]:
 def read_records(
     file: ScannedFile, block: lines.Block, number: int, launches: record.Launches
 ) -> int:
-    """Read the tagged lines of a block that begins with line `number`; the next block's number."""
+    """Read the tagged lines of a block that begins with line `number`; return the next block's
+    number."""
     data, counted, record_end = block.data, 0, 0
     tagged = [match.span() for match in TAGGED.finditer(data)]
     tagged.reverse()
@@ -77,7 +80,7 @@ def read_records(
         at = data.find(mllog.TAG, tag + 1, end)
         if at < 0:
             at = end
-        else:  # two on one line, as of ranks that write at once
+        else:  # two on one line, from ranks that write at once
             tagged.append((at, end))
         try:
             event, payload = mllog.event_of(data[tag:at])
@@ -101,20 +104,20 @@ def read_records(
         else:
             mllog.take(file.benchmarks, event, file.name, number)
             run = len(file.benchmarks.runs)
-        past = block.start + end + 1  # the line's own end belongs to it, if it has one
+        past = block.start + end + 1  # includes the newline, if there is one
         span = file.spans.get(run)
         if span is None:
             file.spans[run] = [block.start + tag, past]
         else:
             span[1] = past
-    # Beside MLPerf's lines nothing is told of a record that has not begun.
+    # Beside MLPerf's lines, nothing belongs to a record that has not begun.
     if record_end or file.beside.runs or not file.benchmarks.runs:
         beside_records.add_rest(file.beside, data, record_end, Where(file.name, number))
     return number + data.count(b"\n", counted)
 
 
 def between(spans: Iterable[list[int]], size: int) -> list[tuple[int, int]]:
-    """The parts of a file, as byte ranges, that no record's run covers."""
+    """Return the parts of a file, as byte ranges, that no record's run covers."""
     gaps, at = [], 0
     for start, end in sorted(spans):
         if start > at:

@@ -1,4 +1,4 @@
-"""What one file says, as far as it was read, in bounded memory."""
+"""The contents of one file, as far as it was read, in bounded memory."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ from autograder.reading.outcome import EndLine
 from autograder.records import Problem, Where
 
 T = TypeVar("T")
-MOST = 500  # facts and ends kept of a file: so many of its beginning and of its end
+MOST = 500  # facts and ends kept from the beginning of a file, and as many from its end
 
 
 class Ends(Generic[T]):
-    """The first and the last of many: what a bounded memory keeps of a flood."""
+    """The first and the last of many items, in bounded memory."""
 
     def __init__(self) -> None:
         self.first: list[T] = []
@@ -31,7 +31,7 @@ class Ends(Generic[T]):
 
     @property
     def flooded(self) -> bool:
-        """Return whether items appended from now on stay only until MOST others have come."""
+        """Return whether new items are only kept until MOST others have come."""
         return len(self.first) >= MOST
 
     def __iter__(self) -> Iterator[T]:
@@ -45,25 +45,27 @@ class ScannedFile:
 
     name: str
     size: int = 0  # bytes
-    last_line: int = 0  # of those that are not blank
+    last_line: int = 0  # the last one that is not blank
     tail: bytes = b""  # the file's last bytes
-    lines: int = 1  # one more than there are line ends
-    beside: BesideRecords = field(default_factory=BesideRecords)  # what the records' runs printed
-    spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first, end byte
+    lines: int = 1  # number of newlines + 1
+    # what is printed beside the records' runs
+    beside: BesideRecords = field(default_factory=BesideRecords)
+    spans: dict[str | int, list[int]] = field(default_factory=dict)  # record: first and last byte
     benchmarks: mllog.Benchmarks = field(default_factory=mllog.Benchmarks)
     lanes: Lanes = field(default_factory=lambda: Lanes(""))
     facts: "Ends[tuple[int, RunFacts]]" = field(default_factory=lambda: Ends())  # with their lines
     ends: "Ends[EndLine]" = field(default_factory=lambda: Ends())
-    bar: Bar | None = None  # the last of those that no format knows
-    unread: bool = False  # a line names an epoch, and no format knows what it says
-    open_bar: bool = False  # the file ends with a bar that was not ended
-    open_traceback: bool = False  # what was read so far ends within one
-    table: Table | None = None  # what was read so far ends within one
+    bar: Bar | None = None  # the last one that no format understood
+    unread: bool = False  # whether a line names an epoch, and no format understood it
+    open_bar: bool = False  # whether the file ends with an unfinished bar
+    open_traceback: bool = False  # whether the part read so far ends in a traceback
+    table: Table | None = None  # the table that the part read so far ends in
     missed: int = 0  # lines since its last row
-    tables_to: int = 0  # up to this byte, tables have been followed
-    walked: int = 0  # up to this byte, tracebacks have been followed to their ends
+    tables_to: int = 0  # tables were followed up to this byte
+    walked: int = 0  # tracebacks were followed up to this byte
     problems: list[Problem] = field(default_factory=list)
-    broken: list[tuple[int, int]] = field(default_factory=list)  # a record's lines, their widths
+    # lines of a record and their widths
+    broken: list[tuple[int, int]] = field(default_factory=list)
 
     def complain(
         self, line: int, text: str, reason: str, code: ProblemCode = ProblemCode.OTHER

@@ -1,9 +1,9 @@
-"""The times that a log writes ahead of its lines, and the epochs' seconds by their differences.
+"""Read the times at the beginning of log lines, and compute the epochs' seconds from them.
 
 [03/07/24 14:47:13] INFO  Epoch 0: …       2026-03-02 10:00:00,123 - INFO - Training epoch 3
 
-Which of 03/07 is the month, a single line does not say: all of a log's lines together do, because
-under the wrong order of the two a night would last a month.
+A single line does not say which of 03/07 is the month. All lines of a log together do: with the
+wrong order, a night would last a month.
 """
 
 import re
@@ -23,16 +23,16 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A moment, in seconds, with either reading of its date; None: it has no such date."""
+    """A time in seconds for both readings of its date; None if the date has no such reading."""
 
     day_first: float | None
     month_first: float | None
-    daily: bool  # it has no date at all
+    daily: bool  # whether it has no date at all
     resolution: float
 
 
 def read(line: str) -> Stamp | None:
-    """The time that a line begins with, or carries near its beginning."""
+    """Return the time at or near the beginning of a line."""
     head = line[:200]
     if (found := ISO.search(head)) is not None:
         year, month, day = int(found[1]), int(found[2]), int(found[3])
@@ -71,7 +71,7 @@ def resolution(fraction: str | None) -> float:
 
 
 def differences(stamps: list[Stamp]) -> list[float] | None:
-    """From each moment to the next; None if they do not follow each other in any reading."""
+    """Return the differences between consecutive times, or None if no reading is in order."""
     readings = [
         spans([getattr(stamp, name) for stamp in stamps], all(stamp.daily for stamp in stamps))
         for name in ("day_first", "month_first")
@@ -94,6 +94,6 @@ def number(seconds: float, resolution_: float, where: Where) -> Number:
 
 
 def disagree(printed: list[float], measured: list[float]) -> bool:
-    """Whether printed seconds are no epoch's: far fewer or more than went by in the log."""
+    """Return whether printed seconds are far fewer or more than passed in the log."""
     ratio = median(printed) / max(median(measured), 1e-9)
     return not 0.5 <= ratio <= 1.1

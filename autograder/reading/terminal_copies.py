@@ -1,26 +1,25 @@
-"""Output copied from a terminal into a file: its long lines are broken where the window ended.
+"""Recognise output that was copied from a terminal, with lines broken at the window's edge.
 
-Nothing in it can be read, but the student should hear what it is, and not a hundred times that a
-line is damaged.
+It cannot be read. The student should get one message about that, not a hundred about damaged lines.
 """
 
 from autograder.codes import ProblemCode
 from autograder.reading.scanned_file import ScannedFile
 from autograder.records import Problem, Where
 
-WIDTHS = range(20, 513)  # characters, of windows
-FEWEST = 2  # lines: a single one may have been cut when the job was killed
+WIDTHS = range(20, 513)  # characters per line of a window
+FEWEST = 2  # lines; a single one may have been cut when the job was killed
 
 
 def width_of(data: bytes, tag: int, end: int) -> int | None:
-    """Of a damaged line of a record: how wide it stands in the file, if its end is missing."""
+    """Return the width of a damaged record line whose end is missing."""
     start = data.rfind(b"\n", 0, tag) + 1
     line = data[start:end].rstrip(b"\r")
     return None if line.endswith(b"}") else len(line.decode("utf-8", "replace"))
 
 
 def name_them(file: ScannedFile) -> None:
-    """One word on all lines that a window broke instead of one on each."""
+    """Replace the problems of lines that a window broke by a single one."""
     broken = {line for line, _ in file.broken}
     widths = [width for _, width in file.broken]
     if len(widths) < FEWEST or max(widths) - min(widths) > 1 or max(widths) not in WIDTHS:

@@ -1,5 +1,8 @@
-"""Why a run reads as it does: for each fact the line that says it and the rule that took it, and
-for each that was not read what was looked for (`autograder read --why`)."""
+"""Explain how a run was read (`autograder read --why`).
+
+Each fact has the line it comes from and the rule that read it. Each missing fact has a list of what
+was searched.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -13,7 +16,7 @@ from autograder.reading.plain_summary import summary
 from autograder.records import Number, Run, Where
 from autograder.submissions.regular_files import open_regular
 
-# By which rule a format's epochs are read.
+# The rules that read the epochs of each format.
 FORMATS = {
     "record": "the course's run record: its epoch_stop, eval_accuracy and run_stop lines",
     "mllog": "MLPerf's lines: epoch_stop minus epoch_start, or a block's time by its epochs",
@@ -37,7 +40,7 @@ OF_RUN = {
     "throughput": "samples a second, as the line says or as the median after the first",
     "job_id": "a line with the scheduler's id",
 }
-# What would have said it.
+# What would have contained the fact.
 LOOKED_FOR = {
     "workers": "`Training with 4 GPUs`, `world size: 4`, `rank 0 of 4`, `Number of devices: 4`, "
     "`Model x 4 GPUs`, ranks that launchers write before lines, a batch for each GPU and for all",
@@ -52,7 +55,7 @@ LOOKED_FOR = {
     "throughput": "`814 examples/sec`, `images/sec: 814`, `Throughput: 814 images/s`",
     "total_seconds": "`Training time: 76.4`, `Training took 0:01:16`, `--- 76.4 seconds ---`",
 }
-# What does not end well is told with its line as a problem.
+# Bad ends are already problems with their line.
 NO_END = (
     "neither a number of epochs to reach, nor a line behind the last one that says that the "
     "training is done, nor one that says what ended it"
@@ -61,10 +64,10 @@ NO_END = (
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One fact of a run: its value with its place and its rule, or what was looked for."""
+    """A fact of a run: its value with its place and rule, or what was searched."""
 
     fact: str
-    value: Any  # None: not read
+    value: Any  # None: not found
     where: Where | None
     rule: str
 
@@ -109,7 +112,7 @@ def place_of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str
 
 
 def place_of_number(name: str) -> Callable[[Run], tuple[Where | None, str]]:
-    """The place of a number of the last epoch, which may stand in another line than its end."""
+    """Return the place of a number of the last epoch, which may differ from the epoch's end."""
 
     def place(run: Run) -> tuple[Where | None, str]:
         last = run.epochs[-1] if run.epochs else run.unfinished

@@ -1,4 +1,4 @@
-"""The runs that begin in a job's files, as drafts: what lines around them say is still to come."""
+"""Collect the runs in a job's files as drafts, which surrounding lines complete later."""
 
 import math
 from bisect import bisect_right
@@ -18,33 +18,35 @@ from autograder.reading.scanned_file import ScannedFile
 from autograder.reading.settled.settle import STEPS
 from autograder.records import Epoch, Number, Problem, Run, Where
 
-# What ended a job before its time. Ranks that waited for each other may have met after all.
+# Outcomes of a job that ended too early. Stalled ranks are not among them: they may have continued.
 BAD_ENDS = ("oom", "timeout", "cancelled", "exception", "exit")
 
 
 @dataclass(slots=True)
 class RunDraft:
-    """A run while it is put together."""
+    """A run that is still being assembled."""
 
     run: Run
-    file: int  # place among the job's files
-    first: int  # lines
+    file: int  # index of the job's file
+    first: int  # line numbers
     last: int
-    whole: bool | None = None  # all its epochs are there; None: the output does not say how many
-    certain: bool = False  # its own record says that it ended well
-    known: bool = True  # a format that some reader knows
-    until: float = math.inf  # here another run of its file begins
-    begun: int = 0  # the first line of its last epoch
-    unmet: bool = False  # it told of fewer epochs than it says that there are to be
-    ended: bool = False  # a line of its own format says that it is done
-    totalled: bool = False  # a line at the end of its file tells how long it took
-    recorded: EndLine | None = None  # its own record says that it failed, and names the exception
-    ends: list[EndLine] = field(default_factory=list)  # what may tell how it ended
+    # whether all epochs are there; None: the output does not give their number
+    whole: bool | None = None
+    certain: bool = False  # whether its own record reports success
+    known: bool = True  # whether a reader knows the format
+    until: float = math.inf  # the line where another run of the file begins
+    begun: int = 0  # first line of the last epoch
+    unmet: bool = False  # whether it printed fewer epochs than it announced
+    ended: bool = False  # whether a line of its own format reports the end
+    totalled: bool = False  # whether the last lines of the file give the total time
+    # the failure that its own record reports, with the exception's name
+    recorded: EndLine | None = None
+    ends: list[EndLine] = field(default_factory=list)  # lines that may say how it ended
     problems: list[Problem] = field(default_factory=list)
-    facts: RunFacts = field(default_factory=RunFacts)  # what is said of it outside of its record
-    places: dict[str, Where] = field(default_factory=dict)  # as in a Run
-    totals: list[Number] = field(default_factory=list)  # the least and the most printed
-    # What tells that it is over, or would if it stands behind the last epoch alone: file, line.
+    facts: RunFacts = field(default_factory=RunFacts)  # facts from outside its record
+    places: dict[str, Where] = field(default_factory=dict)  # as in Run
+    totals: list[Number] = field(default_factory=list)  # the smallest and the largest printed total
+    # Lines that show the end of the training if nothing like them comes earlier: file, line.
     closings: list[tuple[int, int, RunFacts]] = field(default_factory=list)
 
     @property
@@ -55,7 +57,7 @@ class RunDraft:
 def drafts_of(
     files: list[ScannedFile], launches: record.Launches, formats: Sequence[Reader]
 ) -> list[RunDraft]:
-    """The runs of one job's files, at least one."""
+    """Return the runs in one job's files; at least one."""
     drafts: list[RunDraft] = []
     for at, file in enumerate(files):
         here = from_records(at, file, launches)
@@ -69,7 +71,7 @@ def drafts_of(
 
 
 def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[RunDraft]:
-    """The launches of the course's record that begin in a file, and its runs of MLPerf's."""
+    """Return the runs of the course's record that begin in a file, and MLPerf's runs."""
     drafts = []
     for launch in launches.by_run.values():
         if launch.first is not None and launch.first.file == file.name:
@@ -91,8 +93,10 @@ def from_records(at: int, file: ScannedFile, launches: record.Launches) -> list[
 
 
 def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[RunDraft]:
-    """Runs that ended before they had anything to say, among those of one file that did: a program
-    began after the run before was over, or that run said that it was done, and a bad end follows.
+    """Return runs that ended before they printed anything, if the file also has other runs.
+
+    Such a run exists where a program began after the previous run had ended, or where the previous
+    run reported its end, and a bad end follows.
     """
     begins = sorted(line for line, facts in file.facts if began(facts))
     done = sorted(line for line, facts in file.facts if facts.done)
@@ -100,7 +104,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
     added: list[RunDraft] = []
     for draft, follower in zip_longest(drafts, drafts[1:]):
         if draft.run.format in (record.FORMAT, mllog.FORMAT):
-            continue  # it says itself when it begins
+            continue  # its record says when it begins
         before = follower.first if follower else math.inf
         place = bisect_right(begins, draft.last)
         over = next_of(done, draft.last - 1, before) if follower else None
@@ -121,7 +125,7 @@ def without_epochs(file: ScannedFile, at: int, drafts: list[RunDraft]) -> list[R
 
 
 def next_of(lines: list[int], after: int, before: float) -> int | None:
-    """The first of the lines, which are in order, between two others."""
+    """Return the first of these sorted lines that is between two others."""
     place = bisect_right(lines, after)
     return lines[place] if place < len(lines) and lines[place] < before else None
 
@@ -137,7 +141,7 @@ def began(facts: RunFacts) -> bool:
 def from_printed(
     at: int, file: ScannedFile, formats: Sequence[Reader], records: Sequence[RunDraft]
 ) -> list[RunDraft]:
-    """The runs of all other formats in a file."""
+    """Return the runs of all other formats in a file."""
     drafts = []
     order = [reader.format for reader in (*formats, *READERS)]
     begins = sorted(line for line, facts in file.facts if began(facts))
@@ -163,20 +167,22 @@ def from_printed(
 
 
 def goes_on(draft: RunDraft, lane: Lane, file: ScannedFile) -> bool:
-    """Return whether these are the last lines of a record's run that was cut off: its program
-    printed the next epoch, or the last one again (numbers may count from 0), and nothing ended it
-    in between."""
+    """Return whether these are the last lines of a record's run that was cut off.
+
+    Its program then printed the next epoch, or the last one again (numbers may start at 0), and
+    nothing ended it in between.
+    """
     done, begun = len(draft.run.epochs), min(lane.epochs)
     if draft.run.outcome != Outcome.INCOMPLETE or not max(done - 1, 1) <= begun <= done + 1:
         return False
     if max(lane.epochs) > done + 1:
-        return False  # the record would have more
+        return False  # otherwise the record would have more
     between = range(draft.last, lane.first)
     return draft.last < lane.first and not any(end.where.line in between for end in file.ends)
 
 
 def merged(drafts: list[RunDraft]) -> list[RunDraft]:
-    """Output and error output tell of the same runs: bars go to one, prints to the other."""
+    """Merge runs that are in both output and error output: bars go to one, prints to the other."""
     first = [draft for draft in drafts if draft.file == drafts[0].file]
     rest = [draft for draft in drafts if draft.file != drafts[0].file]
     if rest and len(rest) == len(first):
@@ -188,7 +194,7 @@ def merged(drafts: list[RunDraft]) -> list[RunDraft]:
 
 
 def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
-    """Epochs, with what they do not say themselves taken from those with the same number."""
+    """Return the epochs, with missing values taken from `others` by number."""
     by_number = {epoch.number: epoch for epoch in others}
     whole = []
     for epoch in epochs:
@@ -203,7 +209,7 @@ def merged_epochs(epochs: tuple[Epoch, ...], others: tuple[Epoch, ...]) -> tuple
 
 
 def without_run(files: list[ScannedFile]) -> RunDraft:
-    """A job without any run that a reader knows."""
+    """Return a draft for a job without any run that a reader recognises."""
     names = tuple(file.name for file in files)
     if not any(file.last_line for file in files):
         return RunDraft(Run(names, "unknown", Outcome.EMPTY), 0, 0, 0, False)

@@ -1,8 +1,8 @@
-"""Whether a run came to its end, by what stands behind its last epoch and behind none before.
+"""Decide whether a run reached its end, from lines that follow its last epoch and no earlier one.
 
-How many epochs there are to be tells it best. Where nothing says that, an output that was cut off
-behind a whole epoch looks like one that is over: then it needs words of its own, a total, a test or
-a line that sums up; or the job's error output beside it, where a scheduler would have had its say.
+The number of epochs is the best sign. Without it, an output that was cut off after an epoch looks
+like a finished one. Then it needs a message, a total, a test or a summary line; or the job's error
+output, to which a scheduler would have written.
 """
 
 import math
@@ -20,13 +20,15 @@ from autograder.records import Run, Where
 from autograder.submissions import output_names
 
 TESTS = ("test_accuracy", "test_loss")
-MOST_TESTS = 3  # results that differ
-NEAR = 20  # lines behind a run's last one in which it is summed up
+MOST_TESTS = 3  # distinct results
+NEAR = 20  # lines after the end of a run in which its summary is searched
 
 
 def with_end(draft: RunDraft, files: list[ScannedFile]) -> tuple[Run, bool | None]:
-    """The run, and whether all of it is there: a program that says that it is done, or how long it
-    took, has finished its last epoch."""
+    """Return the run, and whether it is complete.
+
+    A program that reports its end, or a total time, has finished its last epoch.
+    """
     run, whole = draft.run, draft.whole
     if whole is None and not draft.followed and any(file.open_bar for file in files):
         whole = False
@@ -50,11 +52,13 @@ def says_done(draft: RunDraft) -> bool:
 
 
 def end_told(draft: RunDraft, files: list[ScannedFile], whole: bool | None) -> Where | None:
-    """The line behind the last epoch that tells that it was the last. What stands behind an epoch
-    before, too, goes with each of them; of a single epoch nobody knows."""
+    """Return the line after the last epoch that shows that it was the last.
+
+    Lines that also follow earlier epochs do not count. After a single epoch this is unknown.
+    """
     epochs = len(draft.run.epochs) + (draft.run.unfinished is not None)
     alone = draft.known and draft.run.format != STEPS and epochs < 2 and whole is not False
-    # What another program said that began and told of no epoch is no word of this one.
+    # A message of another program that began without an epoch does not belong to this run.
     starts = (line for line, facts in files[draft.file].facts if facts.starts and line > draft.last)
     before_next = min(starts, default=math.inf) if draft.followed else math.inf
     before = {
@@ -93,8 +97,10 @@ def kinds_of(facts: RunFacts) -> Iterator[str]:
 
 
 def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: bool | None) -> bool:
-    """Return whether a line sums up a run whose length nothing states: it comes right behind the
-    run, and no such line comes before."""
+    """Return whether a line summarises a run of unknown length.
+
+    It has to come right after the run, and no such line may come earlier.
+    """
     if whole is False or not draft.known or draft.run.format == STEPS:
         return False
     return line - draft.last <= NEAR and not any(
@@ -103,8 +109,10 @@ def sums_up(draft: RunDraft, file: ScannedFile, line: int, kind: str, whole: boo
 
 
 def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
-    """Return where a file of steps, or without any run, reports a test for the first time: training
-    is over then. A test that is repeated may belong to each step."""
+    """Return where a file of steps, or without any run, reports its first test.
+
+    Training is over at that point. A repeated test may belong to each step.
+    """
     if draft.known or (draft.run.format != STEPS and any(file.unread for file in files)):
         return None
     for file in files:
@@ -120,8 +128,10 @@ def tested_at_end(draft: RunDraft, files: list[ScannedFile]) -> Where | None:
 
 
 def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
-    """Return whether an early end would have been reported: a complete bar says how much there was
-    to do, and schedulers write to the error output."""
+    """Return whether an early end would have been reported.
+
+    A complete bar shows how much there was to do, and schedulers write to the error output.
+    """
     if draft.run.format == bars.FORMAT:
         return not any(file.bar and file.bar.one_of_many for file in files)
     errors = any(output_names.read(file.name).is_error for file in files)
@@ -129,8 +139,10 @@ def nothing_else_ended_it(draft: RunDraft, files: list[ScannedFile]) -> bool:
 
 
 def final_ends(draft: RunDraft, files: list[ScannedFile]) -> list[EndLine]:
-    """Return the ends after which nothing in their file shows that the program went on. What comes
-    before another run of the file was its own run's end."""
+    """Return the ends after which nothing in their file shows that the program continued.
+
+    Ends before another run of the file belong to that run's predecessor.
+    """
     final: list[EndLine] = []
     for file in files:
         ends = [end for end in draft.ends if end.where.file == file.name]

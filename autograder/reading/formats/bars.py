@@ -1,4 +1,4 @@
-"""tqdm's bars where nothing else tells how far a program came.
+"""Read tqdm's bars where nothing else shows how far a program came.
 
 100%|██████████| 37613/37613 [09:07<00:00, 68.69it/s]
 """
@@ -6,20 +6,20 @@
 import re
 from dataclasses import dataclass, replace
 
-# What is read in, fetched or prepared ahead of a training says nothing of the training.
+# Bars of loading, downloading or preprocessing before a training say nothing about the training.
 PREPARING = re.compile(
     r"(?i)(?:load|fetch|extract|tokeni|download|prepar|pre-?process|cach|index|copy|read|map|build|filter"
     r"|generating|sanity|shards|resolving|unpack|pack)\w{0,12}\b[^%|]{0,80}$"
 )
 BAR = re.compile(r"(\d{1,3})%\|[^|]{0,400}\| ?(\d{1,15})/(\d{1,15}) \[([\d:]{0,12})")
-OF_A_PART = re.compile(r"(?i)epoch|fold|\b\d{1,6} ?/ ?\d{1,6}\b")  # others may follow
+OF_A_PART = re.compile(r"(?i)epoch|fold|\b\d{1,6} ?/ ?\d{1,6}\b")  # other bars may follow
 FORMAT = "bars"
 TAG = b"%|"
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How far a loop came, and whether there was, or may have been, more than that one."""
+    """How far a loop came, and whether there was, or may have been, another one."""
 
     at: int
     of: int
@@ -28,7 +28,8 @@ class Bar:
 
 
 def read(line: str, before: Bar | None) -> Bar | None:
-    """The last bar on the line that may be a training's, after the last one of the lines before."""
+    """Return the last bar of the line that may be a training's; `before` is the previous line's
+    bar."""
     last = None
     for match in BAR.finditer(line):
         last = match
@@ -44,7 +45,7 @@ def read(line: str, before: Bar | None) -> Bar | None:
 
 
 def is_another(before: Bar, bar: Bar) -> bool:
-    """Whether a bar is not the one before, further on or printed again when it was over."""
+    """Return whether this is another bar than `before`, not its continuation or a repeated end."""
     if before.one_of_many or bar.of != before.of or bar.at < before.at:
         return True
     return bar.at == before.at == bar.of and bar.clock != before.clock

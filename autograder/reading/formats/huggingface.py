@@ -1,10 +1,10 @@
-"""Hugging Face's Trainer: one Python dictionary a line.
+"""Read Hugging Face's Trainer, which prints a Python dictionary per line.
 
     {'loss': 0.2118, 'grad_norm': 2.1, 'learning_rate': 1.4e-05, 'epoch': 0.07}
     {'eval_loss': 0.31, 'eval_accuracy': 0.91, 'eval_runtime': 4.1, 'epoch': 1.0}
     {'train_runtime': 312.4, 'train_samples_per_second': 480.1, 'train_loss': 0.3, 'epoch': 3.0}
 
-They are read as text, never evaluated.
+The dictionaries are read as text, never evaluated.
 """
 
 import math

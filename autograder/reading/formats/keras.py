@@ -1,4 +1,4 @@
-"""Keras: TF 1, TF 2 with verbose=1 and 2, Keras 3.
+"""Read Keras: TF 1, TF 2 with verbose=1 and 2, Keras 3.
 
 Epoch 3/16
  - 87s - loss: 1.7761 - acc: 0.3480 - val_loss: 1.4954 - val_acc: 0.4629
@@ -35,7 +35,7 @@ def read(line: str) -> LineFacts | None:
     result = RESULT.search(line)
     if result is None or not (result["at"] or result["dash"]):
         return None
-    if result["at"] != result["of"]:  # a bar on its way; its seconds are those still to go
+    if result["at"] != result["of"]:  # an unfinished bar: its seconds are the remaining ones
         return None
     numbers: EpochNumbers = {"seconds": seconds(result)}
     for printed_name, value in METRIC.findall(result["metrics"]):
@@ -49,7 +49,10 @@ def read(line: str) -> LineFacts | None:
 
 
 def seconds(result: re.Match[str]) -> Number | None:
-    """Whole seconds; finer from the time of a sample, which, unlike that of a step, counts all."""
+    """Return the seconds of an epoch, from the time per sample if it is there.
+
+    The time per sample is finer than whole seconds. The time per step does not include everything.
+    """
     whole = printed(result["seconds"])
     short = WHOLE.search(result["metrics"])
     if short:

@@ -1,4 +1,4 @@
-"""Bars that name an epoch: PyTorch Lightning, and tqdm loops in its manner.
+"""Read bars that name an epoch: PyTorch Lightning, and similar tqdm loops.
 
 Epoch 4: 100%|██████████| 469/469 [00:12<00:00, 38.1it/s, v_num=0, train_loss=0.03, val_acc=0.97]
 Epoch 4/4 ━━━━━━━━━━━━━━━━ 469/469 0:00:12 • 0:00:00 38.1it/s v_num: 0 train_loss: 0.03
@@ -53,7 +53,7 @@ def read(line: str) -> LineFacts | None:
 
 
 def elapsed(text: str) -> Number | None:
-    """A bar's clock cuts fractions off: 00:12 is anything from 12 to 13 seconds."""
+    """Return the time of a bar's clock, which cuts fractions off: 00:12 is 12 to 13 seconds."""
     seconds = 0
     for part in text.split(":"):
         seconds = 60 * seconds + int(part or 0)

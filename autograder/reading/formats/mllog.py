@@ -1,6 +1,6 @@
-"""MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
+"""Read MLPerf's tagged lines, `:::MLLOG {…}` and the older `:::MLL seconds key: {…}`.
 
-The course's own record has the same form and its own reader.
+The course's own record has the same form, but its own reader.
 """
 
 import json
@@ -16,10 +16,10 @@ from autograder.records import Number, Problem, Where
 FORMAT = "mllog"
 TAG = b":::MLL"
 LONGEST = 1 << 16
-# Of one file, so much is kept in memory; no benchmark's output has more.
+# Limits per file; no benchmark prints more.
 MOST_RUNS, MOST_EPOCHS, MOST_PROBLEMS = 5_000, 20_000, 50
 OLD = re.compile(rb":::MLL (?P<time>\d{1,12}(?:\.\d{1,9})?) (?P<key>[A-Za-z_]\w{0,80}): ")
-# Lines with other keys are MLPerf's too, but mean nothing here.
+# MLPerf has lines with other keys too, which are not needed here.
 KEYS = {
     *("init_start", "run_start", "run_stop", "epoch_start", "epoch_stop", "eval_accuracy"),
     *("block_start", "block_stop"),
@@ -29,11 +29,11 @@ OF_EPOCHS = {"epoch_start", "epoch_stop", "eval_accuracy"}
 
 
 class BadLineError(ValueError):
-    """A tagged line that cannot be trusted; the message is for the student."""
+    """A tagged line that cannot be trusted. Students read the message."""
 
 
 def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
-    """The event in a line from its tag on, and its JSON text."""
+    """Return the event in a line, which begins with the tag, and its JSON text."""
     if line[:9] == b":::MLLOG ":
         payload = line[9:].strip()
         return decode(payload), payload
@@ -46,8 +46,11 @@ def event_of(line: bytes) -> tuple[dict[str, Any], bytes]:
 
 
 def decode(payload: bytes) -> dict[str, Any]:
-    """The JSON object of a tagged line. NaN is refused, and in the course's own lines a member
-    named twice; in others the last one counts, as for MLPerf's parser."""
+    """Return the JSON object of a tagged line.
+
+    NaN is refused. A repeated member is refused in the course's own lines; in other lines the last
+    one counts, as in MLPerf's parser.
+    """
     if len(payload) > LONGEST:
         raise BadLineError(f"the record line is longer than {LONGEST} bytes")
     try:
@@ -57,8 +60,8 @@ def decode(payload: bytes) -> dict[str, Any]:
         raise BadLineError("the record line is damaged: it is not a whole JSON object") from None
     if type(event) is not dict:
         raise BadLineError("the record line is not a JSON object")
-    # The quick decoder keeps the last of two members of a name. Quotes within words are escaped, so
-    # `":` ends a name; where that does not add up, the slow decoder looks closer.
+    # The fast decoder keeps the last of two members with one name. Quotes within strings are
+    # escaped, so `":` always ends a name. If the counts differ, the strict decoder decides.
     if event.get("namespace") == "course" and payload.count(b'":') != members(event):
         strictly(payload)
     return event
@@ -74,7 +77,7 @@ NESTS = (dict, list)
 
 
 def strictly(payload: bytes) -> None:
-    """Raise for what is wrong with the line, if the slow and strict decoder finds it."""
+    """Raise BadLineError if the slow, strict decoder finds a fault in the line."""
     try:
         STRICT.decode(payload.decode())
     except BadLineError:
@@ -101,37 +104,37 @@ STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
 
 @dataclass(slots=True)
 class BenchmarkEpoch:
-    """An epoch of an MLPerf run, as far as it has been read."""
+    """An epoch of an MLPerf run, as far as it was read."""
 
     began_ms: float | None = None
-    ended: int | None = None  # the line that says so
+    ended: int | None = None  # line of its end
     seconds: Number | None = None
     accuracy: Number | None = None
 
 
 @dataclass(slots=True)
 class Block:
-    """Some epochs that are timed and checked together."""
+    """A block of epochs that are timed and evaluated together."""
 
-    count: int  # of epochs
+    count: int  # number of epochs
     began_ms: float | None
-    ended: int | None = None  # the line that says so
+    ended: int | None = None  # line of its end
     seconds: Number | None = None
 
 
 @dataclass
 class Benchmark:
-    """One MLPerf run, as far as it has been read."""
+    """One MLPerf run, as far as it was read."""
 
     file: str
-    first: int  # lines
+    first: int  # line numbers
     last: int = 0
-    inits: int = 0  # how many processes say that they begin
+    inits: int = 0  # number of processes that report their start
     began_ms: float | None = None
     status: str | None = None  # None: the run has not ended
     total_seconds: Number | None = None
-    epochs: dict[int, BenchmarkEpoch] = field(default_factory=dict)  # numbers as printed
-    # Blocks of epochs, where nothing is said of the single ones: by their number as printed.
+    epochs: dict[int, BenchmarkEpoch] = field(default_factory=dict)  # keys are the printed numbers
+    # Blocks by their printed number, for logs that say nothing about single epochs.
     blocks: dict[int, Block] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -149,7 +152,7 @@ class Benchmarks:
 
 
 def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) -> None:
-    """Add an event to the run that it belongs to: a new one begins after the end of the last."""
+    """Add an event to its run. After the end of a run, a new one begins."""
     key, about = event["key"], event.get("metadata")
     if type(about) is not dict:
         about = {}
@@ -164,7 +167,8 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
     run.last = line
     if key in OF_EPOCHS:
         number = about.get("epoch_num")
-        if type(number) is not int or not 0 <= number <= 10**15:  # `count`, without a call a line
+        # like `count`, without a call per line
+        if type(number) is not int or not 0 <= number <= 10**15:
             number = max(run.epochs, default=None) if key == "eval_accuracy" else None
         if number is not None:
             epoch = run.epochs.get(number) or new_epoch(benchmarks, run, number)
@@ -185,7 +189,7 @@ def take(benchmarks: Benchmarks, event: dict[str, Any], file: str, line: int) ->
 def take_of_epoch(
     run: Benchmark, number: int, epoch: BenchmarkEpoch, event: dict[str, Any], line: int
 ) -> None:
-    """Of lines that say the same of one epoch, the first one counts."""
+    """Add an event of an epoch. If several lines state the same fact, the first one counts."""
     key = event["key"]
     if key == "eval_accuracy":
         evaluate(run, epoch, event.get("value"), line)
@@ -226,7 +230,7 @@ def begins_anew(run: Benchmark, key: Any) -> bool:
 def seconds(
     run: Benchmark, start: float | None, end: float | None, what: str, line: int
 ) -> Number | None:
-    """The time between two events; whole milliseconds, so half of one on either side."""
+    """Return the time between two events, which are rounded to milliseconds."""
     if start is None or end is None:
         return None
     if end <= start:
@@ -237,7 +241,7 @@ def seconds(
 
 def new_epoch(benchmarks: Benchmarks, run: Benchmark, number: int) -> BenchmarkEpoch:
     epoch = BenchmarkEpoch()
-    if benchmarks.epochs < MOST_EPOCHS:  # else nothing keeps it
+    if benchmarks.epochs < MOST_EPOCHS:  # otherwise nothing stores it
         benchmarks.epochs += 1
         run.epochs[number] = epoch
     return epoch

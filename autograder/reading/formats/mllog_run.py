@@ -1,4 +1,4 @@
-"""From what MLPerf's lines say to a run."""
+"""Make a run from MLPerf's lines."""
 
 from autograder.codes import Outcome
 from autograder.reading.formats.mllog import FORMAT, Benchmark
@@ -25,7 +25,7 @@ def to_run(run: Benchmark) -> Run:
         outcome={None: Outcome.INCOMPLETE, "success": Outcome.COMPLETED}.get(
             run.status, Outcome.FAILED
         ),
-        workers=run.inits if run.inits > 1 else None,  # one line may be rank 0's alone
+        workers=run.inits if run.inits > 1 else None,  # a single line may come from rank 0 alone
         epochs=epochs,
         total_seconds=run.total_seconds,
         problems=tuple(run.problems),
@@ -33,8 +33,11 @@ def to_run(run: Benchmark) -> Run:
 
 
 def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
-    """The epochs of the blocks that ended: each took its share of the block's time, and the block's
-    check, whatever number it goes by, is of its last epoch."""
+    """Return the epochs of all finished blocks.
+
+    Each epoch gets an equal share of its block's time. The block's evaluation belongs to its last
+    epoch, whatever number it has.
+    """
     ended = [(number, b) for number, b in sorted(run.blocks.items()) if b.ended is not None]
     checks = checks_of_blocks(run)
     epochs: list[Epoch] = []
@@ -55,8 +58,10 @@ def epochs_of_blocks(run: Benchmark) -> tuple[Epoch, ...]:
 
 
 def checks_of_blocks(run: Benchmark) -> list[Number]:
-    """The check of each block, in order, as far as there are checks; none, if one is missing in
-    between: a check goes by a number that is as far from its block's each time."""
+    """Return the evaluations of the blocks, in order, or none if one in between is missing.
+
+    The number of an evaluation has the same distance from its block's number every time.
+    """
     blocks = sorted(run.blocks)
     checks = [(number, e.accuracy) for number, e in sorted(run.epochs.items()) if e.accuracy]
     apart = {number - block for block, (number, _) in zip(blocks, checks, strict=False)}

@@ -1,4 +1,4 @@
-"""What every reader of a printed format is: tags, and a function from a line to what it says."""
+"""The type of a reader: its tags, and a function from a line to the facts in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from autograder.reading.line_facts import LineFacts
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # each is one of its own, and known as that
+@dataclass(frozen=True, slots=True, eq=False)  # every reader is compared by identity
 class Reader:
     format: str
-    tags: tuple[str, ...]  # a line without any of them says nothing to this reader
+    tags: tuple[str, ...]  # a line without any of these is not shown to the reader
     read: Callable[[str], LineFacts | None]
-    after: str | None = None  # another format, whose beginnings of epochs are this one's too
+    after: str | None = None  # another format, whose headings also begin this one's epochs

@@ -1,4 +1,4 @@
-"""The course's run record (docs/run-record.md): tagged lines, told apart by their run id."""
+"""Read the course's run record (docs/run-record.md): tagged lines, grouped by their run id."""
 
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -29,10 +29,10 @@ from autograder.records import (
 
 FORMAT = "record"
 CHAIN = b',"chain":'
-# Of one submission, so much is kept in memory; no course's runs have more.
+# Limits per submission; no run of a course has more.
 MOST_LAUNCHES, MOST_PROBLEMS = 5_000, 50
 MOST_BYTES = 16 << 20  # of lines; in memory their values may take thirty times as much
-LONGEST_END = 2_000  # bytes; an end is longer only if somebody wants it so
+LONGEST_END = 2_000  # bytes; only a manipulated end is longer
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Launch:
     ranks: dict[int, Rank] = field(default_factory=dict)
     epochs: dict[int, Epoch] = field(default_factory=dict)
     shards: dict[int, Slice] = field(default_factory=dict)  # the header, which may come later,
-    slices: dict[int, list[Slice]] = field(default_factory=dict)  # has the size of the set
+    slices: dict[int, list[Slice]] = field(default_factory=dict)  # has the size of the data set
     epoch_starts: dict[int, float | None] = field(default_factory=dict)
     began_ms: float | None = None
     ended_ms: float | None = None
@@ -84,7 +84,8 @@ class Launches:
     size: int = 0  # bytes of all lines so far
 
     def has_room(self, launch: Launch, key: str, rank: int, size: int) -> bool:
-        """Ends of what began are always read, and there are no more of them than beginnings."""
+        """Return whether a line still fits. Ends are always read, and there are only as many as
+        beginnings."""
         self.size += size
         if self.size <= MOST_BYTES:
             return True
@@ -95,7 +96,7 @@ class Launches:
 
 
 def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where) -> str:
-    """Add one decoded line of the record to the launch that it belongs to; the launch's id."""
+    """Add a decoded line to its launch, and return the launch's id."""
     about = event.get("metadata")
     about = about if isinstance(about, dict) else {}
     run = about.get("run")
@@ -128,8 +129,11 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
 def check_chain(
     launch: Launch, rank: int, stated: Any, payload: bytes, where: Where, text: str
 ) -> None:
-    """Compare the line's hash over the line before. The stated hash is the next line's seed, so
-    that one change breaks the chain once or twice and not for the rest of the file."""
+    """Compare a line's hash with that over the previous line.
+
+    The stated hash is the seed of the next line, so one change breaks the chain once or twice, not
+    in the rest of the file.
+    """
     before = launch.chains.get(rank, launch.run.encode())
     cut = payload.rfind(CHAIN)
     line = payload[:cut] if cut >= 0 else payload
@@ -157,7 +161,7 @@ def on_header(launch: Launch, rank: int, value: dict, event: dict, where: Where)
 
 
 def on_machine(launch: Launch, rank: int, value: dict, event: dict, where: Where) -> None:
-    """The rest of the header's facts, in a line of their own so that neither is too long."""
+    """Add the second line of header facts, which exists so that neither line is too long."""
     if launch.machine:
         launch.complain(where, "machine", "a second machine line in the same run; the first counts")
         return
@@ -298,7 +302,7 @@ def quantity(
     fraction: bool = False,
     above_zero: bool = False,
 ) -> Number | None:
-    """A member that should be a number; anything else is None and a problem."""
+    """Return a member that should be a number. Anything else is a problem and None."""
     value = members.get(name)
     if value is None:
         return None

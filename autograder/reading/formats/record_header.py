@@ -6,13 +6,13 @@ from typing import Any
 
 from autograder.records import NO_HEADER, DataSet, Header, MeasureEvent, RunEnd, Where, plain_number
 
-Complain = Callable[[str, str], None]  # a fact's name, and what is wrong with its value
+Complain = Callable[[str, str], None]  # called with a fact's name and what is wrong with its value
 LONGEST_TEXT, MOST_WORDS = 400, 1_000
 TEXT = "a text"
 
 
 def text(value: Any) -> str | None:
-    """Return a text. What is none is written out, so that it is equal to nothing expected."""
+    """Return a text. Other values are written out, so they equal nothing that is expected."""
     return str(value)[:LONGEST_TEXT] if value or value == "" else None
 
 
@@ -25,7 +25,7 @@ def words(value: Any) -> tuple[str, ...] | None:
 
 
 def arguments(value: Any) -> tuple[str, ...] | None:
-    """Return a program's arguments. They are run again, so each of them has to be a text."""
+    """Return a program's arguments, which all have to be texts because reruns use them."""
     right = type(value) is list and all(type(word) is str for word in value)
     return tuple(value) if right else None
 
@@ -72,7 +72,7 @@ def typed(
 
 
 def header_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> Header:
-    """Return the header. What is wrong with a fact is reported to `complain`."""
+    """Return the header. Faults of its facts are reported to `complain`."""
     facts = typed(OF_HEADER, value, complain)
     dataset = value.get("dataset")
     if isinstance(dataset, dict):

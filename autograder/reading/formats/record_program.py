@@ -1,4 +1,4 @@
-"""What the run record's lines say of the program that ran."""
+"""Read the run record's lines about the program that ran."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ LONGEST_NAME, LONGEST_HASH = 200, 32
 
 
 def with_files(known: Program | None, value: dict[str, Any]) -> Program:
-    """The program as known so far, and what one more line says of it; the first word counts."""
+    """Return the program with the facts of one more line. The first statement of a fact counts."""
     files = dict(known.files) if known else {}
     told = value.get("files")
     for name, hash_ in told.items() if isinstance(told, dict) else ():

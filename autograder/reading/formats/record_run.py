@@ -1,4 +1,4 @@
-"""A launch as the record's lines told it, as a Run."""
+"""Make a Run from the launch that the record's lines describe."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from autograder.records import Run
 
 
 def to_run(launch: Launch) -> Run:
-    """The launch as a Run; its outcome is what the record itself says."""
+    """Return the launch as a Run. Its outcome is what the record reports."""
     epochs = []
     for number in sorted(launch.epochs):
         accuracy, loss = launch.validations.get(number, (None, None))

@@ -1,4 +1,4 @@
-"""Which part of the data set a rank says that it reads: slices as the record writes them."""
+"""Read which part of the data set each rank reads: slices, as the record writes them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from autograder.reading.printed_numbers import count
 from autograder.records import Read
 
-MOST_SLICES = 100  # of a rank's share
+MOST_SLICES = 100  # per rank
 MOST_CLASSES = 100
 
-# [start, stop, step]; a stop of null, as in Python, is the end of the data set.
+# [start, stop, step]. As in Python, a stop of null is the end of the data set.
 Slice = tuple[int, int | None, int]
 
 
@@ -29,7 +29,7 @@ def slices_of(value: Any) -> list[Slice] | None:
 
 
 def counts(value: Any) -> tuple[int, ...] | None:
-    """Samples of each class."""
+    """Return the samples of each class."""
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_CLASSES:
         return None
     numbers = [count(item) for item in value]

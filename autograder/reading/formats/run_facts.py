@@ -1,4 +1,4 @@
-"""What programs and job scripts say about a whole run, in whatever format its epochs are."""
+"""Read what programs and job scripts print about a whole run, in any format of epochs."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ NOT_TRAINING = re.compile(
     "|each|allocat|request|reserv|support|requir|need|node"
 )
 SAMPLES = "(?:images|imgs?|samples|examples)"
-# A line about the whole training, with a number; a log's time and level may stand ahead.
+# A line about the whole training with a number, perhaps after a log's time and level.
 SUMMING = ("best", "average", "final", "overall")
 SUM = r"^[\W\d]{{0,40}}(?:info\b[\W\d]{{0,12}})?(?:the )?{} [^\d]{{0,80}}\d"
 
@@ -47,7 +47,7 @@ def workers(match: re.Match[str]) -> RunFacts | None:
 
 
 def workers_at_end(match: re.Match[str]) -> RunFacts | None:
-    """A heading's: what is only there, or found, trains nothing yet."""
+    """Return the workers of a heading. Devices that are only present do not count."""
     return None if NOT_TRAINING.search(match.string) else workers(match)
 
 
@@ -89,7 +89,7 @@ def seconds_with_workers(match: re.Match[str]) -> RunFacts:
 
 
 def clock(match: re.Match[str]) -> RunFacts:
-    """H:MM:SS, with fractions or without, and workers if the line names them behind it."""
+    """Return a time H:MM:SS, with or without fractions, and the workers if they follow it."""
     rest, before = printed(match[3]), 3600 * int(match[1] or 0) + 60 * int(match[2])
     whole = rest and Number(scaled(before + rest.value, 1.0), rest.half_width)
     number = int(match[4]) if match[4] else None
@@ -125,7 +125,7 @@ def last_throughput(match: re.Match[str]) -> RunFacts:
 def total_throughput(match: re.Match[str]) -> RunFacts:
     facts = workers(match) or RunFacts()
     facts.numbers["run_throughput"] = positive(printed(match[2]))
-    facts.done = True  # it is a benchmark's last line
+    facts.done = True  # the last line of a benchmark
     return facts
 
 
@@ -141,8 +141,8 @@ def sums_up(match: re.Match[str]) -> RunFacts:
     return RunFacts(sums_up=" ".join(re.findall("[a-z]+", match.string[:200])))
 
 
-# What a file is searched for, a word that the line then needs, a pattern for the line in lower
-# case, what it says. The word keeps the patterns away from almost all lines.
+# What a file is searched for; a word that the line then needs; a pattern for the line in lower
+# case; the facts. The word keeps the patterns away from almost all lines.
 Says = Callable[[re.Match[str]], RunFacts | None]
 FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("JOB", "_job", r"(?:slurm_job_?id|pbs_jobid|lsb_jobid)=(\d{1,12})", job),
@@ -176,7 +176,7 @@ FACTS: tuple[tuple[str, str, str, Says], ...] = (
     ("tart", "training", r"\bstart(?:ed|ing)? (?:the )?(?:model )?training\b", starts),
     ("Namespace(", "namespace(", r"^(?:args: ?)?namespace\(", starts),
     ("already downloaded", "already", "^files already downloaded", starts),
-    # What a job file has said ahead of its program.
+    # Lines that a job file prints before its program.
     ("NVIDIA-SMI ", "driver version", r"^\W{0,3}nvidia-smi \d", starts),
     ("oaded ", "modules", r"^(?:currently )?loaded modules\b", starts),
     ("vd.size", "hvd.size", r"hvd\.size(?:\(\))? ?[:=] ?(\d{1,6})\b", workers),
@@ -240,8 +240,10 @@ def with_anchors(anchors: int) -> list[tuple[str, re.Pattern[str], Says]]:
 
 
 def read(line: str, anchors: int = -1) -> RunFacts | None:
-    """Return what a line says of the whole run, by all patterns that match; the first one counts.
-    Only the patterns of the line's anchors (places in ANCHORS, as bits) are tried."""
+    """Return the facts about the whole run in a line. The first pattern with a fact counts.
+
+    `anchors` are positions in ANCHORS, as bits; only their patterns are tried.
+    """
     line = line.lower()
     facts: RunFacts | None = None
     for word, pattern, says in with_anchors(anchors):

@@ -1,13 +1,12 @@
-"""Formats that a course's rubric brings, written as the program prints them: template lines.
+"""Formats that a rubric defines with template lines, written as the program prints them.
 
     formats:
       - name: ours
         templates: ['epoch {epoch} took {seconds} s, loss {train_loss}']
 
-A field in braces takes a number. Everything else in a template is text that the program prints.
-Students write the lines, so reading one must be quick whatever it contains. Each template becomes a
-pattern that never backtracks: a field takes the whole number, and `{any}` ends at the first place
-where the text behind it occurs.
+A field in braces matches a value. All other text has to match. Students write the lines, so reading
+must be quick for any input. Each template becomes a pattern that never backtracks: a field takes
+the whole number, and `{any}` ends where the text after it first occurs.
 """
 
 import difflib
@@ -33,41 +32,41 @@ from autograder.safe_text import shortened
 
 COUNTS = ("epoch", "of", "step", "steps", "workers")
 TIMES = ("seconds", "total_seconds")
-MARKS = ("begins", "done")  # they stand for no text: the line says that an epoch, or all, …
+MARKS = ("begins", "done")  # they match no text: the line begins an epoch, or ends the training
 NUMBERS = (*EPOCH_NUMBERS, *RUN_NUMBERS)
 FIELDS = (*COUNTS, *NUMBERS, "job_id", "any", *MARKS)
 LONGEST, MOST_FIELDS, MOST_ANY = 300, 20, 4
-LONGEST_LINE = 1000  # characters of a line that a template sees
+LONGEST_LINE = 1000  # characters of a line that a template is tried on
 MOST_TEMPLATES = 20
 SHORTEST_TAG = 3
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")
 
-# What a field can be; each of them is atomic.
+# What a field matches. Each pattern is atomic.
 COUNT = r"(?>\d{1,11})(?!\d)"
 DECIMAL = (
     r"(?>[-+]?(?:\d{1,30}(?:\.\d{1,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?|[Nn]a[Nn]|-?[Ii]nf)"
     r"(?!\d)"
 )
 CLOCK = r"(?>(?:\d{1,5}:)?\d{1,5}:\d{2}(?:\.\d{1,9})?)(?!\d)"
-NO_MORE = r"(?![.,:]?\d)"  # where nothing says what follows: 1.2 of the version 1.2.3 is no number
+NO_MORE = r"(?![.,:]?\d)"  # if nothing follows in the template: 1.2 in version 1.2.3 is no number
 UNITS = {"ms": 1e-3, "min": 60.0, "mins": 60.0, "minutes": 60.0, "h": 3600.0, "hours": 3600.0}
 SECONDS = ("s", "sec", "secs", "seconds")
 UNIT = re.compile(r"\s*(%|[A-Za-zµ]+)")
-# Behind a time whose unit the template does not name.
+# What follows a time whose unit the template does not name.
 NO_OTHER_UNIT = r"(?!\s?(?:[mµun]s|m|min|mins|minutes?|h|hours?|s?/)\b)"
 
 
 class BadTemplateError(ValueError):
-    """A template that cannot be used; the message is for who writes the rubric."""
+    """A template that cannot be used. Authors of rubrics read the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template line, ready to read with."""
+    """A compiled template line."""
 
-    tag: str  # words that stand in every line it matches
+    tag: str  # words that every matching line contains
     regex: re.Pattern[str]
-    scales: dict[str, float]  # of a field, by the unit behind it
+    scales: dict[str, float]  # of a field, by the unit that follows it
     percent: frozenset[str]
     marks: frozenset[str]
 
@@ -162,7 +161,7 @@ def check_fields(parts: Parts, source: str) -> None:
 
 
 def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
-    """What the text right behind a field says of its unit: `{seconds} ms`, `{val_accuracy}%`."""
+    """Return the units that follow fields: `{seconds} ms`, `{val_accuracy}%`."""
     scales, percent = {}, set()
     for (name, is_field), (after, _) in pairwise(parts):
         unit = UNIT.match(after)
@@ -176,9 +175,9 @@ def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:
 
 
 def pattern_of(parts: Parts, with_unit: set[str]) -> str:
-    """A pattern in which nothing is tried twice from one place in a line."""
+    """Return a pattern that tries nothing twice from one position in a line."""
     pieces = [r"(?<![\w.])"] if starts_word(parts) else []
-    waits = False  # {any} ends where the text behind it begins
+    waits = False  # {any} ends where the text after it begins
     for place, (name, is_field) in enumerate(parts):
         if not is_field:
             text = literal(name)
@@ -197,13 +196,16 @@ def pattern_of(parts: Parts, with_unit: set[str]) -> str:
 
 
 def starts_word(parts: Parts) -> bool:
-    """`loss {train_loss}` is not to be found in `val_loss 0.5`."""
+    """Return whether a template has to begin at a word.
+
+    `loss {train_loss}` must not match in `val_loss 0.5`.
+    """
     name, is_field = parts[0]
     return is_field or name[0].isalnum() or name[0] == "_"
 
 
 def literal(text: str) -> str:
-    """Blanks of a template stand for any number of blanks."""
+    """Return a pattern for plain text, in which blanks match any number of blanks."""
     words = [re.escape(word) for word in text.split()]
     middle = r"[ \t]++".join(words)
     before = r"[ \t]++" if text[0].isspace() else ""
@@ -222,7 +224,7 @@ def value_of(name: str, with_unit: bool) -> str:
 
 
 def tag_of(parts: Parts, source: str) -> str:
-    """The longest word that the program prints in each such line."""
+    """Return the longest word that every matching line contains."""
     words = [word for text, is_field in parts if not is_field for word in text.split()]
     tag = max(words, key=len, default="")
     if len(tag) < SHORTEST_TAG:
@@ -279,7 +281,7 @@ def number_of(template: Template, name: str, text: str) -> Number | None:
 
 
 def clock(text: str) -> Number | None:
-    """1:02:03.5 and 02:03 as seconds."""
+    """Return the seconds of a clock such as 1:02:03.5 or 02:03."""
     *before, last = text.split(":")
     seconds = printed(last)
     if seconds is None:

@@ -1,4 +1,4 @@
-"""timm's training script.
+"""Read timm's training script.
 
 Train: 0 [ 390/391 (100%)]  Loss: 2.31 (2.45)  Time: 0.104s, 1231.1/s  (0.110s, 1163.6/s)  LR: …
 Test: [  39/39]  Time: 0.03 (0.05)  Loss: 1.8 (1.9)  Acc@1: 31.2 (33.3)  Acc@5: 81.2 (83.1)

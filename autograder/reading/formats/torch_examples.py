@@ -1,4 +1,4 @@
-"""PyTorch's own examples and the many programs that began as one of them.
+"""Read PyTorch's own examples, and the many programs that were made from them.
 
 ImageNet  `Epoch: [0][10/391] Time 0.102 (0.130) … Loss 2.3 (2.4) Acc@1 10.0 (12.0)`,
           ` * Acc@1 56.1`
@@ -56,7 +56,7 @@ def read_imagenet(line: str) -> LineFacts | None:
 
 
 def read_clock(line: str) -> LineFacts | None:
-    """What an epoch's steps took together; the clock cuts fractions off."""
+    """Return the time of all steps of an epoch, from a clock that cuts fractions off."""
     took = EPOCH_TOOK.search(line)
     if took is None:
         return None
@@ -66,7 +66,7 @@ def read_clock(line: str) -> LineFacts | None:
 
 
 def times(each: Number | None, count: int) -> Number | None:
-    """A mean over (nearly) all of an epoch's steps, times their number."""
+    """Return a mean over (nearly) all steps of an epoch times their number."""
     return each and Number(each.value * count, each.half_width * count)
 
 
@@ -122,5 +122,5 @@ READERS = (
         read_imagenet,
     ),
     Reader("torch-mnist", ("Train Epoch: ", "Average loss: "), read_mnist),
-    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its header
+    Reader("torch-tutorial", ("Loss: ",), read_tutorial, after="keras"),  # for its heading
 )

@@ -1,5 +1,8 @@
-"""A run's total and its epochs' seconds, held against each other: where they contradict, at least
-one is of something else than its name says, and what is not sure is not taken."""
+"""Compare a run's total time with the seconds of its epochs.
+
+If they contradict each other, at least one is something else than its name says. Uncertain values
+are dropped.
+"""
 
 from dataclasses import replace
 
@@ -7,12 +10,12 @@ from autograder.reading.formats.mllog import FORMAT as MLPERF
 from autograder.reading.formats.record import FORMAT as RECORD
 from autograder.records import Number, Problem, Run, Where
 
-APART = 1.1  # totals of one run, by several ranks, differ by less
-LEAST = 0.25  # of a training's time that its epochs take
+APART = 1.1  # totals of one run from several ranks differ by less than this factor
+LEAST = 0.25  # minimum fraction of a training's time that its epochs take
 
 
 def agreed(run: Run, totals: list[Number]) -> Run:
-    """The run without what cannot be. `totals`: all that were printed of it."""
+    """Return the run without impossible values. `totals` are all that were printed for it."""
     if run.format in (RECORD, MLPERF) or run.total_seconds is None:
         return run
     where = run.total_seconds.where or Where(run.files[0], 1)

@@ -1,7 +1,7 @@
-"""What stands at a file's end: whether a program went on after a line, or only others spoke.
+"""Decide whether a program continued after a line, from the end of its file.
 
-After an exception that ended a program, launchers, schedulers and services still have their say.
-Where anything else follows, the exception may have been caught.
+After an exception that ended a program, launchers, schedulers and services still print. If anything
+else follows, the exception may have been caught.
 """
 
 import re
@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from autograder.reading import lines
 from autograder.reading.outcome import EndLine
 
-KEPT = 1 << 16  # bytes of a file's end that are looked at
-MOST_TELLING = 3  # lines of a rank that may belong to an exception's own message
+KEPT = 1 << 16  # bytes at a file's end that are examined
+MOST_TELLING = 3  # lines per rank that may belong to an exception's own message
 
 OTHERS = re.compile(
     r"\W*$"  # rulers and blank lines
-    r"|\s"  # frames, and what continues a message
+    r"|\s"  # frames, and continuations of a message
     r"|\d{1,3}%\||.{0,200}\d%\|"  # bars
     r"|(?:wandb|COMET|srun|slurmstepd|sbatch|mpirun|prterun|orterun|make|conda|sys|free)\b.{0,30}:"
-    r"|\+{1,3} \S"  # a shell that says what it does
-    r"|\[[WEIFC] ?\w{0,30}\.\w{1,4}:\d|\[[WEIF]\d{0,4} |[WEIF]\d{4} "  # C++ programs' logs
+    r"|\+{1,3} \S"  # a shell that prints its commands
+    r"|\[[WEIFC] ?\w{0,30}\.\w{1,4}:\d|\[[WEIF]\d{0,4} |[WEIF]\d{4} "  # logs of C++ programs
     r"|[\[\d :,.T-]{10,30}\]? ?(?:torch\.distributed|INFO|WARNING|ERROR|\[(?:INFO|WARN|ERR))"
     r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL|FATAL)\b"
     r"|Traceback \(|During handling of|The above exception|Exception |Error in atexit"
@@ -35,10 +35,13 @@ OTHERS = re.compile(
 
 
 def last_telling(tail: bytes, next_line: int, ends: Sequence[EndLine]) -> int:
-    """The line after which only launchers, schedulers and services speak, or exceptions: the
-    `MOST_TELLING`th from the end that is none of these. `next_line` would follow the tail."""
+    """Return the line after which only launchers, schedulers, services or exceptions print.
+
+    That is the `MOST_TELLING`th line from the end that is none of these. `next_line` is the number
+    of the line after the tail.
+    """
     told = {end.where.line for end in ends}
-    number, telling = next_line, dict[int | None, int]()  # of each rank
+    number, telling = next_line, dict[int | None, int]()  # per rank
     for raw in reversed(tail.split(b"\n")):
         number -= 1
         if not raw or number in told:

@@ -1,5 +1,7 @@
-"""What a lane's lines say, held against each other once all are read: values that may belong to
-something else than their epoch, and seconds that are not those of an epoch, are not taken."""
+"""Check a lane's values against each other once all lines are read.
+
+Values that may not belong to their epoch, and seconds that are not those of an epoch, are dropped.
+"""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,23 +12,23 @@ from autograder.reading.lanes import EpochSoFar, Lane
 from autograder.reading.stamps import Stamp
 from autograder.records import Number, Problem, Where
 
-FEW = 3  # epochs that show whether seconds add up from epoch to epoch
+FEW = 3  # epochs that are enough to see whether seconds add up from epoch to epoch
 NEAR = 0.25
-STEPS = "steps"  # the format of runs that tell of steps and of no epochs
+STEPS = "steps"  # the format of runs with steps and without epochs
 
 
 @dataclass(slots=True)
 class Settled:
-    """What is to be said of a lane beside its epochs."""
+    """What is known of a lane beside its epochs."""
 
-    sparse: bool = False  # only some of the epochs were told of
-    done: float | None = None  # and so many there were at least
-    measured: bool = False  # the seconds are differences of the log's times
+    sparse: bool = False  # whether only some epochs were printed
+    done: float | None = None  # then the minimum number of epochs
+    measured: bool = False  # whether the seconds are differences of the log's times
     problems: list[Problem] = field(default_factory=list)
 
 
 def settle(lane: Lane, file: str) -> Settled:
-    """Judge the lane's numbers by each other, and take away what does not hold."""
+    """Check the lane's numbers against each other, and drop those that do not fit."""
     settled = Settled()
     numbers = sorted(lane.epochs)
     if lane.heading and numbers:
@@ -41,7 +43,7 @@ def settle(lane: Lane, file: str) -> Settled:
     if settled.sparse:
         settled.done = float(numbers[-1]) if lane.base else None
         for epoch in lane.epochs.values():
-            epoch.numbers.pop("seconds", None)  # of how many epochs, it does not say
+            epoch.numbers.pop("seconds", None)  # the number of epochs that they cover is unknown
         return settled
     take_differences(lane, numbers)
     settle_seconds(lane, numbers, file, settled)
@@ -49,9 +51,11 @@ def settle(lane: Lane, file: str) -> Settled:
 
 
 def settle_last(lane: Lane, numbers: list[int]) -> None:
-    """Behind the last epoch's values others may stand, of a test or of the whole run: of values in
-    lines that name no epoch, only those count that the epoch before had, too. And if it has all of
-    them, it is whole."""
+    """Drop values after the last epoch that may be of a test or of the whole run.
+
+    Of values in lines without an epoch, only those count that the epoch before had too. If all of
+    them are there, the epoch is whole.
+    """
     last = lane.epochs[numbers[-1]]
     before = lane.epochs[numbers[-2]] if len(numbers) > 1 else None
     for name in last.loose:
@@ -63,7 +67,7 @@ def settle_last(lane: Lane, numbers: list[int]) -> None:
 
 
 def middle(rates: list[Number]) -> Number:
-    """The median without the first, in which programs still warm up."""
+    """Return the median without the first value, in which programs still warm up."""
     later = rates[1:] or rates
     values = sorted(later, key=lambda rate: rate.value)
     value = median(rate.value for rate in later)
@@ -72,7 +76,10 @@ def middle(rates: list[Number]) -> Number:
 
 
 def take_differences(lane: Lane, numbers: list[int]) -> None:
-    """Seconds that grow from epoch to epoch by as much as the first are those since the start."""
+    """Replace seconds since the start by their differences.
+
+    They are recognised because they grow in each epoch by about the first value.
+    """
     so_far = [lane.epochs[number].numbers.get("seconds") for number in numbers]
     known = [number for number in so_far if number is not None]
     if len(known) < FEW or len(known) < len(so_far) or known[0].value <= 0:
@@ -89,7 +96,7 @@ def take_differences(lane: Lane, numbers: list[int]) -> None:
 
 
 def settle_seconds(lane: Lane, numbers: list[int], file: str, settled: Settled) -> None:
-    """Seconds as they are printed, as the log's own times tell them, or, if the two differ, not."""
+    """Take the printed seconds, or those from the log's times. Drop them if the two differ."""
     measured = by_stamps(lane, numbers, file)
     pairs = [
         (said.value, measured[number].value)
@@ -115,7 +122,7 @@ def drop_seconds(lane: Lane) -> None:
 
 
 def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
-    """The seconds of epochs between whose beginnings, or else results, the log's times stand."""
+    """Return the seconds of epochs, from the log's times at their beginnings or results."""
     if len(numbers) < 2 or numbers[-1] - numbers[0] != len(numbers) - 1:
         return {}
     epochs = [lane.epochs[number] for number in numbers]
@@ -128,7 +135,7 @@ def by_stamps(lane: Lane, numbers: list[int], file: str) -> dict[int, Number]:
             continue
         resolution = moments[0].resolution
         if median(apart) < max(2 * resolution, 0.5):
-            return {}  # told all at once, or too rough
+            return {}  # printed all at once, or too coarse
         return {
             number: stamps.number(seconds, resolution, Where(file, lane.epochs[number].line))
             for number, seconds in zip(places, apart, strict=False)

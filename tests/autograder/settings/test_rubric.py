@@ -69,7 +69,7 @@ MISTAKES = [
     ("metric: params", "at: {size: 2}, base: keras, metric: speedup", 11, "leave `at` away"),
     ("metric: params", "at: {size: 2}, metric: study_sizes", 11, "`at` knows repeats"),
     ("metric: params", "at: {size: 2}, metric: time_to_accuracy", 11,
-     "needs `at: {accuracy: 0.9}`: how good is asked for"),
+     "needs `at: {accuracy: 0.9}`"),
     ("metric: params", "metric: time_to_accuracy", 11, "needs `at: {accuracy: 0.9}`"),
     ("source: keras}", "source: keras}, largest: rank", 5, "no metric is called 'rank'"),
     ("source: keras}", "source: keras}, largest: study_sizes", 5, "cannot be chosen by study_s"),

@@ -1,4 +1,4 @@
-"""Lines that name an epoch and say nothing of it yet: what follows, until the next, belongs to it.
+"""Read headings: lines that name an epoch without values. The following lines belong to it.
 
 Epoch 3/20          ----- Epoch: 3 -----          2026-03-02 10:00:00 - INFO - Training epoch 3
 Starting epoch 3/20...          *** Validation summary for epoch 3          Epoch 3/20 - no batches
@@ -8,7 +8,7 @@ import re
 
 from autograder.reading.line_facts import EpochPart, LineFacts
 
-# What a log writes ahead of every line: a time, a level, a name.
+# What a log writes at the beginning of each line: a time, a level, a name.
 PREFIX = (
     r"(?:[\[(]?\d[\d/:.,T-]{0,25}(?: [\d:.,]{4,20})?[\])]?[\s|:-]{0,4})?"
     r"(?:[\[|(<]?(?:INFO|DEBUG|LOGS?|WARNING|NOTICE|[IW])[\]|)>]?[\s|:-]{1,8}){0,2}"
@@ -25,7 +25,7 @@ HEADING = re.compile(
 CHECKING = re.compile(r"(?i)\b(?:val|eval|test|dev)")
 RESULTS = re.compile(r"(?i)\b(?:summary|results)")
 TRAINING = re.compile(r"(?i)\btrain")
-# Not begun: something was done with it, or it is told of long before or after.
+# Lines that do not begin an epoch, but mention it: something else happened to it, or it is over.
 NOT_BEGUN = re.compile(r"(?i)sav|load|best|resum|checkpoint|stop|restor|from|until|improv|skip")
 
 

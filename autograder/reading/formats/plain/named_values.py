@@ -1,12 +1,11 @@
-"""Names with values on a line: what each value is, of an epoch or of the whole run.
+"""Read names with values, and decide what each value is.
 
 Training Loss:  0.847 | Training Accuracy:  70.098        loss=0.31 acc=0.91 time=12.3s
 train loss 0.41 acc 0.88, val loss 0.45 acc 0.86          {"loss": 0.3, "val_acc": 0.9}
 Minibatch Loss= 2.3, Training Accuracy= 0.26, 814 Examples/sec
 
-A value belongs to the name right before it. A name that does not say what it was measured on,
-such as `loss`, takes it from the words before: `val: loss 0.3 acc 0.9`. A time whose unit is not
-known is no number of seconds.
+A value belongs to the name right before it. A name without a data set, such as `loss`, takes it
+from the words before: `val: loss 0.3 acc 0.9`. A time without a known unit is ignored.
 """
 
 import re
@@ -20,18 +19,18 @@ from autograder.records import Number
 On = Literal["train", "val", "test"]
 Kind = Literal["loss", "accuracy"]
 UNIT = r"(?:%|seconds|secs|sec|minutes|mins|min|ms|hours|hrs|h|s)"
-# A value with its unit; the name stands before, up to the end of the value before it.
+# A value with its unit. Its name is between the previous value and this one.
 PAIR = re.compile(rf"\s{{0,4}}[:=]\s{{0,12}}[\"']?({VALUE})[\"']?\s?({UNIT})?(?![A-Za-z\d])")
 WORDS = (
     r"(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|v|eval|test(?:ing)?|dev|avg|mean|total)[ _]){0,2}"
     r"(?:loss|acc(?:uracy)?(?:@1)?|top-?1)"
 )
 NAMED_BY_BLANK = re.compile(rf"(?i)(?<![\w@.-])({WORDS})\s{{1,4}}({VALUE})\s?(%)?(?![\w%]|\.\d)")
-# `top1={'logits': 96.1}` says the same as `top1=96.1`.
+# `top1={'logits': 96.1}` means the same as `top1=96.1`.
 ONLY_ONE = re.compile(rf"([\w@]{{1,30}})\s?[:=]\s?\{{'[\w ]{{1,40}}': ({VALUE})\}}")
 NOT_NAME = re.compile(r"[^\w@ -]+")
 NOT_THIS_EPOCHS = re.compile(r"(?i)(?:best|max|min|highest|lowest|prev|previous|target)\W{1,3}$")
-COUNT = re.compile(r"^(?:\d{1,12}\s{1,8}){1,3}")  # what ends before a name
+COUNT = re.compile(r"^(?:\d{1,12}\s{1,8}){1,3}")  # a count that may come before a name
 IN_BRACKETS = re.compile(r"\s?\(([^()]{0,30})\)\s?$")
 TOOK = re.compile(
     rf"(?i)\b(?:took|in)[ :]{{1,3}}(?:({NUMBER}) ?(seconds|secs|sec|s|minutes|mins|min|hours|ms)\b"
@@ -50,7 +49,7 @@ ON = re.compile(
     r"(?i)(?<![a-z])(?:(train(?:ing)?)|(val(?:id(?:ation)?)?|eval(?:uation)?|dev|v)|(test(?:ing)?))"
     r"(?![a-z])"
 )
-UNITS = {"ms": 1e-3, "m": 60.0, "h": 3600.0}  # by their beginning; all others are seconds
+UNITS = {"ms": 1e-3, "m": 60.0, "h": 3600.0}  # by their first letters; all others are seconds
 LOSSES = ("loss", "total loss", "lm loss", "cross entropy", "cost")
 ACCURACIES = (
     *("accuracy", "acc", "acc 1", "acc1", "acc@1", "top1", "top 1", "top 1 accuracy", "top1 acc"),
@@ -63,7 +62,7 @@ BEFORE: dict[str, On | None] = {
     **dict.fromkeys(("avg val ", "average validation ", "mean val "), "val"),
     **dict.fromkeys(("test ", "testing ", "avg test ", "average test "), "test"),
 }
-# Each name that stands before a value: a loss or an accuracy, and what it was measured on.
+# Names of values: whether each is a loss or an accuracy, and on which data.
 KINDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (("loss", LOSSES), ("accuracy", ACCURACIES))
 NAMES: dict[str, tuple[Kind, On | None]] = {
     before + word: (kind, on)
@@ -76,11 +75,11 @@ MEANS: dict[tuple[str, On], tuple[EpochNumber, RunNumber | None]] = {
     ("accuracy", "train"): ("train_accuracy", None),
     ("loss", "val"): ("val_loss", None),
     ("accuracy", "val"): ("val_accuracy", None),
-    # a check after each epoch, and the last one is the test, too
+    # the validation of an epoch; the last one is also the test
     ("loss", "test"): ("val_loss", "test_loss"),
     ("accuracy", "test"): ("val_accuracy", "test_accuracy"),
 }
-# The widest of the times that a line gives is the epoch's: loading is a part of running.
+# If a line has several times, the most inclusive one is the epoch's: running includes loading.
 TIMES = (
     "epoch time",
     "training epoch time",
@@ -98,19 +97,19 @@ TIMES = (
     "training time",
     "train time",
 )
-SURE = TIMES[:2]  # of the whole epoch, wherever they stand
+SURE = TIMES[:2]  # times of the whole epoch, wherever they are on the line
 
 
 @dataclass(slots=True)
 class Named:
-    """What the names on a line say."""
+    """The named values of a line."""
 
     numbers: EpochNumbers = field(default_factory=dict)
     of_run: RunNumbers = field(default_factory=dict)
-    percent: bool = False  # some are said to be percent
-    unnamed: bool = False  # some do not say what they were measured on
-    first: str = ""  # the text before the first value that has a known name
-    sure_time: bool = False  # the seconds are said to be a whole epoch's
+    percent: bool = False  # whether some are percentages
+    unnamed: bool = False  # whether some have no data set
+    first: str = ""  # the text before the first known name
+    sure_time: bool = False  # whether the seconds are explicitly those of a whole epoch
 
 
 @dataclass(slots=True)
@@ -118,14 +117,14 @@ class Measured:
     """A loss or an accuracy on a line."""
 
     kind: Kind
-    on: On | None  # what its name says that it was measured on
-    carried: On | None  # what the words before say
+    on: On | None  # the data set in its name
+    carried: On | None  # the data set in the words before it
     text: str
     unit: str
 
 
 def values(line: str, at: int, on: On | None = None) -> Named:
-    """The values with names from a place in the line on. Of two with one name the first counts."""
+    """Return the named values from a position in the line on. The first value of a name counts."""
     named = Named()
     if "{'" in line:
         line = line[:at] + ONLY_ONE.sub(r"\1=\2", line[at:])
@@ -162,7 +161,7 @@ def values(line: str, at: int, on: On | None = None) -> Named:
 
 
 def rate_in(text: str) -> Number | None:
-    """Samples a second."""
+    """Return samples per second."""
     rate = RATE.search(text)
     number = printed(rate[1] or rate[2]) if rate else None
     return number if number is not None and number.value > 0 else None
@@ -171,7 +170,10 @@ def rate_in(text: str) -> Number | None:
 def add_by_blanks(
     named: Named, measured: list[Measured], line: str, begin: int, on: On | None
 ) -> None:
-    """`train loss 0.4 acc 0.9`; beside values after colons only what says what it is of."""
+    """Add values such as `train loss 0.4 acc 0.9`.
+
+    If the line also has values after colons, only names with a data set count.
+    """
     others = {(one.kind, one.on) for one in measured}
     at = begin
     for match in NAMED_BY_BLANK.finditer(line, begin):
@@ -190,8 +192,11 @@ def add_by_blanks(
 
 
 def add_measured(named: Named, measured: list[Measured]) -> None:
-    """In `val loss 0.5, acc 0.9` the accuracy is the check's, but not if `val acc` follows. In
-    `train_loss=0.5 val_loss=0.6 acc=0.9` it may be of either, and is not taken."""
+    """Add losses and accuracies, and decide the data set of those without one.
+
+    In `val loss 0.5, acc 0.9` the accuracy is of the validation, unless `val acc` follows. In
+    `train_loss=0.5 val_loss=0.6 acc=0.9` it is ambiguous and is not used.
+    """
     said = {(one.kind, one.on) for one in measured}
     for one in measured:
         on = one.on or (one.carried if (one.kind, one.carried) not in said else None)
@@ -211,16 +216,21 @@ def add_measured(named: Named, measured: list[Measured]) -> None:
 
 
 def of_either(kind: Kind, said: set[tuple[Kind, On | None]]) -> bool:
-    """Whether an unnamed value stands beside others that say that they are of training and of a
-    check, and none of these is of its own kind."""
+    """Return whether an unnamed value is ambiguous.
+
+    It is if other values on the line are of training and of validation, and none of them is of its
+    own kind.
+    """
     named = {on for _, on in said}
     checks = "val" in named or "test" in named
     return "train" in named and checks and not any((kind, on) in said for on in named if on)
 
 
 def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]:
-    """The name right before a value, what the words up to it say that is measured on, and its
-    unit: "| Training_Loss" is "training loss", "Time (ms)" is "time" in ms."""
+    """Return the name before a value, its data set and its unit.
+
+    "| Training_Loss" is "training loss"; "Time (ms)" is "time" in ms.
+    """
     text = before[-80:].rstrip("\"' ")
     brackets = IN_BRACKETS.search(text)
     if brackets:
@@ -238,7 +248,7 @@ def name_of(before: str, on: On | None, unit: str) -> tuple[str, On | None, str]
 
 
 def last_on(line: str, at: int, end: int) -> On | None:
-    """What the last such word between two places says."""
+    """Return the last data set that is named between two positions of the line."""
     on: On | None = None
     for match in ON.finditer(line, at, end):
         on = "train" if match[1] else "val" if match[2] else "test"
@@ -256,7 +266,8 @@ def plainly(text: str) -> str:
 
 
 def duration(line: str, at: int, text: str, unit: str) -> Number | None:
-    """Seconds, of a number with or without a unit, or of a clock; None where that is not sure."""
+    """Return the seconds of a number with or without a unit, or of a clock; None if it is
+    ambiguous."""
     clock = CLOCK.match(line, at) or SHORT_CLOCK.match(line, at)
     if clock:
         rest = printed(clock[3])

@@ -1,12 +1,12 @@
-"""Lines that students write themselves: an epoch's number, and names with values after them.
+"""Read lines that students write themselves: the number of an epoch, then names with values.
 
 Epoch: 5 | Training Loss:  0.847 | Training Accuracy:  70.098
 Epoch [3/10], Step [100/600], Loss: 0.1234, val_acc=0.91, time=12.3s
 Epoch 1/3.. Step 5.. Train loss: 1.090.. Test accuracy: 0.702
 {"epoch": 3, "train_loss": 0.31, "val_acc": 0.91}
 
-Or a heading with the epoch, and the names and values in the lines below it; or counts that begin
-anew for the check, `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
+Also a heading with the epoch and names with values below it, and counts that start again for the
+validation: `Loss: 0.41 | Acc: 88.370% (8837/10000)`.
 """
 
 import re
@@ -53,7 +53,7 @@ def read(line: str) -> LineFacts | None:
     if place is None:
         return below(line)
     on = measured_on(place["on"] or line[max(0, place.start() - 30) : place.start()])
-    in_json = line.lstrip().startswith('{"')  # where the epoch may stand behind the values
+    in_json = line.lstrip().startswith('{"')  # where the epoch may come after the values
     named = values(line, 0 if in_json else place.end(), on)
     if not named.numbers:
         return headings.read(line)
@@ -78,13 +78,13 @@ def read(line: str) -> LineFacts | None:
 
 
 def step_behind(line: str, at: int) -> re.Match[str] | None:
-    """Steps that stand right behind the epoch, in brackets or not."""
+    """Return steps that follow the epoch directly, with or without brackets."""
     step = STEP_IN_BRACKETS.match(line, at) or STEP_BEHIND.match(line, at)
     return step if step and int(step[1]) <= int(step[2]) else None
 
 
 def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFacts:
-    """An epoch's bar: not over unless the bar is."""
+    """Return the facts of an epoch's bar. The epoch is finished only if the bar is."""
     named.numbers.pop("seconds", None)
     return LineFacts(
         int(place["at"]),
@@ -100,13 +100,13 @@ def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFa
 
 
 def measured_on(before: str) -> On | None:
-    """What the words right before the epoch say: `Test Epoch 3: loss 0.2`."""
+    """Return the data set in the words before the epoch: `Test Epoch 3: loss 0.2`."""
     found = CHECKING.search(before)
     return ("val" if found[1] else "test") if found else None
 
 
 def below(line: str) -> LineFacts | None:
-    """A line of a block: it belongs to the epoch that a heading before it names."""
+    """Return the facts of a line in a block. They belong to the epoch of the heading above."""
     counts = COUNTS.search(line)
     if counts:
         return of_counts(line, counts)
@@ -126,7 +126,7 @@ def below(line: str) -> LineFacts | None:
 
 
 def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
-    """A running mean over so many samples: those of training first, then those of the check."""
+    """Return a running mean over a number of samples: first of training, then of validation."""
     loss, right = printed(counts[1]), printed(counts[2], 0.01)
     named = Named()
     on = "test" if re.search(r"(?i)\btest", line[: counts.start()]) else None
@@ -145,7 +145,7 @@ def of_counts(line: str, counts: re.Match[str]) -> LineFacts | None:
     )
 
 
-# A loss or an accuracy with what stands between its name and its value; a rate.
+# A loss or an accuracy, with the text between its name and its value; a rate.
 TAGS = (
     *(word + mark for word in ("oss", "cc", "ccuracy") for mark in (":", "=", " ", '"', "'")),
     *("cc@1", "rec@1", "ecision", "/sec"),

@@ -1,4 +1,4 @@
-"""Steps without epochs: how fast they go, and the last loss and accuracy of a batch.
+"""Read steps without epochs: their speed, and the last loss and accuracy of a batch.
 
 Step 10: Minibatch Loss= 2.1675, Training Accuracy= 0.500, 917 Examples/sec
 step 990, training accuracy 0.998
@@ -23,7 +23,7 @@ BATCH = re.compile(r"(?i)\bglobal[ _]batch[ _]size\s?[:=]\s{0,8}(\d{1,9})\b")
 
 
 def read(line: str) -> LineFacts | None:
-    """All steps are taken as those of one epoch that does not end."""
+    """Return the facts of a step. All steps count as steps of one epoch that does not end."""
     place = STEP.search(line)
     if place is None or EPOCH.search(line):
         return None
@@ -47,8 +47,10 @@ def read(line: str) -> LineFacts | None:
 
 
 def rate_of_step(line: str) -> Number | None:
-    """Samples a second, of the time of a step and the samples of a step on all workers together:
-    `elapsed time per iteration (ms): 1234.5 | global batch size: 512`."""
+    """Return samples per second, from the time per step and the global batch.
+
+    For example `elapsed time per iteration (ms): 1234.5 | global batch size: 512`.
+    """
     took, batch = STEP_TIME.search(line), BATCH.search(line)
     each = took and printed(took[2], 1e-3 if (took[1] or took[3]) == "ms" else 1.0)
     if not each or not batch or each.value <= 0:

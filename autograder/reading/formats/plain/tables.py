@@ -1,4 +1,4 @@
-"""Tables: a line with the columns' names, and below it a line of numbers for each epoch or step.
+"""Read tables: a line with column names, then a line of numbers per epoch or step.
 
 epoch     train_loss  valid_loss  accuracy  time
 0         0.512000    0.371000    0.884000  00:12
@@ -33,16 +33,16 @@ SEPARATORS = (",", "|", "│", "\t", ";")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The columns of a table, by what a line below its head is split and read."""
+    """The columns of a table, and how to split its rows."""
 
     separator: str | None  # None: blanks
     names: tuple[str, ...]
     of_steps: bool
-    said: set[tuple[Kind, On | None]]  # what the columns say that they are
+    said: set[tuple[Kind, On | None]]  # kinds and data sets in the column names
 
 
 def head(line: str) -> Table | None:
-    """The columns that a line names, if it names nothing else."""
+    """Return the columns that a line names, if it contains nothing else."""
     if len(line) > WIDEST or any(mark in line for mark in ":={}()"):
         return None
     separator = next((mark for mark in SEPARATORS if mark in line), None)
@@ -59,7 +59,7 @@ def head(line: str) -> Table | None:
 
 
 def row(table: Table, line: str) -> LineFacts | None:
-    """What a line of a table says; None if it is none of it."""
+    """Return the facts of a table's row, or None if the line is not a row."""
     if len(line) > WIDEST or not any(character.isdigit() for character in line):
         return None
     cells = [cell.strip() for cell in line.strip(" |│").split(table.separator)]
@@ -86,7 +86,7 @@ def row(table: Table, line: str) -> LineFacts | None:
             percent = percent or found[2] == "%"
             kind, on = NAMES[name]
             if on is None and of_either(kind, table.said):
-                on = "val"  # fastai's and Hugging Face's tables measure only the loss on both
+                on = "val"  # fastai's and Hugging Face's tables have only the loss for both
             of_epoch, test = MEANS[kind, on or "train"]
             numbers.setdefault(of_epoch, printed(found[1], 0.01 if found[2] == "%" else 1.0))
             if test == "test_accuracy":
@@ -108,7 +108,7 @@ def row(table: Table, line: str) -> LineFacts | None:
 
 
 def never(line: str) -> LineFacts | None:
-    """A line alone is no table: rows are read where their head has been (printed_lines)."""
+    """Return None: a single line is no table. Rows are read below their head (printed_lines)."""
     return None
 
 
