@@ -67,7 +67,9 @@ def read_streams(
             scanned[path] = scan(name, stream, launches, formats)
         except OSError as error:
             scanned[path] = broken = ScannedFile(name)
-            broken.problems.append(unread(name, f"cannot be read to its end: {why(error)}"))
+            broken.problems.append(
+                unread(name, f"the file cannot be read to its end: {why(error)}")
+            )
     # Group by the student's own names, for files that are in the same folder.
     paths = {f"{dirname(path)}/{basename(file.name)}": path for path, file in scanned.items()}
     if len(paths) < len(scanned):

@@ -208,7 +208,7 @@ def add_numbers(
             epoch.numbers[name] = number and placed(number, where)
             if number is None and len(lane.problems) < MOST_PROBLEMS:
                 kind = name.replace("_", " ")
-                reason = f"{kind} of epoch {at} is no number: the training diverged"
+                reason = f"{kind} of epoch {at} is not a number: the training diverged"
                 lane.problems.append(Problem(where, name, reason, ProblemCode.DIVERGED))
 
 

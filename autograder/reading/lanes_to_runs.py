@@ -297,9 +297,9 @@ def checked(name: str, value: Number | None, problems: list[Problem]) -> Number 
     if value is None:
         return None
     if name in ACCURACIES and not 0 <= value.value <= 1:
-        reason = f"{name.replace('_', ' ')} should lie between 0 and 1 and is {value.value:g}"
+        reason = f"{name.replace('_', ' ')} should be between 0 and 1, but is {value.value:g}"
     elif name in ("seconds", "throughput", "total_seconds") and value.value < 0:
-        reason = f"{name} should be above 0 and is {value.value:g}"
+        reason = f"{name} should be above 0, but is {value.value:g}"
     else:
         return value
     if value.where is not None and len(problems) < MOST_PROBLEMS:

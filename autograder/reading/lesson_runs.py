@@ -17,7 +17,7 @@ from autograder.submissions.regular_files import unreadable
 from autograder.verdict import Finding, make_finding
 
 LESSON = re.compile(r"[\w-]{1,40}")
-HAND_IN_FILE = "hand in the file that the job wrote, which `--output` in the job file names"
+HAND_IN_FILE = "submit the file that the job wrote, named by `--output` in the job file"
 
 
 def read_runs(folder: Folder, formats: Sequence[Reader] = ()) -> list[Run]:
@@ -50,7 +50,7 @@ def copied(runs: Sequence[Run]) -> list[Finding]:
         make_finding(
             "collect",
             FindingCode.TERMINAL_COPY,
-            "the job's own output file, as in 02_serial_1234.out",
+            "the job's own output file, such as 02_serial_1234.out",
             f"{problem.where.file}, {problem.reason}",
             [problem.where],
             HAND_IN_FILE,

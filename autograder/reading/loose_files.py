@@ -215,9 +215,9 @@ def contradiction(work: Sorted, path: Path, name: str, lessons: set[str], ids: I
                 "A folder is called after another lesson than its outputs are of",
                 code=code,
                 expected=f"outputs of lesson {hint} in {shortened(part, 60)}",
-                found=f"outputs of lesson {', '.join(sorted(lessons))}, and as that they count",
+                found=f"outputs of lesson {', '.join(sorted(lessons))}, which decide",
                 where=(Where(name, 0),),
-                try_="call the folder after its lesson, or hand in the outputs that were meant",
+                try_="rename the folder, or submit the outputs of that lesson",
                 look=claims_lesson(part),
             )
         )

@@ -40,8 +40,10 @@ ECHO = re.compile(
 )
 HOST_MEMORY = "a process was killed because the host's memory was used up"
 GPU_MEMORY = "the GPU's memory was used up"
-STALL = "ranks waited for others that did not come: all must do the same collectives in one order"
-NEVER_CAME = "a task waited for others that never came"
+STALL = (
+    "ranks waited for others in vain: all ranks must call the same collectives in the same order"
+)
+NEVER_CAME = "a task waited in vain for others"
 CUT = r"CANCELLED AT .{0,60}DUE TO "
 NOT_DUE = r"CANCELLED AT (?!.{0,60}DUE TO)"
 
@@ -56,12 +58,12 @@ CLICK = (
     r"^Error: (?:No such option|Missing (?:option|argument|parameter|command)|Invalid value for"
     r"|Got unexpected extra argument|No such command)"
 )
-NOT_TAKEN = "the program was called with arguments that it does not take"
+NOT_TAKEN = "the program was called with arguments that it does not accept"
 
 # tag, pattern, kind, reason. A tag is a part of every line that the pattern can match.
 PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
     ("CANCELLED AT", CUT + "TIME LIMIT", "timeout", "Slurm ended the job at its time limit"),
-    ("CANCELLED AT", CUT + "PREEMPTION", "cancelled", "Slurm took the nodes for another job"),
+    ("CANCELLED AT", CUT + "PREEMPTION", "cancelled", "Slurm gave the nodes to another job"),
     ("CANCELLED AT", CUT + "NODE FAILURE", "cancelled", "a node failed"),
     ("CANCELLED AT", CUT, "cancelled", "Slurm ended the job"),
     ("CANCELLED AT", r"\*\*\* JOB \S{1,40} ON \S{1,100} " + NOT_DUE, "cancelled",
@@ -100,7 +102,7 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
      "a process was killed"),
     (": error: ", ARGPARSE, "exit", NOT_TAKEN),
     ("Error: ", CLICK, "exit", NOT_TAKEN),
-    ("FATAL Flags", "^FATAL Flags parsing error", "exit", "a flag that the program does not take"),
+    ("FATAL Flags", "^FATAL Flags parsing error", "exit", "a flag that the program rejects"),
     ("execve(): ", r"execve\(\): .{1,300}: ", "exit", "the program to start was not found"),
     (": error: ", r"^(?:sbatch|srun): error: (?!.{0,120}task)", "weak", "Slurm reports an error"),
     ("srun: fatal", "^srun: fatal: ", "exit", "Slurm could not start the job step"),
@@ -127,13 +129,14 @@ PATTERNS: tuple[tuple[str, str, Kind, str], ...] = (
      "a process ended with a C++ exception"),
     (" FAILED", r"^\S{1,200}\.py FAILED$", "exit", "torchrun reports that the program failed"),
     ("not found", r"(?:^|: )(?:line \d+: )?\S{1,80}: command not found", "weak",
-     "the job script calls a command that is not there"),
-    (": No such", SHELL + "No such file or directory$", "weak", "the job script names no file"),
-    ("ermission d", SHELL + "Permission denied$", "weak", "the job script may not run a file"),
-    ("annot execute", SHELL + "cannot execute", "weak", "the job script may not run a file"),
+     "the job script calls a command that does not exist"),
+    (": No such", SHELL + "No such file or directory$", "weak",
+     "the job script names a missing file"),
+    ("ermission d", SHELL + "Permission denied$", "weak", "the job script may not run this file"),
+    ("annot execute", SHELL + "cannot execute", "weak", "the job script may not run this file"),
     ("Lmod has", "^Lmod has detected the following error", "weak", "a module was not found"),
     ("modulefile", "(?:locate a|load) modulefile", "weak", "a module was not found"),
-    ("NotFound: ", "^EnvironmentNameNotFound: ", "weak", "conda knows no such environment"),
+    ("NotFound: ", "^EnvironmentNameNotFound: ", "weak", "conda has no such environment"),
     ("open file", "can't open file .{1,300}No such file", "weak",
      "Python did not find the program"),
 )  # fmt: skip

@@ -38,7 +38,7 @@ def scan(
         file.open_bar = block.half and b"\r" in block.data[block.data.rfind(b"\n") + 1 :]
         # earlier states of a bar are no loss
         if block.cut and b"\r" not in block.data[: lines.LONGEST]:
-            reason = f"{block.cut} bytes of an overlong line were left out"
+            reason = f"{block.cut} bytes of a very long line were ignored"
             file.complain(numbers[-2], "", reason)
     terminal_copies.name_them(file)
     gaps = between(file.spans.values(), file.size)

@@ -19,35 +19,35 @@ from autograder.submissions.regular_files import open_regular
 # The rules that read the epochs of each format.
 FORMATS = {
     "record": "the course's run record: its epoch_stop, eval_accuracy and run_stop lines",
-    "mllog": "MLPerf's lines: epoch_stop minus epoch_start, or a block's time by its epochs",
+    "mllog": "MLPerf's lines: epoch_stop minus epoch_start, or the mean time within a block",
     "keras": "Keras' line for an epoch, after its `Epoch 3/10`",
     "torch-imagenet": "PyTorch's ImageNet example: running means of the last step",
     "torch-mnist": "PyTorch's MNIST example: the last `Train Epoch`, and `Test set:`",
     "torch-tutorial": "PyTorch's tutorial: `train Loss: … Acc: …` after `Epoch 3/24`",
     "timm": "timm's lines: running means of the last step, and its `Test:` line",
     "hf-trainer": "a dictionary with 'epoch' that Hugging Face's Trainer prints",
-    "lightning": "a bar that names its epoch, when it is whole",
+    "lightning": "a complete bar that names its epoch",
     "table": "a line of numbers below a line with the columns' names",
     "plain": "names with values in a line with an epoch, or below a heading with one",
     "steps": "names with values in a line with a step; no line names an epoch",
     "bars": "a progress bar, and no line about an epoch",
     "unknown": "no line about an epoch or a step was understood",
 }
-LOGS_TIMES = "the differences of the log's own times: no seconds of epochs are printed"
+LOGS_TIMES = "the differences of the log's own times, because no seconds of epochs are printed"
 OF_RUN = {
-    "workers": "a line that says how many train together",
-    "test_accuracy": "a line that calls it the test's; the last one counts",
-    "throughput": "samples a second, as the line says or as the median after the first",
+    "workers": "a line with the number of workers",
+    "test_accuracy": "a line that names the test; the last one counts",
+    "throughput": "samples per second: as printed, or the median after the first epoch",
     "job_id": "a line with the scheduler's id",
 }
 # What would have contained the fact.
 LOOKED_FOR = {
     "workers": "`Training with 4 GPUs`, `world size: 4`, `rank 0 of 4`, `Number of devices: 4`, "
-    "`Model x 4 GPUs`, ranks that launchers write before lines, a batch for each GPU and for all",
+    "`Model x 4 GPUs`, rank labels of launchers, a batch per GPU with one for all",
     "job_id": "`SLURM_JOB_ID=4711`, `Job ID: 4711`, `*** JOB 4711`, a number in the file's name",
     "epochs": "`Epoch 3/10`, `Epoch: 3 loss: 0.4`, `epoch=3`, a table with a column `epoch`",
-    "epoch_seconds": "`time: 12.3s`, `took 12 s`, `- 12s` in the line of an epoch, or times that "
-    "begin the lines of the log",
+    "epoch_seconds": "`time: 12.3s`, `took 12 s`, `- 12s` in the line of an epoch, or times at "
+    "the beginning of lines",
     "final_train_loss": "`loss: 0.4`, `train_loss=0.4`, `Training Loss 0.4` of an epoch",
     "final_train_accuracy": "`accuracy: 0.9`, `train_acc=0.9`, `Acc@1` of an epoch",
     "final_val_accuracy": "`val_accuracy: 0.9`, `Validation Acc 0.9`, or a test after each epoch",
@@ -57,8 +57,8 @@ LOOKED_FOR = {
 }
 # Bad ends are already problems with their line.
 NO_END = (
-    "neither a number of epochs to reach, nor a line behind the last one that says that the "
-    "training is done, nor one that says what ended it"
+    "there is no number of epochs to reach, no line after the last epoch that reports the end of "
+    "the training, and none that says what ended it"
 )
 
 
@@ -92,17 +92,17 @@ def why_outcome(run: Run) -> tuple[Where | None, str]:
     if run.outcome == Outcome.UNKNOWN:
         return None, NO_END
     if run.outcome == Outcome.EMPTY:
-        return None, "the file says nothing"
+        return None, "the file is empty"
     if run.outcome != Outcome.COMPLETED:
         problems = [p for p in run.problems if where is not None and p.where == where]
         return where, problems[0].reason if problems else "it ends before its last epoch does"
     if where is not None:
         return (
             where,
-            "the program says that it is done, how long it took, what its test gave or what all "
-            "came to, and says so behind no epoch before",
+            "after the last epoch, and after no earlier one, the program prints its end, its "
+            "total time, a test or a summary",
         )
-    return place_of_last(run)[0], "its last epoch is finished, and nothing speaks against it"
+    return place_of_last(run)[0], "its last epoch has finished, and nothing contradicts this"
 
 
 def place_of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str]:

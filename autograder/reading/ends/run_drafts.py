@@ -161,7 +161,7 @@ def from_printed(
         draft.ended = stated.done or stated.early or "total_seconds" in stated.numbers
         drafts.append(draft)
     if file.lanes.left_out:
-        reason = f"{file.lanes.left_out} more lines about epochs were left out: too many to be real"
+        reason = f"{file.lanes.left_out} more lines about epochs were ignored: too many to be real"
         file.complain(file.last_line, "", reason)
     return drafts
 
@@ -218,6 +218,6 @@ def without_run(files: list[ScannedFile]) -> RunDraft:
         whole = None if bar.at >= bar.of > 0 else False
         return RunDraft(Run(names, bars.FORMAT, Outcome.INCOMPLETE), at, 0, 0, whole)
     where = Where(names[0], 1)
-    reason = "no training run was recognised here"
+    reason = "no training run was recognised in this file"
     run = Run(names, "unknown", Outcome.UNKNOWN, problems=(Problem(where, "", reason),))
     return RunDraft(run, 0, 0, 0, None, known=False)

@@ -91,12 +91,12 @@ def strictly(payload: bytes) -> None:
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise BadLineError("the record line names a member twice")
+        raise BadLineError("the record line has a member twice")
     return members
 
 
 def refuse(constant: str) -> None:
-    raise BadLineError(f"the record line has the bare word {constant}, which is no JSON number")
+    raise BadLineError(f"the record line contains {constant}, which is not a JSON number")
 
 
 STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=refuse)
@@ -234,7 +234,7 @@ def seconds(
     if start is None or end is None:
         return None
     if end <= start:
-        run.complain(line, what, f"{what} ends {(start - end) / 1000:g} s before it begins")
+        run.complain(line, what, f"{what} ends {(start - end) / 1000:g} s before its beginning")
         return None
     return Number((end - start) / 1000, 0.001, Where(run.file, line))
 
@@ -252,7 +252,7 @@ def evaluate(run: Benchmark, epoch: BenchmarkEpoch, value: Any, line: int) -> No
         return
     accuracy = finite(value)
     if accuracy is None or not 0 <= accuracy <= 1:
-        reason = f"the accuracy should be 0 to 1 and is {value!r:.40}"
+        reason = f"the accuracy should be between 0 and 1, but is {value!r:.40}"
         run.complain(line, "eval_accuracy", reason)
     elif epoch.accuracy is None:
         epoch.accuracy = Number(accuracy, 0.0, Where(run.file, line))

@@ -113,7 +113,7 @@ def take(launches: Launches, event: dict[str, Any], payload: bytes, where: Where
     text = str(key)[:80]
     rank = count(about.get("rank"))
     if not run or rank is None or not isinstance(key, str):
-        launch.complain(where, text, "the record line does not say its run, rank or key")
+        launch.complain(where, text, "the record line has no run, rank or key")
         return run
     has_room = launches.has_room(launch, key, rank, len(payload))
     if has_room or rank in launch.chains:
@@ -177,7 +177,7 @@ def on_rank(launch: Launch, rank: int, value: dict, event: dict, where: Where) -
         launch.complain(where, "rank", f"rank {rank} reports as rank {value.get('rank')!r:.20}")
         return
     if rank in launch.ranks:
-        launch.complain(where, "rank", f"rank {rank} reports that it took part a second time")
+        launch.complain(where, "rank", f"rank {rank} reports its start a second time")
         return
     if shard := slice_of(value.get("shard")):
         launch.shards[rank] = shard
@@ -311,11 +311,11 @@ def quantity(
     if diverged:
         reason = f"{name} is {value}: the training diverged"
     elif number is None:
-        reason = f"{name} should be a number and is {value!r:.40}"
+        reason = f"{name} should be a number, but is {value!r:.40}"
     elif fraction and not 0 <= number.value <= 1:
-        reason = f"{name} should lie between 0 and 1 and is {number.value:g}"
+        reason = f"{name} should be between 0 and 1, but is {number.value:g}"
     elif above_zero and number.value <= 0:
-        reason = f"{name} should be above 0 and is {number.value:g}"
+        reason = f"{name} should be above 0, but is {number.value:g}"
     else:
         return number
     code = ProblemCode.DIVERGED if diverged else ProblemCode.NEVER_WRITTEN

@@ -67,7 +67,7 @@ def typed(
             read, kind = readers[name]
             facts[name] = read(stated)
             if facts[name] is None or (kind == TEXT and type(stated) is not str):
-                complain(name, f"`{name}` should be {kind} and is {stated!r:.40}")
+                complain(name, f"`{name}` should be {kind}, but is {stated!r:.40}")
     return facts
 
 

@@ -19,7 +19,7 @@ def to_run(launch: Launch) -> Run:
     if not launch.header and launch.first is not None:
         launch.complain(launch.first, launch.run[:80], "the record has no header line")
     if launch.left_out and launch.last is not None:
-        reason = f"{launch.left_out} more record lines were left out"
+        reason = f"{launch.left_out} more record lines were ignored"
         launch.complain(launch.last, "record", reason)
     place = launch.first
 

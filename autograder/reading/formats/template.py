@@ -119,12 +119,14 @@ def parts_of(source: str) -> Parts:
     if len(source) > LONGEST:
         refuse(source, f"it is longer than {LONGEST} characters")
     if "\n" in source.strip("\n"):
-        refuse(source, "it is of one line: give one template for each line that the program prints")
+        refuse(
+            source, "it has several lines: write one template for each line that the program prints"
+        )
     parts: Parts = []
     for match in PART.finditer(source.strip()):
         text, name = match[0], match[1]
         if text in ("{", "}"):
-            refuse(source, "a brace is not closed; {{ and }} stand for braces that are printed")
+            refuse(source, "a brace is not closed. Write {{ and }} for printed braces")
         if name is None:
             plain = {"{{": "{", "}}": "}"}.get(text, text)
             if parts and not parts[-1][1]:
@@ -144,20 +146,20 @@ def check_fields(parts: Parts, source: str) -> None:
             hint = f"did you mean {{{near[0]}}}?" if near else f"there are: {', '.join(FIELDS)}"
             refuse(source, f"no field is called {{{shortened(name, 30)}}}; {hint}")
         if name != "any" and names.count(name) > 1:
-            refuse(source, f"{{{name}}} stands twice; write {{any}} for what is not wanted")
+            refuse(source, f"{{{name}}} appears twice; write {{any}} for text that you do not need")
     if set(names) <= {"any"}:
         refuse(source, "it has no field such as {epoch} or {train_loss}")
     if len(names) > MOST_FIELDS or names.count("any") > MOST_ANY:
         refuse(source, f"it has more than {MOST_FIELDS} fields, or {MOST_ANY} times {{any}}")
     if "begins" in names and not set(names) <= {"begins", "epoch", "of", "any"}:
-        refuse(source, "a line that {begins} an epoch tells its number and no results")
+        refuse(source, "a line that {begins} an epoch may have its number, but no results")
     solid = [part for part in parts if part[0] not in MARKS or not part[1]]
     for (one, first), (other, second) in pairwise(solid):
         if first and second:
-            refuse(source, f"{{{one}}}{{{other}}}: between two fields something has to be printed")
+            refuse(source, f"{{{one}}}{{{other}}}: there has to be text between two fields")
     for place in (0, -1):
         if solid[place:][:1] == [("any", True)]:
-            refuse(source, "{any} stands between other parts; at an end leave it away")
+            refuse(source, "{any} must be between other parts; leave it out at an end")
 
 
 def units_of(parts: Parts) -> tuple[dict[str, float], frozenset[str]]:

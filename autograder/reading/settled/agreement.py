@@ -21,17 +21,17 @@ def agreed(run: Run, totals: list[Number]) -> Run:
     where = run.total_seconds.where or Where(run.files[0], 1)
     values = [number.value for number in totals]
     if values and max(values) > APART * min(values):
-        reason = "times of the whole run were printed that differ: they are of its parts"
+        reason = "the printed times of the whole run differ, so they are those of parts"
         return without(run, where, reason, total=True)
     total = run.total_seconds.value
     known = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]
     if len(known) < 2 or len(known) < len(run.epochs):
         return run
     if sum(known) > APART * total + 1:
-        reason = f"{total:g} s are printed for the whole run and {sum(known):g} s for its epochs"
+        reason = f"{total:g} s are printed for the run, but {sum(known):g} s for its epochs"
         return without(run, where, reason, total=True, epochs=True)
     if sum(known) < LEAST * total and total > 60:
-        reason = f"{sum(known):g} s are printed for the epochs of a run that took {total:g} s"
+        reason = f"{sum(known):g} s are printed for the epochs, but the run took {total:g} s"
         return without(run, where, reason, epochs=True)
     return run
 

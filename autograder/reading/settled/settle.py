@@ -105,8 +105,8 @@ def settle_seconds(lane: Lane, numbers: list[int], file: str, settled: Settled) 
     ]
     if len(pairs) >= 2 and stamps.disagree([p[0] for p in pairs[1:]], [p[1] for p in pairs[1:]]):
         printed, went_by = median(p[0] for p in pairs[1:]), median(p[1] for p in pairs[1:])
-        reason = f"the seconds printed ({printed:g}) are not those of an epoch: by the log's own "
-        reason += f"times, {went_by:g} went by"
+        reason = f"the printed seconds ({printed:g}) are not those of an epoch: in the log's own "
+        reason += f"times, {went_by:g} passed"
         where = Where(file, lane.epochs[numbers[-1]].line)
         settled.problems.append(Problem(where, "seconds", reason))
         drop_seconds(lane)

@@ -117,18 +117,18 @@ def test_what_a_template_takes(source, line, values):
 BAD = {
     "epoch {epoc}": "did you mean {epoch}?",
     "loss {0}": "there are: epoch, of,",
-    "loss {train_loss} {epoch}{of}": "{epoch}{of}: between two fields something has to be printed",
+    "loss {train_loss} {epoch}{of}": "{epoch}{of}: there has to be",
     "loss {train_loss": "a brace is not closed",
     "loss }train_loss": "a brace is not closed",
     "a {epoch}": "it needs a word of 3 or more characters",
     "epoch {any} nothing": "it has no field",
     "a line without fields": "it has no field",
     "": "it has no field",
-    "{any} loss {train_loss}": "at an end leave it away",
-    "epoch {epoch}, last {epoch}": "{epoch} stands twice",
-    "epoch {epoch}{begins} loss {train_loss}": "tells its number and no results",
+    "{any} loss {train_loss}": "{any} must be between",
+    "epoch {epoch}, last {epoch}": "{epoch} appears twice",
+    "epoch {epoch}{begins} loss {train_loss}": "may have its number",
     "epoch {epoch}" + "x" * 300: "longer than 300",
-    "epoch {epoch}\nloss {train_loss}": "one template for each line",
+    "epoch {epoch}\nloss {train_loss}": "it has several lines",
     "epoch {epoch}" + " x{any}" * 5 + " y": "more than",
 }
 
