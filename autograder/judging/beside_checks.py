@@ -1,4 +1,4 @@
-"""What a person should know of a hand-in beside its checks: runs and answers that do not fit."""
+"""Remarks beside the checks of a submission: runs and answers that do not fit."""
 
 from collections.abc import Iterator
 
@@ -29,7 +29,7 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
     ended = larger_unfinished(hand_in, name)
     if ended is None:
         return
-    # Keras' own lines in the same files may have been read as a run that stalled.
+    # Keras' own lines in the same files may look like a run that stalled.
     beside = [run for run in hand_in.runs if set(run.files) & set(ended.files)]
     problems = [problem for run in beside for problem in run.problems]
     reasons = [*dict.fromkeys(problem.reason for problem in problems)]

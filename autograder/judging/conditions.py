@@ -1,4 +1,4 @@
-"""A condition on runs -> the parts of a check, each with its credit and its reason."""
+"""Judge a condition on runs, and return the parts of a check with credit and reason."""
 
 from autograder.codes import CheckStatus, ReasonCode
 from autograder.judging.hand_in import HandIn
@@ -17,7 +17,10 @@ from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 
 def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
-    """A condition on its runs: those that decide. `take` says how many have to satisfy it."""
+    """Judge a condition on its runs, and return those that decide.
+
+    `take` says how many runs have to satisfy it.
+    """
     names = [name for name in condition.of if is_asked_of(hand_in, condition, name)]
     parts = [judge_run(hand_in, condition, name) for name in names]
     if condition.take == "each" or not names:
@@ -36,14 +39,16 @@ def judge_condition(hand_in: HandIn, condition: Condition) -> list[Part]:
 
 
 def is_asked_of(hand_in: HandIn, condition: Condition, name: str) -> bool:
-    """Return whether a condition applies to a run. Learning the real images cannot be judged on
-    synthetic ones; evidence reports such a run."""
+    """Return whether a condition applies to a run.
+
+    A run on synthetic data cannot show that real images were learnt; evidence reports such a run.
+    """
     run = measured_or_none(run_that_counts, hand_in, name) if condition.real_data else None
     return run is None or not run.header.dataset.synthetic
 
 
 def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
-    """Return the order of runs with the same credit: the best of them is reported."""
+    """Return a key that sorts runs with the same credit. The best one is reported."""
     value = measured_or_none(condition_value, hand_in, condition, name)
     if not isinstance(value, Measure) or condition.operator == "equal":
         return 0.0
@@ -51,7 +56,7 @@ def goodness(hand_in: HandIn, condition: Condition, name: str) -> float:
 
 
 def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
-    """A condition on one run."""
+    """Judge a condition on one run."""
     title = title_of(condition, name)
     expected = expected_of(hand_in, condition, name)
     try:
@@ -88,7 +93,7 @@ def judge_run(hand_in: HandIn, condition: Condition, name: str) -> Part:
 
 
 def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
-    """Return what was asked: a number where the threshold is known, else words."""
+    """Return what was required: a number if the threshold is known, otherwise words."""
     threshold = condition.threshold
     limit = measured_or_none(threshold_value, hand_in, threshold, condition, name)
     goal = threshold_in_words(threshold, name) if limit is None else as_text(limit)
@@ -98,7 +103,7 @@ def expected_of(hand_in: HandIn, condition: Condition, name: str) -> str:
 
 
 def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float, CheckStatus]:
-    """Full credit as soon as the interval reaches the threshold; borderline if part of it does."""
+    """Return full credit if the interval reaches the threshold, borderline if only a part does."""
     relative, absolute = tolerance(condition.tolerance)
     slack = max(absolute, relative * abs(limit.value), 1e-9 * abs(limit.value))
     if condition.operator == "equal":
@@ -120,8 +125,11 @@ def compare(value: Measure, limit: Measure, condition: Condition) -> tuple[float
 def partial(
     hand_in: HandIn, value: Measure, limit: Measure, condition: Condition, name: str
 ) -> tuple[float, CheckStatus]:
-    """Credit below the threshold: linear between two values, by the end of the interval that is
-    better for the student, so that it meets full credit without a step."""
+    """Return the credit below the threshold, linear between two values.
+
+    It uses the end of the interval that is better for the student, so there is no step at full
+    credit.
+    """
     start = condition.half_from or condition.zero_from
     if start is None:
         return 0.0, FAILED

@@ -1,4 +1,4 @@
-"""What is judged: one lesson of one student, and what it is judged by."""
+"""One lesson of one student, with everything it is judged by."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from autograder.settings.rubric_schema import Profile, Rubric, RunChoice
 from autograder.submissions.answers import WrittenAnswer
 from autograder.submissions.report import Report
 
-IMPLIED_BY_FORMAT = ("lesson", "source")  # of a choice's `where`
+IMPLIED_BY_FORMAT = ("lesson", "source")  # facts in a choice's `where`
 
 
 class Unseen(NamedTuple):
-    """What was handed in and could not be looked into: it may be what is missing."""
+    """A submitted file that could not be opened. It may contain what is missing."""
 
     file: str  # or an archive
     found: str
@@ -30,15 +30,17 @@ class HandIn:
     answers_file: str | None
     profile: Profile
     expected: dict = field(default_factory=dict)
-    references: dict[str, Measure] = field(default_factory=dict)  # what the solution reaches here
+    # the solution's values on this site
+    references: dict[str, Measure] = field(default_factory=dict)
     report: Report | None = None
     unread: Sequence[WrittenAnswer] = ()  # lines of the answers that were not understood
     unseen: Sequence[Unseen] = ()
-    other_ids: Collection[str] = ()  # of other lessons' answers: no misspelt ones of this lesson
+    # ids of other lessons' answers, which are not misspelt ones of this lesson
+    other_ids: Collection[str] = ()
 
     @cached_property
     def runs_by_name(self) -> dict[str, list[Run]]:
-        """The runs of each name in the rubric, oldest first."""
+        """Return the runs of each name in the rubric, oldest first."""
         return {name: matching(self.runs, self.rubric, name) for name in self.rubric.runs}
 
 
@@ -73,9 +75,10 @@ def plain_outputs(runs: Sequence[Run], choice: RunChoice) -> list[Run]:
 
 
 def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
-    """Return which facts of `where` an output without a record leaves open.
+    """Return the facts of `where` that an output without a record leaves open.
 
-    A format implies the lesson and the source. Of all else, an output can report its workers.
+    A format implies the lesson and the source. Of the other facts, an output can report only its
+    workers.
     """
     return [
         fact
@@ -85,6 +88,6 @@ def unprinted_facts(run: Run, choice: RunChoice) -> list[str]:
 
 
 def says(run: Run, key: str, value: object) -> bool:
-    """A run that does not say its lesson may belong to any."""
+    """Return whether a run has this fact. A run without a lesson may belong to any lesson."""
     stated = run.header.get(key)
     return stated == value or (key == "lesson" and stated is None)

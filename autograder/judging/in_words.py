@@ -1,4 +1,4 @@
-"""What a condition asks and what was measured, as findings say it."""
+"""Words for what a condition requires and for what was measured."""
 
 from autograder.measuring.metrics import OWN, Value, metric_named
 from autograder.settings.rubric_schema import Condition, Threshold
@@ -9,7 +9,7 @@ AS_THRESHOLD = {"steps_expected": "samples / batch"}
 
 
 def title_of(condition: Condition, name: str) -> str:
-    """What is measured, in words; also its name in a calibration file."""
+    """Return a title for the measurement, which is also its key in a calibration file."""
     label = condition.metric.removeprefix(OWN).replace("_", " ")
     label = label.removeprefix("study ") if condition.at else label
     label = metric_named(condition.metric).label or label
@@ -24,7 +24,7 @@ def title_of(condition: Condition, name: str) -> str:
 
 
 def threshold_in_words(threshold: Threshold, name: str) -> str:
-    """A threshold that is relative to something which is not there to be read."""
+    """Return words for a threshold that is relative to a missing value."""
     if threshold.of_reference is not None:
         return f"{threshold.of_reference:g} of what the solution reaches on this site"
     metric = threshold.metric or ""
@@ -37,7 +37,7 @@ def threshold_in_words(threshold: Threshold, name: str) -> str:
 
 
 def as_text(value: Value) -> str:
-    """A word, or a number with its unit and, where there is one, its interval."""
+    """Return a word, or a number with its unit and interval."""
     if isinstance(value, str):
         return value
     number = with_unit(value.value, value.unit)

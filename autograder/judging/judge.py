@@ -1,6 +1,6 @@
-"""Rubric + runs + answers -> points with their reasons. A pure function of records.
+"""Turn a rubric, runs and answers into points with reasons. A pure function of records.
 
-Order: did it finish, is it the run that was asked for, what was measured, then the threshold.
+Order: did the run finish, is it the required run, what was measured, then the threshold.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ def judge(hand_in: HandIn) -> Judged:
 
 
 def is_asked(hand_in: HandIn, check: RubricCheck) -> bool:
-    """The check belongs to this profile, and a run of it is there if it is only then asked."""
+    """Return whether the check is of this profile, and has a run if it is `if_present`."""
     if check.only not in (None, hand_in.profile):
         return False
     names = {name for condition in check.require for name in condition.of}
@@ -55,8 +55,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
     if check.report:
         return _of_answers(check, judge_report(hand_in, check.report))
     conditions = [c for c in check.require if c.only in (None, hand_in.profile)]
-    # What is relative to a reference that nobody measured on this site is left out, unless
-    # nothing else would be left.
+    # Conditions without a reference on this site are left out, unless no other would remain.
     calibrated = [c for c in conditions if not uncalibrated(hand_in, c)]
     parts = tuple(p for c in calibrated or conditions for p in judge_condition(hand_in, c))
     credit = min((p.credit for p in parts), default=1.0)
@@ -66,7 +65,7 @@ def judge_check(hand_in: HandIn, check: RubricCheck) -> Check:
 
 
 def in_words(hand_in: HandIn, conditions: Sequence[Condition]) -> str:
-    """Of the first condition whose metric says what it found in words of its own."""
+    """Return the words of the first condition whose metric describes its own result."""
     for condition in conditions:
         words = metric_named(condition.metric).in_words
         if words is not None:
@@ -82,7 +81,7 @@ def uncalibrated(hand_in: HandIn, condition: Condition) -> bool:
 
 
 def _of_answers(check: RubricCheck, parts: tuple[Part, ...]) -> Check:
-    """The share of the answers, or of the parts of a report, that count."""
+    """Return the check of answers or of a report; its credit is the fraction that is right."""
     credit = sum(p.credit for p in parts) / len(parts)
     status = FAILED
     if credit > 0 or any(p.status == NOT_MEASURED for p in parts):

@@ -1,4 +1,4 @@
-"""Answers against constants and against what the student's own runs say."""
+"""Judge answers against constants and against the student's own runs."""
 
 import difflib
 from dataclasses import replace
@@ -19,13 +19,13 @@ from autograder.submissions.file_kinds import is_answers, is_package
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 from autograder.wording import with_unit
 
-EXAMPLE = "12.5"  # of a number; the expected answer of no question
-ALIKE = 0.8  # from here on a name is the other one misspelt: predict_gpu and predict_steps are 0.75
+EXAMPLE = "12.5"  # an example of a number, which no question expects
+ALIKE = 0.8  # names at least this similar are misspelt: predict_gpu and predict_steps have 0.75
 KEPT = "the expected answer is kept elsewhere"
 
 
 def expected_kind(question: Question, text: str) -> str:
-    """Return what kind of answer is asked if the text is not of it; else nothing."""
+    """Return the expected kind of answer if the text is of another kind, else nothing."""
     if question.kind == "number" and as_answer(text, question.unit) is None:
         return f"digits only, like {EXAMPLE}" + (f", in {question.unit}" if question.unit else "")
     if question.kind == "interval" and foretold.read("", text) is None:
@@ -37,7 +37,7 @@ def expected_kind(question: Question, text: str) -> str:
 
 
 def misspelt_as(hand_in: HandIn, key: str) -> str | None:
-    """An id that no lesson knows, if this one of all is what it looks most like."""
+    """Return the question that this unknown id resembles most, if it is one of this lesson."""
     asked = hand_in.rubric.answers
     unknown = sorted(hand_in.answers.keys() - {*asked, *hand_in.other_ids})
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
@@ -87,9 +87,9 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
 
 
 def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: float) -> Part:
-    """Honest if it holds the truth, useful if it is no wider than asked."""
+    """Judge an interval: it has to contain the true value, and not be too wide."""
     interval = foretold.read(key, answer.text)
-    assert interval is not None  # else it is of another kind
+    assert interval is not None  # otherwise it is of another kind
     widest = question.widest or 1.0
     expected = f"{key}: holds the truth, and its high end is at most {widest:g} times its low end"
     found = f"{key}: {interval.low:g} to {interval.high:g}"
@@ -136,7 +136,7 @@ def may_be_answers(name: str) -> bool:
 def _of_own_run(
     hand_in: HandIn, key: str, question: Question, answer: WrittenAnswer, found: str
 ) -> Part:
-    """A number against what the student's own finished runs say."""
+    """Judge a number against the student's own finished runs."""
     expected = f"{key}: a number from your own run"
     try:
         last = run_that_counts(hand_in, question.of or "")
@@ -160,11 +160,11 @@ def _of_own_run(
 
 
 def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
-    """The metric of the run that counts and of its repeats: any of them may be meant."""
+    """Return the metric of the run that counts and of its repeats, any of which may be meant."""
     metric, name = question.metric or "", question.of or ""
     repeats = [run for run in finished(hand_in, name) if run is not last]
     if metric_named(metric).all_runs:
-        repeats = []  # it is of all of them already
+        repeats = []  # it already uses all runs
 
     def value_of(run: Run) -> Value:
         return metric_value(hand_in, metric, name, run, question.at, question.base)
@@ -178,7 +178,7 @@ def own_values(hand_in: HandIn, question: Question, last: Run) -> list[Measure]:
 
 def _near(question: Question, answer: WrittenAnswer, value: float) -> bool:
     number = as_answer(answer.text, question.unit)
-    assert number is not None  # else it is of another kind
+    assert number is not None  # otherwise it is of another kind
     relative, absolute = tolerance(question.tolerance)
     return abs(number - value) <= max(absolute, relative * abs(value), 1e-9 * abs(value))
 

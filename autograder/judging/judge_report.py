@@ -1,4 +1,4 @@
-"""A student's report against the student's own records: tables as printed there, and its parts."""
+"""Judge a student's report against the student's own records: its tables and its parts."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,16 +16,17 @@ from autograder.submissions.answers import as_number
 from autograder.submissions.report import Report, Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
-COARSEST = 0.03  # of a value: "1" is no report of 0.6, whatever its rounding
+COARSEST = 0.03  # of a value: "1" does not report 0.6, whatever its rounding
 NO_REPORT = "no report.md was handed in"
 WRITE_IT = "run the notebook's cell that writes report.md after your last job, and hand it in"
-SIGNS = r"\u3040-\u30ff\u3400-\u9fff"  # Chinese and Japanese: no spaces, so each sign is a word
+# Chinese and Japanese have no spaces, so each character counts as a word
+SIGNS = r"\u3040-\u30ff\u3400-\u9fff"
 WORD = re.compile(rf"[{SIGNS}]|[^\W\d_{SIGNS}]{{2,}}")
 NUMBER = re.compile(r"\d")
 
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
-    """A part for each table and each heading that is asked for."""
+    """Return a part for each table and each heading that the rubric requires."""
     tables = tuple(judge_table(hand_in, name) for name in asked.tables)
     return (*tables, *(judge_part(hand_in.report, title, asked) for title in asked.parts))
 
@@ -85,7 +86,7 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
 
 
 def agrees(text: str, value: float) -> bool:
-    """A printed number is the value, rounded."""
+    """Return whether a printed number is the rounded value."""
     number = as_number(text)
     if number is None:
         return False
@@ -124,7 +125,7 @@ def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
 
 
 def as_read(text: str) -> str:
-    """Two texts that differ in case, spaces and punctuation alone are one."""
+    """Return a text without case, spaces and punctuation, for comparisons."""
     return " ".join(re.findall(r"\w+", text)).casefold()
 
 

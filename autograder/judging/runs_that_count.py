@@ -1,4 +1,4 @@
-"""Which of a student's runs a rubric speaks of, and which of these counts."""
+"""Select the runs that a rubric means, and the one that counts."""
 
 import math
 import re
@@ -18,11 +18,11 @@ from autograder.safe_text import printable, shortened
 from autograder.submissions.file_kinds import is_answers
 
 SOURCE_PLACE = re.compile(r"\[/\S{1,200}:\d{1,6}\] ")
-WORDS = re.compile(r"[_.\d]+")  # between the words of a file's name
+WORDS = re.compile(r"[_.\d]+")  # separators of words in a file name
 
 
 def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
-    """Return a function from a run to its names in the rubric, of which it may have several."""
+    """Return a function from a run to its names in the rubric; there may be several."""
     names: dict[int, list[str]] = {}
     for name, runs in hand_in.runs_by_name.items():
         for run in runs:
@@ -31,14 +31,14 @@ def names_of(hand_in: HandIn) -> Callable[[Run], Sequence[str]]:
 
 
 def program_of(run: Run) -> str:
-    """Program and model as the record names them: their runs on several sizes belong together."""
+    """Return program and model, as the record names them. Runs on all sizes belong together."""
     return printable(
         ", ".join(filter(None, (run.header.source, run.header.model))) or run.format, 80
     )
 
 
 def run_that_counts(hand_in: HandIn, name: str) -> Run:
-    """Return the latest finished run that was asked for. NotMeasured says why there is none."""
+    """Return the latest finished run of the required size. NotMeasured says why there is none."""
     candidates = hand_in.runs_by_name[name]
     if not candidates:
         raise no_run(hand_in, name)
@@ -56,17 +56,20 @@ def run_that_counts(hand_in: HandIn, name: str) -> Run:
 
 
 def no_run(hand_in: HandIn, name: str) -> NotMeasured:
-    """None was handed in; or the job ended before its program began to record, as where workers
-    wait for each other in vain (its output tells the job by its file's name alone); or it is a copy
-    of a window: who made it did submit the job, and has its file; or an archive may hold it that
-    could not be looked into."""
+    """Return the reason why there is no run of this name.
+
+    Possible reasons: none was submitted; the job ended before its program began to record, for
+    example because workers waited in vain (then only the file name tells the job); the output is a
+    copy of a terminal window, so the job was submitted and its file exists; or it may be in an
+    archive that could not be opened.
+    """
     ended = [
         run
         for run in hand_in.runs
         if not run.has_header and not run.epochs and cause_of(run) and is_job_of(run, hand_in, name)
     ]
     choice = hand_in.rubric.runs[name]
-    unclear = plain_outputs(hand_in.runs, choice)  # if one had all facts, it would be the run
+    unclear = plain_outputs(hand_in.runs, choice)  # with all facts, one of these would be the run
     if unclear:
         facts = ", ".join(dict.fromkeys(f for run in unclear for f in unprinted_facts(run, choice)))
         files = ", ".join(file for run in unclear[:3] for file in run.files[:1])
@@ -100,7 +103,7 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
 
 
 def is_job_of(run: Run, hand_in: HandIn, name: str) -> bool:
-    """Return whether an output is named like the job of these runs, as in 10_multiworker_7.out."""
+    """Return whether an output is named like these runs' job, such as 10_multiworker_7.out."""
     source = hand_in.rubric.runs[name].where.get("source")
     called = {name, str(source), str(source).partition("-")[0]}
     return any(called & set(WORDS.split(PurePath(file).name)) for file in run.files)
@@ -130,7 +133,7 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
 
 
 def last_problem(run: Run) -> Problem | None:
-    """An exception rather than its echoes on other ranks and in the launcher."""
+    """Return the last problem, but an exception rather than its echoes on other ranks."""
     raised = [
         p for p in run.problems if p.code == ProblemCode.EXCEPTION and run.outcome == Outcome.FAILED
     ]
@@ -142,31 +145,31 @@ def how_it_ended(run: Run) -> str:
     problem = last_problem(run)
     if not problem:
         return run.outcome
-    # A damaged line of the record stands at "Your runs" already; others say the cause.
+    # The page lists damaged lines of the record already; other problems give the cause.
     text = "" if problem.code == ProblemCode.BAD_LINE else problem_text(problem)
     return f"{run.outcome} ({problem.reason}{': ' if text else ''}{text})"
 
 
 def problem_text(problem: Problem) -> str:
-    """Its words, without the place in the C++ code of a library where an exception was raised."""
+    """Return the problem's text without the place in a library's C++ code."""
     return shortened(SOURCE_PLACE.sub("", problem.text), 160)
 
 
 def by_value(metric: str, runs: Sequence[Run]) -> list[tuple[float, Run]]:
-    """The runs that it can be measured on, each with its value."""
+    """Return the runs that can be measured, each with its value."""
     function = metric_named(metric).function
     values = [(measured_or_none(function, run), run) for run in runs]
     return [(value.value, run) for value, run in values if isinstance(value, Measure)]
 
 
 def last_lines(run: Run) -> str:
-    """Return the advice where to look: in the error file, if one was submitted."""
+    """Return advice where to look: in the error file, if one was submitted."""
     errors = [file for file in run.files if ERROR_FILE.match(file)]
     return "look at the last lines of " + (shortened(errors[0]) if errors else "the output")
 
 
 def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] | None:
-    """(trained on, asked for) when a run used fewer training samples than the profile asks."""
+    """Return (trained on, required) if a run used fewer training samples than required."""
     samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
     if samples is None:
         return None
@@ -178,12 +181,12 @@ def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] 
 
 
 def finished(hand_in: HandIn, name: str) -> list[Run]:
-    """The finished runs that go by this name, oldest first."""
+    """Return the finished runs with this name, oldest first."""
     return [run for run in hand_in.runs_by_name[name] if run.outcome == Outcome.COMPLETED]
 
 
 def larger_unfinished(hand_in: HandIn, name: str) -> Run | None:
-    """The latest run that ended badly and would have counted, being larger than those that did."""
+    """Return the latest run that ended badly and is larger than those that finished."""
     largest = hand_in.rubric.runs[name].largest
     if largest is None:
         return None

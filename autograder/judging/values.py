@@ -1,4 +1,4 @@
-"""The two sides of a condition: what was measured, and the threshold."""
+"""The two sides of a condition: the measured value and the threshold."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from autograder.settings.rubric_schema import Condition, Threshold
 def metric_value(
     hand_in: HandIn, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
 ) -> Value:
-    """A metric of a run, or of all that go by its name; `base`: what a speedup is relative to."""
+    """Return a metric of a run, or of all runs with its name; `base` is for speedups."""
     asked = metric_named(metric)
     if asked.all_runs:
         return asked.function(finished(hand_in, name), at)
@@ -27,7 +27,7 @@ def metric_value(
 
 
 def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
-    """What is measured of a run, by itself or compared with another run's value."""
+    """Return the value of a run, or its relation to another run's value."""
 
     def value_of(name: str) -> Value:
         run = run_that_counts(hand_in, name)
@@ -46,8 +46,7 @@ def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
 def threshold_value(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Value:
-    """A threshold of this condition on the run of this name: the one that is asked, or the one
-    from which on part of the points is given."""
+    """Return the threshold for the run with this name: for full credit, or where credit begins."""
     fixed = threshold.fixed(hand_in.profile)
     if isinstance(fixed, str):
         return fixed
@@ -65,7 +64,7 @@ def threshold_value(
 
 
 def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | None:
-    """What the solution reaches on this site, on as many workers as this run."""
+    """Return what the solution reaches on this site with the same number of workers."""
     run = interval.measured_or_none(run_that_counts, hand_in, name)
     workers = measure.workers(run) if run else None
     return calibration.reference(hand_in.references, title_of(condition, name), workers)
@@ -74,7 +73,7 @@ def reference_of(hand_in: HandIn, condition: Condition, name: str) -> Measure | 
 def _of_reference(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Measure:
-    """A share of what the solution reaches on this site: a line, not a range."""
+    """Return a fraction of what the solution reaches on this site, without an interval."""
     known = reference_of(hand_in, condition, name)
     if known is None or threshold.of_reference is None:
         raise NotMeasured(

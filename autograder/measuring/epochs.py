@@ -1,4 +1,4 @@
-"""What the epochs of a run say: times, steps, losses and accuracies."""
+"""Measure the epochs of a run: times, steps, losses and accuracies."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ def longest(run: Run) -> Measure:
 
 
 def _extreme(run: Run, choose: Callable) -> Measure:
-    """The shortest or longest of the epochs whose median is the epoch time."""
+    """Return the shortest or longest of the epochs whose median is the epoch time."""
     measure.epoch_time(run)
     times = (e.seconds for e in measure.later_epochs(run) if e.seconds is not None)
     return printed(choose(times, key=lambda seconds: seconds.value), "s")
@@ -56,12 +56,12 @@ def time_to_accuracy(run: Run, at: Mapping[str, Any]) -> Measure:
 
 
 def read_most(run: Run) -> Measure:
-    """Of the epoch in which a sample was read most often."""
+    """Return how often the most frequent sample was read, in the worst epoch."""
     return exact(max(read.most for read in _reads(run)), "times", first_line(run))
 
 
 def reading_orders(run: Run) -> Measure:
-    """1 for an order that is kept, or that all epochs share."""
+    """Return the number of orders; it is 1 if the order is fixed or all epochs share one."""
     return exact(len({read.order for read in _reads(run)}), "orders", first_line(run))
 
 
@@ -82,7 +82,7 @@ def steps(run: Run) -> Measure:
 
 
 def steps_expected(run: Run) -> Measure:
-    """ceil(unique samples / global batch)."""
+    """Return ceil(unique samples / global batch)."""
     samples = measure.unique_samples(run)
     batch = interval.measured_or_none(in_header("global_batch"), run)
     if batch is None or batch.value < 1:
@@ -101,7 +101,7 @@ def last_rate(run: Run) -> Measure:
 
 
 def loss(which: int) -> Callable[[Run], Measure]:
-    """Training loss of the first epoch (0) or the last (-1)."""
+    """Return a function for the training loss of the first epoch (0) or the last (-1)."""
 
     def value(run: Run) -> Measure:
         number = run.epochs[which].train_loss if run.epochs else None

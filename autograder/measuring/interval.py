@@ -1,8 +1,8 @@
-"""What was measured, with its uncertainty. Pure functions of records; notebooks use the same ones.
+"""Measured values with their uncertainty: pure functions, which notebooks use too.
 
-Every result is a Measure with the interval in which the true value may lie; what cannot be measured
-raises NotMeasured with the reason. Nothing here guesses: a number that is not finite, or not
-positive where it has to be, is no measure.
+Every result is a Measure with the interval that contains the true value. A value that cannot be
+measured raises NotMeasured with the reason. Nothing is guessed: a number that is not finite, or not
+positive where it has to be, is not measured.
 """
 
 import math
@@ -17,18 +17,18 @@ from autograder.records import Number, Where
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A value and the interval that the log leaves open for it."""
+    """A value with the interval that the output allows."""
 
     value: float
     low: float
     high: float
     unit: str = ""
     where: tuple[Where, ...] = ()
-    basis: str = ""  # how it came about: "median of epochs 2 to 4"
+    basis: str = ""  # how it was obtained: "median of epochs 2 to 4"
 
 
 class NotMeasured(Exception):  # noqa: N818 - mostly no error of anybody
-    """The output does not give this measure, and why."""
+    """The output does not contain this value. The message gives the reason."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ Measured = TypeVar("Measured")
 def measured_or_none(
     measure: Callable[Arguments, Measured], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Measured | None:
-    """For reports, pictures and evidence, where what is not measured is a gap and no failure."""
+    """Return the value or None, for reports and pictures in which absence is no failure."""
     try:
         return measure(*args, **kwargs)
     except NotMeasured:
@@ -65,7 +65,7 @@ def measured_or_none(
 
 
 def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) -> list[Measured]:
-    """Of repeats those that can be measured; if none can, NotMeasured of the first."""
+    """Return the items that can be measured; if none can, raise the first one's NotMeasured."""
     values, reasons = [], []
     for item in items:
         try:
@@ -78,7 +78,7 @@ def each_measured(measure: Callable[[Item], Measured], items: Iterable[Item]) ->
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """A finite number; True is no number, and neither is "nan"."""
+    """Return whether a value is a finite number. True and "nan" are not."""
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -92,7 +92,7 @@ def exact(value: float, unit: str = "", where: Sequence[Where] = (), basis: str 
 
 
 def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
-    """A printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
+    """Return a printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
     where = (number.where,) if number.where else ()
     if not is_number(number.value) or not is_number(number.half_width):
         raise NotMeasured(f"the output says {number.value}, which is no number", where=where)
@@ -105,7 +105,7 @@ def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
 
 
 def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
-    """above / below; 14 s / 5 s in whole seconds is 2.8, anything from 2.45 to 3.22."""
+    """Return above / below: 14 s / 5 s in whole seconds is 2.8, from 2.45 to 3.22."""
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
         raise NotMeasured("a time or count that is not positive cannot be divided by", where=where)
@@ -115,7 +115,7 @@ def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
 
 
 def difference(one: Measure, other: Measure) -> Measure:
-    """The distance |one − other|, never negative."""
+    """Return the distance |one − other|, which is never negative."""
     low, high = one.low - other.high, one.high - other.low
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return Measure(
@@ -140,10 +140,10 @@ def scaled(measure: Measure, factor: float, unit: str | None = None) -> Measure:
 
 
 def middle(values: Sequence[Measure], basis: str = "") -> Measure:
-    """The median, and between which values it lies with 95 % confidence.
+    """Return the median and its interval with 95 % confidence.
 
-    Up to eight values that interval is their whole range; with more, as many are left out at both
-    ends as the binomial distribution allows.
+    For up to eight values the interval is their whole range. For more, it leaves out as many at
+    both ends as the binomial distribution allows.
     """
     lows, highs = sorted(m.low for m in values), sorted(m.high for m in values)
     count, skip = len(values), left_out(len(values))
@@ -158,10 +158,14 @@ def middle(values: Sequence[Measure], basis: str = "") -> Measure:
 
 
 def left_out(count: int) -> int:
-    """How many of `count` sorted values at either end the median lies within with 95 % confidence:
-    the largest s from 1 on with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count, 1/2), else 0."""
-    # From ten standard deviations below the middle, what lies lower changes no digit: so the work
-    # grows with the square root, and nothing overflows.
+    """Return how many of `count` sorted values the interval of the median can leave out at each
+    end.
+
+    With 95 % confidence this is the largest s with 2 · P(X ≤ s) ≤ 5 % for X of Binomial(count,
+    1/2), or 0.
+    """
+    # Start ten standard deviations below the middle; lower terms change no digit. So the work grows
+    # with the square root, and nothing overflows.
     skip = max(0, int(count / 2 - 5 * math.sqrt(count)))
     choices = math.lgamma(count + 1) - math.lgamma(skip + 1) - math.lgamma(count - skip + 1)
     term = math.exp(choices - count * math.log(2))

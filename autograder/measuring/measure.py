@@ -1,6 +1,6 @@
-"""What is measured of a run, and of a run against its baseline. Notebooks use the same functions.
+"""Measure a run, and a run relative to its baseline. Notebooks use the same functions.
 
-Each gives a Measure with the interval in which the true value may lie, or raises NotMeasured.
+Each function returns a Measure with the interval of the true value, or raises NotMeasured.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,10 @@ from autograder.records import Epoch, Run
 
 
 def epoch_time(run: Run) -> Measure:
-    """Median of the epochs after the first, which holds compilation, allocation and cold files."""
+    """Return the median of the epochs after the first.
+
+    The first includes compilation, allocation and cold files.
+    """
     if not any(e.seconds is not None for e in run.epochs):
         raise NotMeasured("the output tells no epoch times", "print the seconds of each epoch")
     if len(run.epochs) < 2:
@@ -50,12 +53,12 @@ def epoch_time(run: Run) -> Measure:
 
 
 def later_epochs(run: Run) -> tuple[Epoch, ...]:
-    """Return all epochs but the first, whose time is reported apart."""
+    """Return all epochs but the first, whose time is reported separately."""
     return run.epochs[1:]
 
 
 def unique_samples(run: Run) -> Measure:
-    """Distinct training samples an epoch, over all ranks."""
+    """Return the distinct training samples per epoch, over all ranks."""
     counts = {e.unique_samples for e in run.epochs if e.unique_samples is not None}
     if not counts:
         raise NotMeasured("the output does not say how many different samples an epoch reads")
@@ -68,21 +71,21 @@ def unique_samples(run: Run) -> Measure:
 
 
 def throughput(run: Run) -> Measure:
-    """Unique training samples a second: padding and samples read twice do not count."""
+    """Return unique training samples per second; padding and repeated samples do not count."""
     seconds, samples = epoch_time(run), unique_samples(run)
     rate = ratio(samples, seconds, "samples/s")
     return Measure(rate.value, rate.low, rate.high, rate.unit, seconds.where, seconds.basis)
 
 
 def workers(run: Run) -> int | None:
-    """Return how many workers took part, as the run says: ranks, times the replicas of each."""
+    """Return the number of workers that took part: ranks times the replicas of each."""
     ranks = whole(run.workers) or whole(run.header.world_size)
     each = 1 if run.header.replicas is None else whole(run.header.replicas)
     return ranks * each if ranks and each else None
 
 
 def whole(count: object) -> int | None:
-    """A whole number from 1 on."""
+    """Return the number if it is whole and at least 1."""
     return int(count) if is_number(count) and count >= 1 and int(count) == count else None
 
 
@@ -93,7 +96,7 @@ HARDWARE = ("device", "threads")
 
 
 def unlike(first: Run, other: Run, facts: Sequence[str]) -> list[str]:
-    """Facts of the header that both runs state and state differently, as sentences."""
+    """Return header facts that both runs state and in which they differ, as sentences."""
     differences = []
     for fact in facts:
         a, b = first.header.get(fact), other.header.get(fact)
@@ -129,7 +132,7 @@ def different_hardware(first: Run, other: Run) -> list[str]:
 
 
 def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Epoch time of the base over that of the run, only for the same work on the same hardware."""
+    """Return the base's epoch time over the run's, for the same work on the same hardware."""
     reasons = different_work(base, run, scaling) + different_hardware(base, run)
     if reasons:
         raise NotMeasured(
@@ -144,7 +147,7 @@ def speedup(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
-    """Speedup over the growth in workers; weak scaling: epoch time of the base over the run's."""
+    """Return the speedup over the growth in workers; for weak scaling, the ratio of epoch times."""
     few, many = workers(base), workers(run)
     if few is None or many is None:
         raise NotMeasured("the output does not say how many ranks took part")
@@ -153,7 +156,7 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
 
 
 def time_to_accuracy(run: Run, target: float) -> Measure:
-    """Seconds of training until validation accuracy reaches the target and holds it once more."""
+    """Return the seconds until validation accuracy reaches the target and holds it once more."""
     total = 0.0
     for index, epoch in enumerate(run.epochs):
         if epoch.seconds is None or epoch.val_accuracy is None:

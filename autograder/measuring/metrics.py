@@ -1,4 +1,4 @@
-"""All metrics that rubrics can name: what each one is, and the function that measures it.
+"""All metrics that rubrics can name: their descriptions, and the functions that measure them.
 
 Rubrics are checked against this table, judging looks up its functions here, and docs/rubrics.md
 lists the same rows (a test compares them). A new metric is a function and a row.
@@ -29,24 +29,27 @@ Value = Measure | str
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The description of a metric for authors of rubrics, and how it is measured. `function` takes
-    a run; with `base` the base and the run; with `at` the run and `at`; with `all_runs` the runs
-    and `at`. It returns a Measure or a word, or raises NotMeasured."""
+    """The description of a metric for authors of rubrics, and the function that measures it.
+
+    The function takes a run; with `base` the base and the run; with `at` the run and `at`; with
+    `all_runs` the runs and `at`. It returns a Measure or a word, or raises NotMeasured.
+    """
 
     function: Callable[..., Value]
     what: str
     unit: str = ""
-    base: bool = False  # it is relative to another run
-    all_runs: bool = False  # it is measured on all finished runs of a name together
-    at: Mapping[str, Any] = field(default_factory=dict)  # what `at` may say, each with an example
-    label: str = ""  # in titles of checks, if the name does not read well there
-    needs_at: str = ""  # what `at` is for, where it cannot be left out
-    any_at: bool = False  # the run record decides what `at` may say
-    in_words: Callable[[Run], str] | None = None  # the check's title, once it has been measured
+    base: bool = False  # whether it is relative to another run
+    all_runs: bool = False  # whether it uses all finished runs of a name
+    at: Mapping[str, Any] = field(default_factory=dict)  # members of `at`, each with an example
+    label: str = ""  # for titles of checks, if the name does not read well there
+    needs_at: str = ""  # what `at` is for, if it is required
+    any_at: bool = False  # whether the run record decides what `at` may contain
+    # the check's title, once the metric has been measured
+    in_words: Callable[[Run], str] | None = None
 
     @property
     def of_a_run(self) -> bool:
-        """Return whether it needs nothing but a run."""
+        """Return whether the metric needs only a run."""
         return not (self.base or self.all_runs or self.at or self.any_at)
 
 
@@ -208,7 +211,7 @@ OWN = "measure:"
 
 
 def metric_named(name: str) -> Metric:
-    """A row of the table, or `measure:NAME`, one of the record's own measures; else KeyError."""
+    """Return a row of the table, or `measure:NAME` for the record's own measures; else KeyError."""
     if name.startswith(OWN):
         function = own_measure(name.removeprefix(OWN))
         return Metric(function, "what the program itself measured", any_at=True)

@@ -1,4 +1,4 @@
-"""Who took part in a run: ranks, replicas, hosts, devices, and what each rank says of itself."""
+"""Measure who took part in a run: ranks, replicas, hosts, devices, and what each rank reports."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from autograder.records import Rank, Run
 
 
 def ranks(run: Run) -> Measure:
-    """Presence lines where the format has them, else what the run says."""
+    """Return the number of presence lines if the format has them, otherwise the stated number."""
     if run.ranks:
         return exact(
             len({r.rank for r in run.ranks}), "ranks", run.rank_lines, "presence lines of ranks"
@@ -25,7 +25,7 @@ def ranks(run: Run) -> Measure:
 
 
 def replicas(run: Run) -> Measure:
-    """One a rank, unless one process says that it drives several."""
+    """Return the number of replicas: one per rank, unless a process reports several."""
     if run.header.replicas is None:
         return ranks(run)
     count = measure.workers(run)
@@ -42,11 +42,11 @@ def hosts(run: Run) -> Measure:
     return exact(len(set(run.header.hosts)), "hosts", first_line(run))
 
 
-IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; a shorter number another one may have too
+IDENTITY = re.compile(r"#([0-9a-f]{8})\Z")  # of a GPU; another GPU may have the same shorter number
 
 
 def devices(run: Run) -> Measure:
-    """Places that ranks ran at: GPUs of a host as far as they can be told apart, or local ranks."""
+    """Return the number of places: GPUs of a host if they can be told apart, else local ranks."""
 
     def place(rank: Rank) -> tuple[Any, Any]:
         identity = IDENTITY.search(rank.device or "")
@@ -72,7 +72,7 @@ def _distinct(run: Run, place: Callable[[Rank], Any], unit: str) -> Measure:
 
 
 def files_written(run: Run) -> Measure:
-    """Add up the numbers of all ranks, or take rank 0's sum."""
+    """Return the sum of all ranks' numbers, or rank 0's own sum."""
     counts = [rank.files_written for rank in run.ranks]
     if counts and None not in counts:
         return exact(sum(filter(None, counts)), "files", run.rank_lines, "sum over ranks")
@@ -84,7 +84,7 @@ def files_found(run: Run) -> Measure:
 
 
 def checkpoint_kept(run: Run) -> str:
-    """Return "yes" if rank 0 read back from its file what training ended with."""
+    """Return "yes" if rank 0 read the final parameters back from its file."""
     trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
     if run.end.checkpoint_hash is None or not trained or trained[0] is None:
         raise NotMeasured("the output does not say what the checkpoint holds")
@@ -117,7 +117,7 @@ def steps_apart(run: Run) -> Measure:
 
 
 def share_steps(run: Run) -> Measure:
-    """ceil(samples / batch) of the rank with the fewest samples."""
+    """Return ceil(samples / batch) for the rank with the fewest samples."""
     fewest = min(_of_each(run, "samples", "how many samples each rank reads"))
     batch = in_header("local_batch")(run).value
     if batch < 1:
@@ -128,7 +128,7 @@ def share_steps(run: Run) -> Measure:
 
 
 def labels_apart(run: Run) -> Measure:
-    """Largest difference between a class's share on a rank and on all ranks together."""
+    """Return the largest difference between a class's fraction on one rank and on all ranks."""
     counts = _of_each(run, "labels", "how many samples of each class its ranks read")
     if len({len(labels) for labels in counts}) > 1 or not all(map(sum, counts)):
         raise NotMeasured("ranks do not count the same classes")

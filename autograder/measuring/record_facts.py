@@ -1,4 +1,4 @@
-"""What the run record says outright: its header, its end, its own measures."""
+"""Measure what the run record states directly: its header, its end, its own measures."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from autograder.records import Run, Where
 
 
 def first_line(run: Run) -> tuple[Where, ...]:
-    """Return where the run begins, for what its header says."""
+    """Return where the run begins, as the place of facts of its header."""
     start = run.start
     return (start,) if start else tuple(Where(file, 1) for file in run.files[:1])
 
@@ -47,8 +47,8 @@ def train_samples(run: Run) -> Measure:
     return exact(value, "samples", first_line(run), "from the run record's header")
 
 
-# Of the processes above rank 0, as the record names them: those that are no launcher, those that a
-# job's processes stand under, and "?" for what could not be seen.
+# Processes above rank 0 in the record: those that are no launcher, those above a job's processes,
+# and "?" for those that cannot be seen.
 NO_LAUNCHER = re.compile(r"slurm\Z|slurmd|salloc|pbs_|laptop|tmux|screen")
 OF_A_JOB = {
     "laptop": re.compile(r"laptop|tmux|screen|\?"),
@@ -57,7 +57,7 @@ OF_A_JOB = {
 
 
 def launched(run: Run) -> str:
-    """Return "yes" if a launcher started the ranks, or, as in containers, nobody can tell."""
+    """Return "yes" if a launcher started the ranks, or if this cannot be seen, as in containers."""
     above = run.header.started_by
     if above is None:
         raise NotMeasured("the output does not say which processes started the ranks")
@@ -65,8 +65,11 @@ def launched(run: Run) -> str:
 
 
 def job_known(run: Run) -> str:
-    """A number in the output's name makes no job of what a record says was started by hand, nor
-    does a job's number in the environment where the job's own process is not there."""
+    """Return "yes" if the run is part of a job.
+
+    If the record says that the run was started by hand, a number in the output's name is not
+    enough, nor is a job's number in the environment without the job's own process.
+    """
     scheduler, above = run.header.scheduler, run.header.started_by
     mark = OF_A_JOB.get(scheduler or "")
     outside = mark is not None and above is not None and not any(map(mark.search, above))
@@ -90,7 +93,7 @@ def at_end(name: str) -> Callable[[Run], Measure]:
 
 
 def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
-    """The median of the record's `measure` events of this name at this point."""
+    """Return a function for the median of the `measure` events of this name at a point."""
 
     def typical(run: Run, at: Mapping[str, Any]) -> Measure:
         events = run.measured(name, **at)
@@ -112,7 +115,7 @@ ERROR_FILE = re.compile(r".*\.(err|er|error|stderr|e\d*)\Z", re.IGNORECASE)
 
 
 def error_file_separate(run: Run) -> str:
-    """Return "yes" if the job's errors have a file of their own without lines of the record."""
+    """Return "yes" if errors are in a separate file without lines of the record."""
     records = {r.where.file for r in run.ranks if r.where}
     errors = [f for f in run.files if ERROR_FILE.match(f) and f not in records]
     return "yes" if errors else "no"

@@ -1,7 +1,7 @@
-"""Rounds of a speed job: rank 0 alone, all ranks silent, all ranks together, in one launch.
+"""Measure the rounds of a speed job: rank 0 alone, all ranks silent, all together, in one launch.
 
-What slows a machine down hits the three phases of a round alike, so they are compared within their
-round alone; the median over the rounds counts, and between which of them it lies is its interval.
+Other load on the machine affects the three phases of a round equally, so they are compared only
+within their round. The result is the median over the rounds, and its interval is their range.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from autograder.measuring import interval, measure
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import MeasureEvent, Run, Where
 
-NAME = "round"  # of the record's measures
+NAME = "round"  # in the record's measures
 LEAST = 3
 RUN_IT = "submit job_speed.sbatch, with at least three rounds"
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Seconds of the three phases, each of the same number of steps on every rank."""
+    """The seconds of the three phases, each with the same number of steps on every rank."""
 
     number: int
     alone: float
@@ -33,8 +33,11 @@ class Round:
 
 
 def rounds(run: Run) -> list[Round]:
-    """Return all rounds in their order, or raise NotMeasured if one is damaged or they are few. A
-    round of an output that was submitted twice counts once."""
+    """Return all rounds in order.
+
+    Raise NotMeasured if one is damaged or there are too few. If an output was submitted twice, its
+    rounds count once.
+    """
     by_number: dict[int, Round] = {}
     numbers: dict[tuple[float, ...], int] = {}
     for event in run.measured(NAME):
@@ -87,7 +90,7 @@ def _over_rounds(gain: Callable[[Round, int], float]) -> Callable[[Run], Measure
     return typical
 
 
-# In a phase one rank alone goes through `steps` batches, N ranks through N times as many.
+# In a phase, one rank alone processes `steps` batches, N ranks together N times as many.
 speedup = _over_rounds(lambda one, count: count * one.alone / one.together)
 ceiling = _over_rounds(lambda one, count: count * one.alone / one.silent)
 share = _over_rounds(lambda one, count: one.silent / one.together)
@@ -99,7 +102,7 @@ def how_many(run: Run) -> Measure:
 
 
 def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
-    """The largest or smallest of what each round says of the parameters."""
+    """Return a function for the largest or smallest value that the rounds report."""
 
     def value(run: Run) -> Measure:
         values = []

@@ -1,6 +1,6 @@
-"""Who reads which sample: overlap and cover of the ranks' shares, from their presence lines.
+"""Compute overlap and coverage of the ranks' shares from their presence lines.
 
-Nothing is marked sample by sample: a record of a few lines can name a billion of them.
+Samples are not marked one by one, because a record of a few lines can name a billion of them.
 """
 
 import math
@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from autograder.measuring.interval import Measure, NotMeasured, exact
 from autograder.records import Run
 
-PIECES, PIECES_A_SHARE = 4096, 64  # more than any way of sharing needs; the rest is no honest work
+# more than any way of sharing needs; records beyond it are not honest
+PIECES, PIECES_A_SHARE = 4096, 64
 
 
 def _shares(run: Run) -> tuple[Counter[range], int]:
-    """Shares as ranges of indices, how many ranks have each, and the size of the training set."""
+    """Return the shares as ranges of indices with their number of ranks, and the training set's
+    size."""
     size = run.header.dataset.train_samples
     if size is None or not 1 <= size <= 10**15 or int(size) != size:
         raise NotMeasured("the output does not say the size of the training set")
@@ -36,8 +38,10 @@ def _shares(run: Run) -> tuple[Counter[range], int]:
 
 
 def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
-    """The shares cut so that all have one step: of each piece its start modulo that step, and the
-    first and the last of its samples, counted in steps."""
+    """Yield the shares cut so that all pieces have one step.
+
+    Each piece has its start modulo that step, and its first and last sample, counted in steps.
+    """
     step = 1
     for each in {share.step for share in shares}:
         step = math.lcm(step, each)
@@ -49,7 +53,7 @@ def _pieces(shares: Counter[range]) -> Iterator[tuple[int, int, int]]:
 
 
 def _reads(run: Run) -> tuple[int, int, int]:
-    """Reads of all ranks together, different samples among them, size of the set."""
+    """Return all ranks' reads, the distinct samples among them, and the set's size."""
     shares, size = _shares(run)
     different, before, end = 0, -1, -1
     for rest, first, last in sorted(_pieces(shares)):
@@ -61,12 +65,12 @@ def _reads(run: Run) -> tuple[int, int, int]:
 
 
 def shard_overlap(run: Run) -> Measure:
-    """Samples an epoch that are read once more by another rank."""
+    """Return the samples per epoch that another rank reads too."""
     reads, different, _ = _reads(run)
     return exact(reads - different, "samples", run.rank_lines)
 
 
 def shard_uncovered(run: Run) -> Measure:
-    """Samples of the training set that no rank reads."""
+    """Return the samples of the training set that no rank reads."""
     _, different, size = _reads(run)
     return exact(size - different, "samples", run.rank_lines)

@@ -1,15 +1,15 @@
-"""Laws of scaling fitted to measured points, each parameter with the range that the points leave.
+"""Fit laws of scaling to measured points, with an interval for each parameter.
 
 A point is a number of workers and a Measure. Amdahl's f, Gustafson's s and the two parts of a time
-are least squares, so they are sums of the measured values with fixed weights, and their ranges are
-the same sums over the values' ranges.
+are least-squares fits, which are sums of the measured values with fixed weights. Their intervals
+are the same sums over the values' intervals.
 """
 
 from collections.abc import Callable, Sequence
 
 from autograder.measuring.interval import Measure, NotMeasured, exact
 
-Points = Sequence[tuple[int, Measure]]  # workers and the speedup, or the seconds, on them
+Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
 TOO_FEW = "to fit a law, sizes beyond one worker are needed: {}, and there are {}"
 
 
@@ -26,13 +26,13 @@ def weighted_sum(weights: Sequence[float], values: Sequence[Measure], unit: str 
 
 
 def through_zero(xs: Sequence[float], ys: Sequence[Measure]) -> Measure:
-    """The slope of y = slope · x."""
+    """Return the slope of y = slope · x."""
     squares = sum(x * x for x in xs)
     return weighted_sum([x / squares for x in xs], ys)
 
 
 def grown(speedups: Points, least: int = 1) -> Points:
-    """The points beyond one worker, where speedups say something."""
+    """Return the points beyond one worker, which have a speedup."""
     points = [(p, s) for p, s in speedups if p > 1 and s.low > 0]
     if len(points) < least:
         raise NotMeasured(TOO_FEW.format(least, len(points)))
@@ -40,27 +40,27 @@ def grown(speedups: Points, least: int = 1) -> Points:
 
 
 def overheads(points: Points) -> list[Measure]:
-    """p/S − 1, the share by which each worker's time is longer than ideal."""
+    """Return p/S − 1, the fraction by which each worker's time is longer than ideal."""
     return [
         Measure(p / s.value - 1, p / s.high - 1, p / s.low - 1, where=s.where) for p, s in points
     ]
 
 
 def amdahl(speedups: Points) -> Measure:
-    """f of S = 1 / (f + (1−f)/p), the serial fraction: p/S − 1 = f (p − 1)."""
+    """Return f of S = 1 / (f + (1−f)/p), the serial fraction: p/S − 1 = f (p − 1)."""
     points = grown(speedups)
     return through_zero([p - 1 for p, _ in points], overheads(points))
 
 
 def gustafson(speedups: Points) -> Measure:
-    """s of S = p − s (p − 1), for work that grows with p."""
+    """Return s of S = p − s (p − 1), for work that grows with p."""
     points = grown(speedups)
     lost = [Measure(p - s.value, p - s.high, p - s.low, where=s.where) for p, s in points]
     return through_zero([p - 1 for p, _ in points], lost)
 
 
 def usl(speedups: Points) -> tuple[float, float]:
-    """σ and κ of S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
+    """Return σ and κ of S = p / (1 + σ(p−1) + κp(p−1)), neither below zero."""
     points = grown(speedups, 2)
     ys = [y.value for y in overheads(points)]
     ones, twos = [p - 1.0 for p, _ in points], [p * (p - 1.0) for p, _ in points]
@@ -83,7 +83,7 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
 
 
 def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
-    """A law's value over its parameter's range; more overhead, less speedup."""
+    """Return a law's value over its parameter's range. More overhead means less speedup."""
     return Measure(
         law(parameter.value), law(parameter.high), law(parameter.low), "", parameter.where,
         parameter.basis,
@@ -123,7 +123,7 @@ def highest(speedups: Points, p: int) -> Measure:
 
 
 def foretold(speedups: Points, p: int) -> list[Measure]:
-    """Return the laws' answers, at least two: the choice of a law often decides."""
+    """Return the laws' predictions, at least two, because the choice of a law often decides."""
     estimates, reasons = [], []
     for law in LAWS:
         try:

@@ -1,10 +1,10 @@
-"""A scaling study: all finished runs that go by one name in a rubric, on several sizes, repeated.
+"""Measure a scaling study: all finished runs with one name in a rubric, on several sizes.
 
-Each of its metrics is a function of all of them and of `at`: `{size: 4}`, `{size: largest}`,
-`{repeats: 3}`, `{workers: 1024}`. A size is a number of workers; its value is the median of its
-runs' values, and its range is theirs. Only what did the same work as the runs on the fewest
-workers, on the same hardware, is compared with them. Where one launch measured all sizes in rounds,
-a round's sizes are compared with each other: what slows the machine down hits them alike.
+Each metric is a function of all runs and of `at`: `{size: 4}`, `{size: largest}`, `{repeats: 3}`,
+`{workers: 1024}`. A size is a number of workers. Its value is the median of its runs' values, and
+its interval is their range. Only runs with the same work and hardware as those on the fewest
+workers are compared. If one launch measured all sizes in rounds, sizes are compared within a round,
+because other load on the machine affects them equally.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ At = Mapping[str, Any]
 
 
 def scaling_of(run: Run) -> str | None:
-    """Return the kind of scaling; on one worker all kinds are the same, so *serial* is none."""
+    """Return the kind of scaling. Runs on one worker fit all kinds, so *serial* is none."""
     return run.header.scaling if run.header.scaling != "serial" else None
 
 
@@ -44,7 +44,7 @@ def efficiency(base: Run, run: Run) -> Measure:
 
 
 def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Runs by workers, smallest first, without those of other work or hardware than the first."""
+    """Return runs by workers, smallest first, without those of other work or hardware."""
     sized: dict[int, list[Run]] = {}
     runs = study_points.expanded(runs)
     for run in runs:
@@ -88,7 +88,7 @@ def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
 
 
 def lines(runs: Sequence[Run]) -> tuple[Where, ...]:
-    """One line of each run, for people to look at."""
+    """Return one line of each run, for people to look at."""
     return tuple(place for run in runs for place in run.rank_lines[:1])
 
 
@@ -102,7 +102,7 @@ def epoch_times(runs: Sequence[Run]) -> Points:
 
 
 def speedups(runs: Sequence[Run]) -> Points:
-    """Against the fewest workers there are; weak scaling: of the work done in a time."""
+    """Return speedups relative to the fewest workers; for weak scaling, of work per second."""
     points = epoch_times(runs)
     few, slow = points[0]
     weak = "weak" in {scaling_of(run) for run in runs}
@@ -130,7 +130,7 @@ def gains_in_rounds(runs: Sequence[Run], few: int) -> dict[int, Measure]:
 
 
 def from_one(runs: Sequence[Run]) -> Points:
-    """Speedups for a law, which speaks of one worker."""
+    """Return speedups for a law, which are relative to one worker."""
     points = speedups(runs)
     if points[0][0] != 1:
         raise NotMeasured("a law needs a run on one worker", "submit the job with one task, too")
@@ -141,7 +141,7 @@ def from_one(runs: Sequence[Run]) -> Points:
 
 
 def sizes(runs: Sequence[Run], at: At) -> Measure:
-    """Count the sizes with at least `repeats` runs of the same work."""
+    """Return the number of sizes with at least `repeats` runs of the same work."""
     sized = by_size(runs)
     needed = at.get("repeats", 1)
     enough = {count: same for count, same in sized.items() if len(same) >= needed}

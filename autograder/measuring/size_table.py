@@ -1,7 +1,8 @@
-"""The table of runs on several sizes, as `cluster scale` prints it and `autograder read` tells it.
+"""Make the table of runs on several sizes, for `cluster scale` and `autograder read`.
 
-A size is a number of workers. Of runs whose epochs tell their times an epoch's median is compared;
-else the time of the whole training, where all trained as many epochs; else samples a second.
+A size is a number of workers. The table compares the median epoch if epochs have times; otherwise
+the time of the whole training, if all runs trained the same number of epochs; otherwise samples per
+second.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ ROW = "{:>5} {:>5} {:>11}  {:<17} {:>7}  {:<13} {:>10}"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The quantity that is compared: seconds, of which fewer are better, or a rate."""
+    """The compared quantity: seconds, of which fewer are better, or a rate."""
 
     of: Callable[[Run], Measure]
     head: str
@@ -50,7 +51,7 @@ RATES = Compared(throughput, "samples/s", rate=True)
 
 @dataclass(slots=True)
 class Sizes:
-    """The values of runs that can be compared, by size, and a word on the others."""
+    """The values of comparable runs by size, and reasons for the others."""
 
     by_size: dict[int, list[Measure]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
@@ -59,8 +60,10 @@ class Sizes:
 
 
 def comparable(runs: Sequence[Run]) -> Sizes:
-    """Values by size, smallest first, and why runs were left out. A run that does not say its size
-    is taken for one on one worker."""
+    """Return values by size, smallest first, and why runs were left out.
+
+    A run without a size counts as one on one worker.
+    """
     ordered = sorted(runs, key=lambda run: measure.workers(run) or 0)
     done = [run for run in ordered if is_over(run)]
     sizes = Sizes(of=compared(done), weak=ordered[0].header.scaling == "weak")
@@ -92,7 +95,7 @@ def is_over(run: Run) -> bool:
 
 
 def compared(runs: Sequence[Run]) -> Compared:
-    """The finest that some runs tell."""
+    """Return the most detailed quantity that some runs have."""
     if any(epoch.seconds is not None for run in runs for epoch in run.epochs):
         return EPOCHS
     counts = {len(run.epochs) for run in runs}
@@ -102,7 +105,7 @@ def compared(runs: Sequence[Run]) -> Compared:
 
 
 def rows(sizes: Sizes) -> list[Row]:
-    """The medians over the repeats of each size."""
+    """Return the medians over the repeats of each size."""
     if not sizes.by_size:
         return []
     fewest = min(sizes.by_size)
@@ -134,14 +137,14 @@ def short(value: float) -> str:
 
 
 def text(sizes: Sizes) -> str:
-    """The table, and what was left out."""
+    """Return the table as text, with the runs that were left out."""
     table = rows(sizes)
     head = [ROW.format(*(name.format(sizes.of.head) for name in HEAD))] if table else []
     return "\n".join([*head, *(ROW.format(*cells(row)) for row in table), *sizes.remarks])
 
 
 def plain(sizes: Sizes) -> dict[str, Any]:
-    """Return the table for scripts, in the names of `study_table`'s columns."""
+    """Return the table for scripts, with the column names of `study_table`."""
     table = [row.values for row in rows(sizes)]
     if sizes.of.rate:
         table = [{"rate" if key == "seconds" else key: row[key] for key in row} for row in table]

@@ -1,7 +1,7 @@
-"""Points of a scaling study that one launch measured: each of its rounds a pass on every size.
+"""Points of a scaling study in one launch, whose rounds have a pass on every size.
 
-A point is made a run of its own, on as many workers and of the work that its line tells, so that a
-study in one launch and a study of many jobs are measured by the same functions.
+A point becomes a run of its own, with the workers and the work of its line. So the same functions
+measure a study in one launch and a study of many jobs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,12 @@ from autograder.measuring import measure
 from autograder.measuring.interval import Measure, NotMeasured, printed
 from autograder.records import Epoch, MeasureEvent, Number, Run
 
-NAME = "point"  # of the record's measures
+NAME = "point"  # in the record's measures
 ROUND = "round"
 
 
 def expanded(runs: Sequence[Run]) -> list[Run]:
-    """The runs, with the points of a study in its place; what stands twice counts once."""
+    """Return the runs, with the points of each study in its place. Repeated points count once."""
     result: list[Run] = []
     seen = set()
     for run in runs:
@@ -52,13 +52,13 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
 
 
 def pass_time(run: Run) -> Measure:
-    """Seconds of a point's pass, which was warmed up; of another run those of its later epochs."""
+    """Return the seconds of a point's pass, which was warmed up, or of a run's later epochs."""
     seconds = run.epochs[0].seconds if run.point else None
     return printed(seconds, "s") if seconds else measure.epoch_time(run)
 
 
 def by_round(runs: Sequence[Run]) -> Iterator[dict[int, Run]]:
-    """The points of each round of each launch, by ranks."""
+    """Yield the points of each round of each launch, by ranks."""
     rounds: dict[tuple, dict[int, Run]] = {}
     for run in runs:
         if run.point:

@@ -1,4 +1,4 @@
-"""The table of a scaling study, as reports show it, `cluster scale` prints and grading expects."""
+"""The table of a scaling study, for reports, `cluster scale` and grading."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SIGNIFICANT = 4  # digits of seconds
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One size: how many runs, seconds (or a rate), and what that is against the fewest ranks."""
+    """One size: the number of runs, seconds (or a rate), and the ratio to the fewest ranks."""
 
     ranks: int
     runs: int
@@ -25,7 +25,7 @@ class Row:
 
     @property
     def values(self) -> dict[str, float]:
-        """The numbers by column of HEAD."""
+        """Return the numbers by column of HEAD."""
         seconds, gain = self.seconds, self.speedup
         numbers = (seconds.value, seconds.low, seconds.high, gain.value, gain.low, gain.high)
         return dict(
@@ -41,7 +41,7 @@ class Row:
 
 
 def rows(runs: Sequence[Run]) -> list[Row]:
-    """A row for each size whose runs did the same work; NotMeasured where there is none."""
+    """Return a row per size whose runs did the same work, or raise NotMeasured."""
     sized = study.by_size(runs)
     times, gains = dict(study.epoch_times(runs)), dict(study.speedups(runs))
     shares = dict(study.efficiencies(runs))
@@ -52,7 +52,7 @@ def rows(runs: Sequence[Run]) -> list[Row]:
 
 
 def by_kind(runs: Sequence[Run]) -> Iterator[tuple[str, list[Row]]]:
-    """The table of each kind of scaling that studies in one launch measured."""
+    """Yield the table of each kind of scaling in studies of one launch."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     points = [run for run in study_points.expanded(done) if run.point]
     for kind in ("strong", "epoch", "weak"):

@@ -1,4 +1,4 @@
-"""What the runs of a scaling study really did on each size: samples, batches, parameters."""
+"""Measure what the runs of a scaling study did on each size: samples, batches, parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from autograder.records import Run
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
-    """The least of the runs of the size that `at` names; of the largest, if it names none."""
+    """Return a function for the smallest value on the size in `at`, or on the largest size."""
 
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         sized = scaling_study.by_size(runs)
@@ -31,7 +31,7 @@ batch = _on_a_size(_batch)
 
 
 def _of_points(name: str, choose: Callable) -> Callable:
-    """The largest or smallest of what each point of a study in one launch says."""
+    """Return a function for the largest or smallest value that the points of a study report."""
 
     def value(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
         points = [run.point for run in study_points.expanded(runs) if run.point]

@@ -1,6 +1,6 @@
-"""A sweep over numbers of workers, rules and seeds: all finished runs of one name in a rubric.
+"""Measure a sweep over workers, rules and seeds: all finished runs with one name in a rubric.
 
-What a worker is, the program says in its header: one process can train as many of them would.
+The program's header says what a worker is. One process can train like many workers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from autograder.records import Run
 
 
 def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """The largest N whose best rule, the mean over its seeds, is at most `within` below N = 1."""
+    """Return the largest N whose best rule (mean over seeds) is at most `within` below N = 1."""
     within = at.get("within")
     if not is_number(within):
         raise NotMeasured("useful_workers needs `within` in `at`")
@@ -29,8 +29,11 @@ def useful_workers(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
-    """Return how many times sooner `workers` reach the accuracy than one, if talking cost nothing.
-    N times as fast, for as many times the epochs: the mean over the seeds that arrive."""
+    """Return how many times sooner `workers` reach the accuracy than one.
+
+    Communication counts as free: N times as fast, for as many times the epochs, as the mean over
+    the seeds that reach it.
+    """
     target, several = at.get("accuracy"), at.get("workers")
     if not is_number(target) or not is_number(several):
         raise NotMeasured("sooner needs `accuracy` and `workers` in `at`")
@@ -48,9 +51,9 @@ def sooner(runs: Sequence[Run], at: Mapping[str, Any]) -> Measure:
 
 
 def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
-    """N -> the first epoch of each seed whose validation accuracy is there."""
+    """Return, by N, the first epoch of each seed with the validation accuracy."""
     latest: dict[tuple[int, str], int | None] = {}
-    for run in runs:  # the oldest first
+    for run in runs:  # oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
             reached = (
@@ -67,9 +70,9 @@ def epochs_until(runs: Sequence[Run], target: float) -> dict[float, list[int]]:
 
 
 def best_of_each(runs: Sequence[Run]) -> dict[int, float]:
-    """N -> the best rule's mean accuracy."""
+    """Return, by N, the best rule's mean accuracy."""
     latest: dict[tuple[int, str, str], float] = {}
-    for run in runs:  # the oldest first
+    for run in runs:  # oldest first
         count = whole(run.header.get("workers"))
         if count is not None:
             rule, seed = str(run.header.get("rule")), str(run.header.seed)

@@ -1,4 +1,4 @@
-"""Laws of scaling: fitted, judged by how well they describe a study, and asked about other sizes.
+"""Fit laws of scaling to a study, judge them, and predict other sizes.
 
     from autograder.measuring import laws
 
@@ -8,10 +8,10 @@
     at_64.low, at_64.high                                    # speedup over the smallest size
     at_64.laws[0].fit.form.name, .parameters, .residual; .low, .best, .high; .describes
 
-    laws.textbook(sizes, speedups)      # the fits of the text books, as lesson 12 does them
-    laws.objections(sizes, speedups)    # what speaks against a law: codes and sentences
+    laws.textbook(sizes, speedups)      # the fits of textbooks, as in lesson 12
+    laws.objections(sizes, speedups)    # what contradicts a law: codes and sentences
 
-Sizes may repeat and come in any order. A speedup is over the smallest size of the study.
+Sizes may repeat and come in any order. Speedups are relative to the smallest size of the study.
 """
 
 from autograder.measuring.laws.envelope import Foretold, Said, farthest, foretell

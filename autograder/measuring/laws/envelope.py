@@ -1,9 +1,10 @@
-"""What all laws say together of a size beyond a study: an interval, never less.
+"""Combine the predictions of all laws for a size beyond the study into one interval.
 
-Every fit of every law counts by how well it hits the points, and 95 % of what they say is kept; the
-best fits of the laws that describe the points are always in it. To that comes what no law knows:
-beyond the data a doubling may lose less or more, and a first step over the network costs.
-`benchmarks/grading/foretell.py` measures how often the truth lies in it; numbers are from there.
+Every fit of every law counts by how well it matches the points, and the interval contains 95 % of
+their predictions, and the best fits of all laws that describe the points. It is widened for what no
+law knows: beyond the data, a doubling may lose less or more, and a first step onto the network has
+a cost. `benchmarks/grading/foretell.py` measures how often the interval is right; the constants
+come from there.
 """
 
 import math
@@ -18,18 +19,18 @@ from autograder.measuring.laws.fitting import Fit
 from autograder.measuring.laws.study import Study
 
 FEWEST_SIZES = 3
-FARTHEST, ALWAYS = 32, 8  # times the largest size: at most, and whatever the sizes span
-LESS, MORE = 0.35, 0.10  # of the further loss foretold, that may not come or come on top
-PER_DOUBLING = 0.03  # of everything, growing as the root of the doublings
+FARTHEST, ALWAYS = 32, 8  # times the largest size: the maximum, and what is always answered
+LESS, MORE = 0.35, 0.10  # fraction of the predicted further loss that may be absent, or come on top
+PER_DOUBLING = 0.03  # of everything; grows with the root of the number of doublings
 NETWORK = 0.35  # a first step beyond a node: work may cost exp(0.35) = 1.4 times as much
-AGAIN = 0.03  # what was superlinear once may become more so
-USUAL_NODE = 8  # where nobody said how many workers a node has
-MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # within that and beyond it
+AGAIN = 0.03  # a superlinear study may become more so
+USUAL_NODE = 8  # if the number of workers per node is unknown
+MAYBE_NODE, MAYBE_NETWORK = 0.10, 0.20  # within that size and beyond it
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One law on one size, as speedups over the smallest size."""
+    """The prediction of one law for one size, as speedups over the smallest size."""
 
     fit: Fit
     describes: bool
@@ -40,7 +41,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Foretold:
-    """Each law's word on a size and the envelope, as speedups over the smallest size."""
+    """The predictions of all laws and the interval, as speedups over the smallest size."""
 
     size: int
     low: float
@@ -53,8 +54,10 @@ class Foretold:
 
 
 def farthest(study: Study) -> int:
-    """The largest size of which something is said: as far beyond the data as they reach themselves,
-    8 times at least and 32 times at most."""
+    """Return the largest size that is answered.
+
+    It is as far beyond the data as the data span, at least 8 and at most 32 times the largest size.
+    """
     span = study.sizes[-1] // study.sizes[0]
     return study.sizes[-1] * min(FARTHEST, max(ALWAYS, span))
 
@@ -78,7 +81,7 @@ def check(study: Study, size: int) -> None:
 
 
 def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> list[Foretold]:
-    """The envelope on each of the sizes; `node`: workers in one node, if that is known."""
+    """Return the interval for each size. `node` is the number of workers per node, if known."""
     for size in sizes:
         check(study, size)
     fits = fitting.all_fits(study, node)
@@ -93,7 +96,8 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
         laws = []
         for fit, good, (own, score) in zip(fits, describes, grids, strict=True):
             best = float(fit.log_cost([size])[0])
-            if good and len(fit.coefficients) < len(study.sizes):  # else it would describe anything
+            # otherwise it would describe anything
+            if good and len(fit.coefficients) < len(study.sizes):
                 low, high = min(low, best), max(high, best)
             ends = fitting.middle_of(own[:, i], score)
             few, many = min(best, ends[0] - level), max(best, ends[1] + level)
@@ -114,17 +118,20 @@ def speedup(study: Study, size: int, log_cost: float) -> float:
 def widened(
     study: Study, size: int, low: float, high: float, noise: float, node: int | None
 ) -> tuple[float, float]:
-    """The ends of a log cost, with what no law knows; at best as on the best size measured."""
+    """Return the ends of a log cost, widened for what no law knows.
+
+    The result is never better than the best measured size.
+    """
     doublings = max(0.0, math.log2(size / study.sizes[-1]))
     unknown = PER_DOUBLING * math.sqrt(doublings)
     last = study.costs[-1]
     if doublings:
         more = max(0.0, high - last)
-        # What is added of itself makes no time longer than on the largest size.
+        # The extra costs never increase the time beyond that of the largest size.
         added = max(0.0, min(MORE * more, doublings * math.log(2) - more))
         low -= LESS * max(0.0, low - last)
         high += added + beyond_the_node(study, size, node)
-        high = max(high, last)  # whatever became cheaper so far may not go on doing so
+        high = max(high, last)  # a cost that fell so far may stop falling
     low -= fitting.NORMAL_TAIL * noise + unknown
     high += fitting.NORMAL_TAIL * noise + unknown
     ideal = min(study.costs)

@@ -1,9 +1,9 @@
-"""A law fitted to a study so that noise counts, and what it then says of any size, as an interval.
+"""Fit a law to a study, with noise, and predict any size as an interval.
 
-Points miss a law by a share of their value, so all distances are relative. The best fit is least
-squares of those with no coefficient below zero. The interval comes from all fits on a grid, each
-weighted by how well it hits the points (normal noise; a share of overhead is as likely to be 0.1 %
-as 1 % or 10 %), so a law with two free numbers and three points says little, and says so.
+Points differ from a law by a fraction of their value, so all distances are relative. The best fit
+is the least-squares fit without negative coefficients. The interval comes from all fits on a grid,
+weighted by how well they match the points (normal noise; an overhead of 0.1 % is as likely as 1 %
+or 10 %). So a law with two free numbers and three points has a wide interval.
 """
 
 import itertools
@@ -16,15 +16,15 @@ import numpy as np
 from autograder.measuring.laws.forms import FORMS, Array, Form, stepped
 from autograder.measuring.laws.study import Study
 
-USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0  # of a published point; counts like so many points
-LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # of what laws leave open, below the low end and above the high
+USUAL_NOISE, USUAL_WEIGHT = 0.02, 3.0  # of a published point; its weight in points
+LOW_TAIL, HIGH_TAIL = 0.02, 0.03  # probability left out below the low end and above the high end
 NORMAL_TAIL = 1.645
-WORSE = 6.0  # a law whose squared distances sum up to so much more than the best's describes less
+WORSE = 6.0  # a law whose squared distances sum up to more than this above the best describes less
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A form's best fit: `residual` is the root mean square of its relative distances."""
+    """A form's best fit. `residual` is the root mean square of its relative distances."""
 
     form: Form
     coefficients: tuple[float, ...]
@@ -45,7 +45,7 @@ class Fit:
 
 
 def columns(form: Form, n: Array) -> Array:
-    """The terms of a form on each size, a column each; of a speed: a and d·n."""
+    """Return the terms of a form on each size, one column each; for a speed, a and d·n."""
     terms = (lambda n: n,) if form.kind == "speed" else form.terms
     return np.stack([np.ones_like(n), *(term(n) for term in terms)], axis=1)
 
@@ -68,7 +68,7 @@ def best_fit(form: Form, study: Study) -> Fit:
 
 
 def not_negative(rows: Array) -> Array:
-    """k ≥ 0 with the least squares of rows · k − 1: the best of all choices of what is not zero."""
+    """Return the k ≥ 0 that minimises |rows · k − 1|², from all choices of nonzero coefficients."""
     scale = rows.max(axis=0)
     scale[scale == 0] = 1
     rows = rows / scale
@@ -88,7 +88,8 @@ def not_negative(rows: Array) -> Array:
 
 
 def noise_of(study: Study, fits: Sequence[Fit]) -> float:
-    """The relative noise of a point: what repeats show, what no law explains, what is usual."""
+    """Return the relative noise of a point, from repeats, unexplained differences and the usual
+    value."""
     count = len(study.sizes)
     unexplained = min(fit.residual for fit in fits) ** 2 * count
     freedom = max(0, count - 2)
@@ -107,7 +108,7 @@ SLOPES = np.concatenate([[0.0], np.logspace(-3.5, 0.1, 90)])
 
 
 def candidates(form: Form, study: Study) -> Array:
-    """Coefficients to weigh, a row each; a share is one of the cost on the largest size."""
+    """Return coefficients to weigh, one row each, as fractions of the cost on the largest size."""
     if form.kind == "power":
         falling = -SLOPES[SLOPES < 0.3] if study.superlinear() else SLOPES[:0]
         slopes = np.concatenate([falling, SLOPES])
@@ -123,7 +124,7 @@ def candidates(form: Form, study: Study) -> Array:
 
 
 def every_fit(form: Form, study: Study, noise: float, at: Sequence[int]) -> tuple[Array, Array]:
-    """Log costs on each size of `at` by every fit of the grid, and the fits' log likelihoods."""
+    """Return the log costs at `at` for every fit of the grid, and the fits' log likelihoods."""
     k = candidates(form, study)
     here, beyond = (log_costs(form, k, np.asarray(n, float)) for n in (study.sizes, at))
     usable = np.isfinite(here).all(axis=1) & np.isfinite(beyond).all(axis=1)
@@ -143,7 +144,7 @@ def log_costs(form: Form, k: Array, n: Array) -> Array:
 
 
 def middle_of(values: Array, scores: Array) -> tuple[float, float]:
-    """The values that leave LOW_TAIL below and HIGH_TAIL above, of the likelihood."""
+    """Return the values that leave LOW_TAIL of the likelihood below and HIGH_TAIL above."""
     order = np.argsort(values, kind="stable")
     below = np.cumsum(np.exp(scores - scores.max())[order])
     below /= below[-1]
@@ -155,7 +156,7 @@ USUAL_NODES = (4, 8)
 
 
 def all_fits(study: Study, node: int | None) -> list[Fit]:
-    """Of every law, and of steps between the sizes where a node ends or may end."""
+    """Return the fits of all laws, and of steps between sizes where a node ends or may end."""
     nodes = USUAL_NODES if node is None else (node,)
     steps = [
         form for one in nodes if study.sizes[0] <= one < study.sizes[-1] for form in stepped(one)
@@ -164,7 +165,7 @@ def all_fits(study: Study, node: int | None) -> list[Fit]:
 
 
 def describing(study: Study, fits: Sequence[Fit], noise: float) -> list[bool]:
-    """Which laws are not clearly worse than the best of them."""
+    """Return for each law whether it is not clearly worse than the best."""
     count = len(study.sizes)
     distances = [fit.residual**2 * count / noise**2 for fit in fits]
     return [distance <= min(distances) + WORSE for distance in distances]

@@ -1,8 +1,8 @@
-"""The laws as forms of one thing, the cost of work on n workers: n × time for it.
+"""The laws in one form: the cost of work on n workers, which is n × its time.
 
-Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n), nothing below zero. Gustafson's speaks of the speed
-instead: speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ.
-What each assumes stands beside it; whether the data agree is for `fitting` to say.
+Cost laws: cost = b + k₁·t₁(n) + k₂·t₂(n) with no negative term. Gustafson's law is about the speed:
+speed = a + d·n, so cost = n / (a + d·n). The power law: cost = b·n^γ. Each has a sentence about its
+assumption. `fitting` decides whether the data agree.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,13 +36,13 @@ def levels_each(n: Array) -> Array:
 
 
 def bandwidth(n: Array) -> Array:
-    """A ring sends 2(n−1)/n of the bytes."""
+    """Return the fraction of bytes that a ring sends, 2(n−1)/n."""
     return 1 - 1 / n
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One law: what it says, what it assumes, and its parameters from the fitted coefficients."""
+    """A law: its formula, its assumption, and its parameters from the fitted coefficients."""
 
     name: str
     formula: str
@@ -50,7 +50,7 @@ class Form:
     terms: tuple[Term, ...] = ()
     kind: str = "cost"  # cost, speed or power
     named: Callable[[Array], Mapping[str, float]] = field(default=lambda _: {})
-    is_step: bool = False  # the cost rises where a node ends
+    is_step: bool = False  # whether the cost rises where a node ends
 
 
 def serial_share(k: Array) -> Mapping[str, float]:
@@ -66,7 +66,7 @@ def growing_share(k: Array) -> Mapping[str, float]:
 
 
 def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
-    """Coefficients against that of the work itself."""
+    """Return a function for coefficients relative to that of the work itself."""
 
     def named(k: Array) -> Mapping[str, float]:
         rest = zip(names, k[1:], strict=True)
@@ -137,7 +137,7 @@ FORMS = (AMDAHL, GUSTAFSON, USL, TREE, TREE_FIXED, RING, LEVELS_AND_SHARE, POWER
 
 
 def stepped(node: int) -> tuple[Form, ...]:
-    """A step of the cost where the network begins, beyond the `node` workers of one node."""
+    """Return laws with a step of the cost beyond the `node` workers of one node."""
 
     def outside(n: Array) -> Array:
         return (n > node).astype(float)

@@ -1,7 +1,7 @@
-"""What a scaling table says, whatever its unit: what a unit of work costs on each size.
+"""Convert a scaling table with any unit to the cost of a unit of work on each size.
 
-The *cost* of work is workers × time for it. Ideal scaling leaves it as it is, so the laws need no
-other number, and seconds, hours and images a second of the same runs give the same study.
+The *cost* of work is workers × time. Ideal scaling does not change it, so the laws need no other
+number, and seconds, hours and images per second of the same runs give the same study.
 """
 
 import math
@@ -13,12 +13,12 @@ import numpy as np
 from autograder.measuring.interval import NotMeasured
 
 KINDS = ("strong", "epoch", "weak")
-MOST_SIZES = 10_000_000  # workers; beyond it a column was mistaken for sizes
+MOST_SIZES = 10_000_000  # workers; above this, another column was mistaken for the sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Rising sizes, and the logarithm of the cost of work on each (median over its repeats)."""
+    """Rising sizes, and the logarithm of the cost on each (median over its repeats)."""
 
     sizes: tuple[int, ...]
     costs: tuple[float, ...]
@@ -26,12 +26,12 @@ class Study:
     spread: float | None  # standard deviation of the repeats' logarithms, over all sizes
 
     def superlinear(self) -> bool:
-        """Work costs less somewhere than on the fewest workers, by more than rounding."""
+        """Return whether work costs less somewhere than on the fewest workers, beyond rounding."""
         return min(self.costs) < self.costs[0] - 1e-9
 
 
 def of_times(sizes: Sequence[int], times: Sequence[float], kind: str = "strong") -> Study:
-    """Times of the same work on each size (strong, epoch), or of work that grows with it (weak)."""
+    """Return a study of times for the same work (strong, epoch), or for work that grows (weak)."""
     if kind not in KINDS:
         raise ValueError(f"scaling is {', '.join(KINDS)}; not {kind}")
     grows = kind == "weak"
@@ -48,7 +48,7 @@ def checked(sizes: Sequence[int], values: Sequence[float]) -> list[tuple[int, fl
     for size, value in pairs:
         if size != int(size) or not 1 <= size <= MOST_SIZES:
             raise NotMeasured(f"a size is a whole number from 1 to {MOST_SIZES:,}; not {size:g}")
-        if not 1e-12 < value < 1e15:  # not a number, too
+        if not 1e-12 < value < 1e15:  # also excludes values that are not numbers
             raise NotMeasured(
                 f"the value on {int(size):,} workers has to be above 0; it is {value:g}"
             )

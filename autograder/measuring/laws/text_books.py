@@ -1,7 +1,7 @@
-"""The laws as text books fit them, on speedups over one worker, and what speaks against them.
+"""Fit the laws as textbooks do, to speedups over one worker, and name what contradicts them.
 
-`scaling_laws` has the formulas and the graded intervals. For what to believe of a size beyond the
-data, take `foretell`.
+`scaling_laws` has the formulas and the graded intervals. To predict a size beyond the data, use
+`foretell`.
 """
 
 import itertools
@@ -33,7 +33,7 @@ FITS = {"Amdahl": amdahl, "Gustafson": gustafson, "USL": usl}
 
 
 def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
-    """Return each law's fit by its name; a law for which there are too few sizes is left out."""
+    """Return each law's fit by its name. Laws for which there are too few sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
         raise NotMeasured("a text book's law needs the speedup 1 on one worker")
@@ -47,19 +47,19 @@ def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
 
 
 class Objection(StrEnum):
-    """What speaks against a law."""
+    """Facts that contradict a law."""
 
-    FRACTION_FALLS = "fraction falls"  # against Amdahl's
-    FRACTION_RISES = "fraction rises"  # against Amdahl's
-    KAPPA_BELOW_ZERO = "kappa below zero"  # against the USL
-    SUPERLINEAR = "superlinear"  # against all of them
+    FRACTION_FALLS = "fraction falls"  # contradicts Amdahl's law
+    FRACTION_RISES = "fraction rises"  # contradicts Amdahl's law
+    KAPPA_BELOW_ZERO = "kappa below zero"  # contradicts the USL
+    SUPERLINEAR = "superlinear"  # contradicts all of them
 
 
-CLEARLY = 0.02  # of a point's value: smaller differences are noise
+CLEARLY = 0.02  # of a point's value; smaller differences are noise
 
 
 def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
-    """Return κ of the USL where nothing keeps it from falling below zero."""
+    """Return κ of the USL if it may be negative."""
     import numpy as np
 
     p, s = np.asarray(sizes, float), np.asarray(speedups, float)
@@ -68,7 +68,7 @@ def free_kappa(sizes: Sequence[float], speedups: Sequence[float]) -> float:
 
 
 def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objection, str]:
-    """Return what in these speedups over the smallest size speaks against a law, in sentences."""
+    """Return what in these speedups over the smallest size contradicts a law, as sentences."""
     first = min(sizes)
     order = sorted((size / first, speedup) for size, speedup in zip(sizes, speedups, strict=True))
     fractions = [(1 / s - 1 / p) / (1 - 1 / p) for p, s in order if p > 1]
@@ -97,7 +97,10 @@ def objections(sizes: Sequence[int], speedups: Sequence[float]) -> dict[Objectio
 
 
 def monotone(values: Sequence[float]) -> bool:
-    """Return whether each value is above the one before, by a fifth in all. Two are noise."""
+    """Return whether each value is above the previous one, by a fifth in total.
+
+    Two values are not enough.
+    """
     steps = itertools.pairwise(values)
     far = abs(values[-1] - values[0]) > 0.2 * abs(values[0]) if values else False
     return len(values) >= 3 and far and all(a <= b for a, b in steps)
