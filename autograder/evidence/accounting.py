@@ -1,4 +1,4 @@
-"""A run against the accounting of its job: where, with what, when, how it ended, whose it is."""
+"""Compare a run with its job in the accounting: place, resources, times, end and account."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -15,18 +15,20 @@ from autograder.verdict import Finding
 from autograder.wording import counted
 
 CLOCK_SLACK = 120.0  # seconds that clocks of nodes and of the scheduler may differ by
-# Beside its runs a step holds the start of Python and its frameworks, which takes long on a busy
-# file system, the data and the end; a job holds its modules too, and what is prepared.
-OF_STEP = (45.0, 0.25)  # seconds, and a share of the runs' own
+# Besides its runs, a step includes the start of Python and its frameworks, which takes long on a
+# busy file system, the data and the end. A job also includes its modules and preparations.
+OF_STEP = (45.0, 0.25)  # seconds, and a fraction of the runs' own
 OF_JOB = (180.0, 0.5)
-PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files ahead of its run
+PREPARES_S = {"04": 900.0}  # lessons whose program writes thousands of files before its run
 
 
 def compare(
     run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]
 ) -> Iterator[Finding]:
-    """Yield where the scheduler contradicts the run. A job that it does not know is odd, no
-    contradiction."""
+    """Yield where the scheduler contradicts the run.
+
+    A job that is not in the accounting is odd, but no contradiction.
+    """
     if not run.job_id:
         yield job_finding(run, Code.NO_JOB_NAMED, "a job id", "none")
         return
@@ -43,14 +45,16 @@ def compare(
 
 
 def job_of(run: Run, jobs: Mapping[str, AccountedJob]) -> AccountedJob | None:
-    """The run's job; PBS's ids end in the server's name, which its accounting leaves out."""
+    """Return the run's job. PBS's ids end in the server's name, which its accounting omits."""
     named = run.job_id or ""
     return jobs.get(named) or jobs.get(named.partition(".")[0])
 
 
 def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str | None]) -> bool:
-    """The accounting holds the job whole, and it is the student's where the roster tells whose that
-    would be. Whether it agrees is what compare() says."""
+    """Return whether the accounting has the complete job, and of the right student.
+
+    The student is compared if the roster has logins. `compare` checks whether the facts agree.
+    """
     job = job_of(run, jobs)
     if job is None or job.start is None or job.end is None or not job.hosts:
         return False
@@ -93,7 +97,7 @@ def what_it_ran_on(run: Run, job: AccountedJob) -> Iterator[Finding]:
         if job.gpus:
             expected, found = f"at most {job.gpus}", counted(size, "rank")
             yield job_finding(run, Code.MORE_RANKS_THAN_GPUS, expected, found)
-        else:  # a scheduler that counts no GPUs at all may only not be told of them
+        else:  # a scheduler that never counts GPUs may not know of them
             code = Code.JOB_WITHOUT_GPU if job.gpus_counted else Code.JOB_GPUS_NOT_COUNTED
             yield job_finding(run, code, "no GPU", shortened(device, 60))
     ranks = len(run.ranks)
@@ -130,8 +134,10 @@ def when_it_ran(run: Run, job: AccountedJob) -> Iterator[Finding]:
 
 
 def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int, Finding]:
-    """Return, by run, the finding that its step, or without steps its job, took far longer than all
-    runs in it. Seconds that were reduced by hand leave such a gap."""
+    """Return, by run, a finding if its step took far longer than all runs in it.
+
+    Without steps, the job counts. Seconds that were reduced by hand leave such a gap.
+    """
     groups: dict[tuple[str, str], list[tuple[Run, AccountedJob, AccountedStep | None]]] = {}
     for run in runs:
         job = job_of(run, jobs)
@@ -145,7 +151,7 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
         spans = [span(run, ended) for run, _, _ in members]
         spans_known = [each for each in spans if each is not None]
         if began is None or ended is None or len(spans_known) < len(spans):
-            continue  # something ran there of which nobody says when
+            continue  # something without times ran there
         seconds, share = OF_STEP if step else OF_JOB
         covered = union(spans_known)
         room = seconds + share * covered + PREPARES_S.get(first.header.lesson or "", 0.0)
@@ -162,11 +168,11 @@ def too_long(runs: Sequence[Run], jobs: Mapping[str, AccountedJob]) -> dict[int,
     return findings
 
 
-STEP_SLACK = 10.0  # seconds: a step's times are whole, and nodes' clocks are nearly alike
+STEP_SLACK = 10.0  # seconds: a step's times are whole, and the nodes' clocks nearly agree
 
 
 def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
-    """The launched step that holds the run's time, the shortest if there are several."""
+    """Return the launched step that contains the run's time, the shortest if there are several."""
     lasted = span(run)
     if lasted is None:
         return None
@@ -180,8 +186,10 @@ def step_of(run: Run, job: AccountedJob) -> AccountedStep | None:
 
 
 def span(run: Run, until: float | None = None) -> tuple[float, float] | None:
-    """Return the times of the record's first and last line, in seconds since 1970. A run without an
-    end reaches to that of its job."""
+    """Return the times of the record's first and last line, in seconds since 1970.
+
+    A run without an end extends to the end of its job.
+    """
     if run.began_ms is None:
         return None
     began = run.began_ms / 1000
@@ -206,7 +214,7 @@ BAD_STATES = (
 
 
 def how_it_ended(run: Run, job: AccountedJob) -> Iterator[Finding]:
-    """Compare how the job ended. If it failed later, the step of a run that ended well shows it."""
+    """Compare how the job ended. If it failed after a successful run, the run's step shows that."""
     step = step_of(run, job)
     state = step.state if step is not None and step.state else job.state
     if run.outcome == Outcome.COMPLETED and state.startswith(BAD_STATES):

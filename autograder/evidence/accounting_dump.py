@@ -1,4 +1,4 @@
-"""The scheduler's accounting, as the instructor took it: jobs and, if they are in it, their steps.
+"""Read the scheduler's accounting, as the instructor exported it: jobs and, if present, steps.
 
 Reads `sacct -P`, with or without its header line, with or without -X.
 """
@@ -15,7 +15,7 @@ from autograder.safe_text import shortened
 from autograder.slurm_notation import SACCT_FORMAT, node_names
 
 GPUS = re.compile(r"(?:gres/gpu(?:[:=]\w+)?|\bngpus)=(\d+)")
-LAPTOP = "laptop"  # its queue's partition: what it runs on is not allocated by anybody
+LAPTOP = "laptop"  # the partition of its queue, whose resources nobody allocates
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class AccountedStep:
 
 @dataclass(frozen=True, slots=True)
 class AccountedJob:
-    """A job as the scheduler accounts for it; times in seconds since 1970."""
+    """A job in the scheduler's accounting. Times are in seconds since 1970."""
 
     job_id: str
     user: str = ""
@@ -42,14 +42,14 @@ class AccountedJob:
     nodes: int | None = None
     cpus: int | None = None
     gpus: int | None = None
-    gpus_counted: bool = False  # by this scheduler at all: some do not count them
+    gpus_counted: bool = False  # whether this scheduler counts GPUs at all
     hosts: frozenset[str] = frozenset()
-    raw_id: str = ""  # of an array's task: the number that the job itself is told
+    raw_id: str = ""  # the number that a task of an array itself sees
     steps: tuple[AccountedStep, ...] = field(default=())
 
 
 def read_accounting(path: Path) -> dict[str, AccountedJob]:
-    """Return the jobs by id. A dump without any is a usage error: it would confirm nothing."""
+    """Return the jobs by id. An export without jobs confirms nothing and is a usage error."""
     take_it = f"Take it with: sacct -a -P --format={SACCT_FORMAT}"
     try:
         jobs = from_text(path.read_text(encoding="utf-8", errors="replace"))
@@ -77,7 +77,7 @@ def from_text(text: str) -> list[AccountedJob]:
         cells = dict(zip(names, line.split("|"), strict=False))
         job_id, _, step = cells.get("jobid", "").partition(".")
         if not re.match(r"\d", job_id):
-            continue  # a line that is no job
+            continue  # a line that is not a job
         if step:
             steps.setdefault(job_id, []).append(step_of(step, cells))
         else:
@@ -116,7 +116,7 @@ def step_of(name: str, cells: Mapping[str, str]) -> AccountedStep:
 
 
 def seconds(text: str | None) -> float | None:
-    """sacct's local time, taken as the time zone of the machine that grades, or as it says."""
+    """Return sacct's time, in the zone that it states or else in that of the grading machine."""
     if not text or text in ("Unknown", "None"):
         return None
     if text.isascii() and text.isdigit():

@@ -1,4 +1,4 @@
-"""Times within a record: the seconds that were measured against each other and the wall clock."""
+"""Compare the times in a record: measured seconds, and the wall clock of its lines."""
 
 from collections.abc import Iterator
 from itertools import chain, islice, pairwise
@@ -26,14 +26,16 @@ def times_add_up(run: Run) -> Iterator[Finding]:
         )
 
 
-# A wall clock is set right now and then; what is between header and first line takes time too.
+# A wall clock is corrected now and then. Steps between header and first line take time too.
 CLOCK_SLACK_S = 5.0
 LONGEST_PAUSE = 3  # evaluation and checkpoints between an epoch's lines, in units of its seconds
 
 
 def clock_goes_on(run: Run) -> Iterator[Finding]:
-    """The lines' wall clock: never back, and with room for the seconds that were measured. The
-    first finding says enough: where the clock is wrong, so is all that is compared with it."""
+    """Check that the lines' wall clock never goes back and has room for the measured seconds.
+
+    The first finding is enough: if the clock is wrong, all later comparisons are too.
+    """
     checks = (_never_back, _room_for_epochs, _whole_run, _no_long_pauses, _as_long_as_said)
     yield from islice(chain.from_iterable(check(run) for check in checks), 1)
 
@@ -55,7 +57,7 @@ def _never_back(run: Run) -> Iterator[Finding]:
 
 
 def _by_the_clock(run: Run) -> Iterator[tuple[Epoch, float, Number]]:
-    """Epochs, their seconds by the clock, and their seconds as measured."""
+    """Yield epochs, their seconds by the clock, and their measured seconds."""
     for epoch in run.epochs:
         if epoch.began_ms is not None and epoch.ended_ms is not None and epoch.seconds:
             yield epoch, (epoch.ended_ms - epoch.began_ms) / 1000, epoch.seconds
@@ -73,7 +75,7 @@ def _room_for_epochs(run: Run) -> Iterator[Finding]:
 
 
 def _whole_run(run: Run) -> Iterator[Finding]:
-    """The seconds that the run says it took, against the clock of its first and last line."""
+    """Compare the stated seconds of the whole run with the clock of its first and last line."""
     if run.began_ms is None or run.ended_ms is None or run.total_seconds is None:
         return
     wall, stated = (run.ended_ms - run.began_ms) / 1000, run.total_seconds.value
@@ -94,13 +96,15 @@ def _whole_run(run: Run) -> Iterator[Finding]:
         )
 
 
-SLEEPS = ("laptop", "none")  # where a lid is closed, the clock of seconds stands still
-WITHIN_S = 0.02  # between an epoch's two lines nothing else happens; writing them takes less
+SLEEPS = ("laptop", "none")  # if a lid is closed, the clock for seconds stops
+WITHIN_S = 0.02  # nothing else happens between an epoch's two lines, and writing them takes less
 
 
 def _as_long_as_said(run: Run) -> Iterator[Finding]:
-    """Compare seconds with the clock where no evaluation can lie between an epoch's lines. Most
-    epochs have to differ: one may have met a sleep or a slow write."""
+    """Compare seconds with the clock where no evaluation can be between an epoch's lines.
+
+    Most epochs have to differ, because one may have met a sleep or a slow write.
+    """
     pairs = list(_by_the_clock(run))
     paused = run.header.framework != "numpy"
     if not pairs or (paused and any(e.val_accuracy or e.val_loss for e, _, _ in pairs)):

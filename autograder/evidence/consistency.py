@@ -1,4 +1,4 @@
-"""Whether a record agrees with itself on its lines, epochs and samples."""
+"""Check whether a record's lines, epochs and samples agree with each other."""
 
 import math
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def chain_unbroken(run: Run) -> Iterator[Finding]:
 
 
 def oddities(run: Run) -> Iterator[Finding]:
-    """Report what no honest program writes, as the reader came across it."""
+    """Report what the reader found that no honest program writes."""
     for problem in [p for p in run.problems if p.code == ProblemCode.NEVER_WRITTEN][:3]:
         yield finding(
             FindingCode.NEVER_WRITTEN,
@@ -66,11 +66,14 @@ def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
         )
 
 
-STOP_EARLY = ("gap",)  # programs of the course that stop as soon as a loss is reached
+STOP_EARLY = ("gap",)  # programs of the course that stop as soon as they reach a loss
 
 
 def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
-    """Ranks may divide the epochs among them. A run that goes on from a checkpoint counts on."""
+    """Check the number of epochs.
+
+    Ranks may divide the epochs, and a run that continues from a checkpoint keeps counting.
+    """
     asked, size = run.header.epochs_asked, run.header.world_size
     if not run.epochs or asked is None or run.header.source in STOP_EARLY:
         return
@@ -89,12 +92,12 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
 
 def samples_add_up(run: Run) -> Iterator[Finding]:
-    """The samples that the run says it read, against all that could hold them: one finding."""
+    """Compare the samples that were read with all their limits, and yield one finding."""
     yield from islice(one_after_another(_epochs_hold_them(run), _shares_hold_them(run)), 1)
 
 
 def _epochs_hold_them(run: Run) -> Iterator[Finding]:
-    """Steps x batch, and the size of the training set."""
+    """Compare them with steps × batch and with the size of the training set."""
     batch, size = run.header.global_batch, measured_or_none(train_samples, run)
     for epoch in run.epochs:
         unique = epoch.unique_samples

@@ -1,9 +1,9 @@
-"""One run handed in as several: known by what no two runs share, whatever their ids are called.
+"""Find one run that was submitted as several, by values that no two runs share.
 
 Honest runs of one program with one seed can end with the same losses and parameters to the last
-digit. No two runs share their seconds to the microsecond, and none with unlike seeds, frameworks,
-numbers of ranks or of samples share their losses; but strong scaling, and a network in stages, is
-the arithmetic of one process on however many ranks.
+digit. No two runs share their seconds to the microsecond, and none with other seeds, frameworks,
+numbers of ranks or of samples share their losses. Strong scaling and a network in stages are
+exceptions: they compute what one process does, on any number of ranks.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from autograder.measuring.interval import is_number
 from autograder.records import Run
 from autograder.verdict import Finding, RunTraits
 
-NUMBERS = 3  # so many together are never alike by chance
-DIVERGED = 5.0  # far above guessing; networks that are lost in the same way can be alike
-# What changes the losses whatever a student has filled in: batch, rate and network may be wrong in
-# the header, or in the program.
+NUMBERS = 3  # this many together are never equal by chance
+DIVERGED = 5.0  # far above guessing; diverged networks can be equal
+# Facts that change the losses whatever a student writes. Batch, rate and network may be wrong in
+# the header or in the program.
 UNLIKE = ("seed", "framework", "world_size")
-OWN_QUEUES = ("laptop", "none", "box")  # everybody's own: their jobs are all called 1, 2, 3
-SAME_RESULT = 0.002  # of one network's accuracy on two kinds of processors
+OWN_QUEUES = ("laptop", "none", "box")  # queues that everybody has, with jobs 1, 2, 3
+SAME_RESULT = 0.002  # difference in one network's accuracy between two kinds of processors
 
 
 def traits_of(run: Run) -> RunTraits:
@@ -38,7 +38,7 @@ def traits_of(run: Run) -> RunTraits:
 
 
 def hash_of_seconds(run: Run) -> str:
-    """The first few that have digits down to the microsecond."""
+    """Return a hash of the first seconds that have microseconds."""
     numbers = [epoch.seconds for epoch in run.epochs[:NUMBERS]] + [run.total_seconds]
     values = [s.value for s in numbers if s is not None and is_number(s.value)]
     fine = [value for value in values if value >= 0.01 and round(value * 1000, 6) % 1 > 1e-6]
@@ -61,7 +61,7 @@ def hash_of_settings(run: Run) -> str:
 
 
 def hash_of_parameters(run: Run) -> str:
-    """Hash the parameters of all ranks, which may hold parts of one network, with the test set."""
+    """Return a hash of the test set and all ranks' parameters, which may be parts of a network."""
     first = next((rank.param_hash for rank in run.ranks if rank.rank == 0), None)
     every = sorted({rank.param_hash for rank in run.ranks if rank.param_hash})
     tested = run.header.dataset.test_samples
@@ -70,8 +70,10 @@ def hash_of_parameters(run: Run) -> str:
 
 
 def site_and_job(run: Run) -> str:
-    """The job's number, as the record says it and no file's name, behind its site's name or that
-    of the queue where everybody has an own."""
+    """Return the job number in the record, after the name of its site or of a private queue.
+
+    A number in a file name does not count.
+    """
     header = run.header
     if not header.job_id:
         return ""
@@ -87,7 +89,7 @@ def digest(facts: list) -> str:
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
-    """Return, by run, the findings that it is another run of the same submission, changed."""
+    """Return, by run, the findings that it is a changed copy of another run of the submission."""
     findings: dict[int, list[Finding]] = {}
     seconds: dict[str, Run] = {}
     losses: dict[str, tuple[str, Run]] = {}

@@ -1,10 +1,10 @@
-"""What can be believed about a run: contradictions within it, and the scheduler's word on it.
+"""Determine how far a run can be trusted.
 
-A tier, not a verdict. Contradicted: parts of the record cannot both be true. Unverified: the output
-says too little to check. Self-consistent: everything that can be checked within the record agrees.
-Confirmed: the scheduler's accounting, taken by the instructor, agrees too.
-Reproduced: the program handed in did it again for the instructor.
-No points depend on it; a person looks.
+The result is an evidence level, not a verdict. Contradicted: parts of the record cannot both be
+true. Unverified: the output says too little to check. Self-consistent: everything in the record
+that can be checked agrees. Confirmed: the scheduler's accounting, exported by the instructor,
+agrees too. Reproduced: the submitted program did the same for the instructor. No points depend on
+it; a person decides.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ from autograder.verdict import TIERS, Finding
 
 EvidenceCheck = Callable[[Run], Iterator[Finding]]
 
-# In the order in which their findings are told.
+# In the order in which their findings are listed.
 CHECKS: tuple[EvidenceCheck, ...] = (
     consistency.chain_unbroken,
     ranks.every_rank_reports,
@@ -70,12 +70,12 @@ class Sources:
     """Sources other than the run record about the runs of one student's lesson."""
 
     jobs: Mapping[str, AccountedJob] | None = None  # the scheduler's accounting, if there is one
-    logins: Collection[str | None] = ()  # whose jobs they may be; None: an unknown account
+    logins: Collection[str | None] = ()  # accounts whose jobs they may be; None: an unknown account
     references: Mapping[str, Measure] = field(default_factory=dict)  # of a calibration
     reruns: Mapping[str, Again] = field(default_factory=dict)  # by launch
 
     def confirm(self, run: Run) -> bool:
-        """Return whether the scheduler's accounting holds the run's job, as far as it can tell."""
+        """Return whether the scheduler's accounting has the run's job, as far as it can show."""
         return self.jobs is not None and accounting.confirms(run, self.jobs, self.logins)
 
 
@@ -95,10 +95,9 @@ def examine(
     sources: Sources = NO_SOURCES,
     names_of: Callable[[Run], Sequence[str]] = lambda run: (),
 ) -> Examined:
-    """Return the findings on all finished runs, and the tier of the weakest run that counts.
+    """Return the findings on all finished runs, and the level of the weakest run that counts.
 
-    `names_of` returns what the rubric calls a run: a calibration has its references under these
-    names.
+    `names_of` returns a run's names in the rubric, under which a calibration has its references.
     """
     findings: list[Finding] = []
     tiers = []
@@ -121,7 +120,7 @@ def examine(
         findings += [*about, *on_rerun]
         if counts:
             tiers.append(tier_of(run, about, on_rerun, sources))
-    findings = list(dict.fromkeys(findings))  # what is said of a job is said once
+    findings = list(dict.fromkeys(findings))  # a fact about a job appears once
     if not tiers:
         return Examined(EvidenceLevel.UNVERIFIED, "no finished run that counts", tuple(findings))
     tier, reason = min(tiers, key=lambda pair: TIERS.index(pair[0]))
@@ -141,7 +140,7 @@ def findings_on_rerun(run: Run, again: Again) -> Iterator[Finding]:
 def tier_of(
     run: Run, about: Sequence[Finding], on_rerun: Sequence[Finding], sources: Sources
 ) -> tuple[EvidenceLevel, str]:
-    """Return the tier of one run, and why, from the findings on it and on its rerun."""
+    """Return the level of one run and its reason, from the findings on it and on its rerun."""
     wrong = [one.title for one in (*about, *on_rerun) if one.contradicts]
     if wrong:
         return EvidenceLevel.CONTRADICTED, wrong[0]

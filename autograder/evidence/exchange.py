@@ -1,4 +1,4 @@
-"""Whether an exchange between ranks can be as fast as it says."""
+"""Check whether an exchange between ranks can be as fast as it claims."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from autograder.records import Run
 from autograder.verdict import Finding
 
 # Every rank reads and writes each number of its array at least once. A core moves up to 0.6 TB/s
-# while all lies in its nearest cache, and of the fastest links between GPUs an allreduce has less
-# than 1 TB/s. Nothing reaches another core sooner than in some 50 ns.
-FASTEST = 4e12  # bytes of an array a second
+# while everything is in its nearest cache, and an allreduce over the fastest links between GPUs has
+# less than 1 TB/s. Nothing reaches another core in less than about 50 ns.
+FASTEST = 4e12  # bytes of an array per second
 SHORTEST = 20e-9  # seconds
 
 
 def exchanges_possible(run: Run) -> Iterator[Finding]:
-    """A rank alone exchanges nothing and may be as fast as it likes."""
+    """Check the speed of exchanges. A single rank exchanges nothing, so any speed is possible."""
     ranks = measure.workers(run)
     if ranks is None or ranks < 2:
         return

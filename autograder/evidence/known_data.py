@@ -1,4 +1,4 @@
-"""Whether the data set of a run is the one that it is called by: its hash and its size."""
+"""Check whether a run's data set is the one it names, by hash and size."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class DataSet:
     test_samples: int
 
 
-# Of the course's data sets, as its programs put them into a record.
+# The course's data sets, as its programs describe them in a record.
 KNOWN = {
     "mnist": DataSet(
         "c65580678af93f1ea48c2c0d01d543ec89307c6b8a0eb7ca542d7c18c5f4c681", 60_000, 10_000

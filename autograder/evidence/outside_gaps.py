@@ -1,8 +1,8 @@
-"""What a student changed in a program outside its gaps. Text is compared; nothing is run or parsed.
+"""Find what a student changed outside the gaps of a program. Text is compared, never run or parsed.
 
-A gap takes any number of lines. Of all ways to lay the rest side by side, the one counts in which
-the fewest released lines are gone, and of these the one with the fewest new ones. So a program
-whose gaps alone were filled has no difference, and one in which lines were added has lost none.
+A gap takes any number of lines. Among all alignments of the other lines, the one with the fewest
+missing released lines counts, and among these the one with the fewest new lines. So a program with
+only its gaps filled has no difference, and one with added lines has lost none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 from autograder.settings.released import Pieces
 
-MOST_LINES = 3_000  # of a student's program, for comparing takes lines times lines
-GONE = 10 * MOST_LINES  # what a released line costs that is not there; a new line costs 1
+MOST_LINES = 3_000  # of a student's program, because comparing takes lines × lines
+GONE = 10 * MOST_LINES  # cost of a missing released line; a new line costs 1
 Line = tuple[int, str]  # number and text
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    removed: tuple[Line, ...]  # numbered as before which line of the student's they would stand
+    removed: tuple[Line, ...]  # with the number of the student's line that they would precede
     added: tuple[Line, ...]
     in_gaps: tuple[Line, ...]
 
@@ -37,13 +37,13 @@ def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
 
 
 def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
-    """How many lines are the same from the beginning, up to the first gap."""
+    """Return how many lines are equal from the beginning up to the first gap."""
     pairs = enumerate(zip(released, mine, strict=False))
     return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
 
 
 def only_filled(pieces: Pieces, lines: Sequence[str]) -> list[Line] | None:
-    """The lines in the gaps, if all else stands as it was released; the usual case, and quick."""
+    """Return the lines in the gaps if everything else is unchanged: the common, fast case."""
     first, last = pieces[0], pieces[-1]
     end = len(lines) - len(last) if len(pieces) > 1 else 0
     if tuple(lines[: len(first)]) != first or tuple(lines[end:]) != last or end < 0:
@@ -68,7 +68,7 @@ def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) ->
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
-    """Lines without what means nothing to Python: blank ones, comments, spaces at the end."""
+    """Return the lines without blank ones, comments and spaces at the end."""
     for number, line in enumerate(lines, start=1):
         text = line.expandtabs().rstrip()
         if "#" in text:
@@ -78,7 +78,11 @@ def meaningful(lines: Iterable[str]) -> Iterable[Line]:
 
 
 def without_comment(text: str) -> str:
-    """A # counts before all quotes and after the last one: between them it may be in a string."""
+    """Return a line without its comment.
+
+    A # before all quotes or after the last one begins a comment; between quotes it may be in a
+    string.
+    """
     if text.lstrip().startswith("#"):
         return ""
     at = text.find(" #")
@@ -89,7 +93,7 @@ def without_comment(text: str) -> str:
 
 
 def side_by_side(released: Sequence[str | None], lines: Sequence[Line]) -> Compared:
-    """Dynamic programming from the ends; None is a gap."""
+    """Align the lines by dynamic programming from the ends. None is a gap."""
     costs = [list(range(len(lines), -1, -1))]
     for text in reversed(released):
         below = costs[-1]

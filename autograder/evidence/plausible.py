@@ -1,4 +1,4 @@
-"""Whether a run can be as fast and as good as it says, and whether it learnt from real data."""
+"""Check whether a run can be as fast and as good as it claims, and learnt from real data."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,9 +11,9 @@ from autograder.safe_text import shortened
 from autograder.settings.calibration import FIRST_ACCURACY, of_run
 from autograder.verdict import Finding
 
-# Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets;
-# a part of the name that the record gives. Training takes at least 6 operations a parameter
-# and sample, convolutions more, so this bound is generous.
+# Peak FLOP/s of one device at its fastest dense 16-bit rate, from the makers' data sheets, by a
+# part of the device name. Training takes at least 6 operations per parameter and sample, and
+# convolutions more, so this limit is generous.
 PEAK_FLOPS = {
     "GH200": 990e12,
     "H200": 990e12,
@@ -61,8 +61,10 @@ def physically_possible(run: Run) -> Iterator[Finding]:
 
 
 def diverged(run: Run) -> Iterator[Finding]:
-    """A run that went to its end without learning anything; a sweep may hold such on purpose, so
-    only those that count are asked."""
+    """Report a run that ended without learning anything.
+
+    A sweep may contain such runs on purpose, so only runs that count are checked.
+    """
     losses = [p for p in run.problems if p.code == ProblemCode.DIVERGED]
     if losses:
         yield finding(
@@ -77,8 +79,10 @@ def diverged(run: Run) -> Iterator[Finding]:
 def convergence(
     run: Run, names: Iterable[str], references: Mapping[str, Measure]
 ) -> Iterator[Finding]:
-    """A first epoch far better than the solution's own is worth a look. Of a run that a rubric
-    calls by several names, the best of their references is meant."""
+    """Report a first epoch that is far better than the solution's own.
+
+    If a run has several names in the rubric, the best of their references is used.
+    """
     titles = [of_run(FIRST_ACCURACY, name) for name in names]
     highest = [references[title].high for title in titles if title in references]
     first = run.epochs[0].train_accuracy if run.epochs else None

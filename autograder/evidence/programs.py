@@ -1,6 +1,6 @@
-"""Whether the program that ran is the program handed in, and what of it the student changed.
+"""Check whether the submitted program is the one that ran, and what the student changed in it.
 
-Hashes of what ran come from the run record, texts from the hand-in and from the released edition.
+Hashes of what ran come from the run record, texts from the submission and the released edition.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,13 @@ from autograder.text_hash import text_hash
 from autograder.verdict import ChangedLine, Finding, ProgramText
 from autograder.wording import counted
 
-MOST_SHOWN = 80  # lines of one program
-NEAREST = 0.5  # share of a released program's lines that a copy of another name still has
+MOST_SHOWN = 80  # lines per program
+NEAREST = 0.5  # fraction of a released program's lines that a copy under another name still has
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One file of the programs that ran: hashes of it, each with the outputs that tell them."""
+    """One file of the programs that ran: its hashes, each with an output that reports it."""
 
     name: str
     hashes: dict[str, str]  # hash -> an output
@@ -38,8 +38,10 @@ class Ran:
 
 
 def files_that_ran(runs: Sequence[Run]) -> list[Ran]:
-    """Return the programs of the runs that count. A name may have several hashes, if it was changed
-    between two runs."""
+    """Return the programs of the runs that count.
+
+    A name has several hashes if the file changed between two runs.
+    """
     files: dict[str, Ran] = {}
     for run in runs:
         for name, hash_ in run.program.files.items() if run.program else ():
@@ -55,7 +57,7 @@ def with_programs(
     programs: Sequence[HandedIn],
     released: Mapping[str, Pieces],
 ) -> tuple[Examined, tuple[ProgramText, ...]]:
-    """The evidence with a word on the programs, and their texts for the instructor."""
+    """Return the evidence with findings on the programs, and their texts for the instructor."""
     ran = files_that_ran(runs)
     texts = list(compared(ran, programs, released)) + list(earlier_versions(ran, programs))
     findings = [*other_programs(ran, programs), *changed_what_counts(texts)]
@@ -89,7 +91,7 @@ def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator
 def not_the_ones(
     ran: Sequence[Ran], programs: Sequence[HandedIn]
 ) -> Iterator[tuple[Ran, HandedIn]]:
-    """Files under the name of one that ran, where no run that counts was of such a text."""
+    """Yield submitted files with the name, but not the text, of a file in the runs that count."""
     there = {program.hash for program in programs}
     for file in ran:
         named = [program for program in programs if program.is_called(file.name)]
@@ -98,7 +100,7 @@ def not_the_ones(
 
 
 def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator[ProgramText]:
-    """Mended between two runs, for example: honest, and good to know."""
+    """Yield files that were changed between two runs: honest, but good to know."""
     there = {program.hash for program in programs}
     for file in ran:
         earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
@@ -110,7 +112,7 @@ def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterat
 def not_handed_in(
     ran: Sequence[Ran], programs: Sequence[HandedIn], released: Mapping[str, Pieces]
 ) -> list[str]:
-    """Files that ran and are not here under any name, but for those that nobody had to change."""
+    """Return files that ran and were not submitted, except those that nobody had to change."""
     there = {program.hash for program in programs}
     return [
         file.name
@@ -123,7 +125,7 @@ def not_handed_in(
 
 @lru_cache(1000)
 def as_released(pieces: Pieces) -> str | None:
-    """The hash of a program without gaps."""
+    """Return the hash of a program without gaps."""
     return text_hash("\n".join(pieces[0]).encode()) if len(pieces) == 1 else None
 
 
@@ -143,7 +145,7 @@ def compared(
         if named and not has_run:
             if any(other.hash in hashes for other in programs if other.is_called(named)):
                 continue  # an old copy beside the one that ran
-            has_run = True  # so it says itself, and evidence says that it is another text
+            has_run = True  # according to its text; evidence reports a different one
         name = next((name for name in released if program.is_called(name)), None)
         if program.hash is None:
             yield ProgramText(program.name, "could not be read as text", look=has_run)
@@ -206,7 +208,7 @@ def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> Progr
 
 
 def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
-    """The released program that this one is a copy of under another name."""
+    """Return the released program that this one is a copy of, under another name."""
     mine = {line.strip() for line in lines if len(line) > 8}
     shares = {}
     for name, pieces in released.items():
@@ -217,7 +219,7 @@ def nearest(lines: Sequence[str], released: Mapping[str, Pieces]) -> str | None:
 
 
 def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
-    """One finding for all programs; told to the instructor alone, who sees the lines."""
+    """Yield one finding for all programs. Only the instructor sees it, with the lines."""
     looks = [text for text in texts if text.look]
     if not looks:
         return

@@ -1,4 +1,4 @@
-"""Whether a record agrees with itself on its ranks: who was asked, who reports, who ends, where."""
+"""Check whether a record's ranks agree: who was requested, who reports, who ends, where."""
 
 from collections.abc import Iterator
 
@@ -49,8 +49,11 @@ def as_many_as_asked(run: Run) -> Iterator[Finding]:
 
 
 def parameters_agree(run: Run) -> Iterator[Finding]:
-    """Equal hashes mean no spread. The other way round only where both were taken at one time of
-    the same parameters, as record.trained() does: else a hash may cover more."""
+    """Compare parameter hashes with their spread.
+
+    Equal hashes mean no spread. No spread means equal hashes only if both come from the same
+    parameters at the same time, as in record.trained(); otherwise a hash may cover more.
+    """
     hashes = [r.param_hash for r in run.ranks]
     spread = run.end.param_spread
     if len(hashes) < 2 or None in hashes or spread is None:
@@ -85,7 +88,7 @@ def hosts_agree(run: Run) -> Iterator[Finding]:
 
 
 def same_program(run: Run) -> Iterator[Finding]:
-    """Compare the program that every rank names, and rank 0 in a line of its own."""
+    """Compare the programs that the ranks name, and rank 0's in its own line."""
     stated = [(rank.program, rank.where) for rank in run.ranks if rank.program]
     if run.program and run.program.main and (first := run.program.files.get(run.program.main)):
         stated.insert(0, (first, None))

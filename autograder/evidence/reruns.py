@@ -1,7 +1,7 @@
-"""A run against the instructor's own run of the program that was handed in.
+"""Compare a run with the instructor's own run of the submitted program.
 
-What the program prints when it is run again can be made up as well, by a program that knows that it
-is. It cannot have been printed before: job and time are those of a job that the student never saw.
+A program that recognises the rerun can make up its output, too. But the output cannot have been
+prepared: its job and time are those of a job that the student never saw.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,13 +18,14 @@ from autograder.safe_text import shortened
 from autograder.settings.reruns import RepeatedJob
 from autograder.verdict import Finding
 
-CLOCK_SLACK_S = 60.0  # nodes and the machine that submits
-# Training is repeated with the same seed, but threads and ranks add in another order: a tenth of
-# what is wrong, and never less than this.
+CLOCK_SLACK_S = 60.0  # between nodes and the machine that submits
+# A rerun has the same seed, but threads and ranks add in another order. Allowed are a tenth of the
+# error rate, and at least this much.
 ACCURACY_MARGIN = 0.02
 LOSS_FACTOR, LOSS_MARGIN = 0.75, 0.05
-# Two ranks that exchange much took 2.1 times as long in a rerun beside other work, and 5 times on a
-# machine with three times more work than cores: so only undisturbed reruns are compared.
+# Two ranks that communicate a lot took 2.1 times as long in a rerun beside other work, and 5 times
+# as long on a machine with three times more work than cores. So only undisturbed reruns are
+# compared.
 FASTER = 3.0
 MACHINE = ("site", "device", "threads")
 
@@ -35,11 +36,11 @@ class Again:
 
     job: RepeatedJob
     run: Run | None
-    why: str = ""  # there is no run
+    why: str = ""  # why there is no run
 
 
 def compare(run: Run, again: Again) -> Iterator[Finding]:
-    """Yield all differences between the record and its rerun: none if it was reproduced."""
+    """Yield all differences between the record and its rerun; none if it was reproduced."""
     if again.run is None:
         yield finding(
             FindingCode.RERUN_UNFINISHED,
@@ -61,8 +62,10 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
 
 
 def same_parameters(run: Run, again: Again) -> bool:
-    """Return whether the parameters are equal to the last bit on every rank. Many honest runs are
-    not: threads add in any order."""
+    """Return whether the parameters are equal to the last bit on every rank.
+
+    Those of many honest runs are not, because threads add in any order.
+    """
     mine, other = ([r.param_hash for r in one.ranks] for one in (run, again.run or run))
     return again.run is not None and mine == other and bool(mine) and None not in mine
 
@@ -133,7 +136,8 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
     both_stopped_early = stopped_early(run) and stopped_early(again)
     for code, read in WORK.items():
         recorded, repeated = read(run), read(again)
-        if isinstance(recorded, tuple):  # of the epochs that both have; their number is a row above
+        # of the epochs that both have; the row above compares their number
+        if isinstance(recorded, tuple):
             common = min(len(recorded), len(repeated))
             recorded, repeated = recorded[:common], repeated[:common]
         if recorded in (None, ()) or recorded == repeated:
@@ -144,8 +148,10 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def stopped_early(run: Run) -> bool:
-    """A training that goes on until something is reached may end an epoch sooner or later. Ranks
-    may divide the epochs among them."""
+    """Return whether the training stops at a goal, so its epochs may differ.
+
+    Ranks may divide the epochs.
+    """
     asked, size = run.header.epochs_asked, run.header.world_size
     share = asked / size if asked is not None and size and size >= 1 else asked
     return share is not None and len(run.epochs) < share
@@ -213,7 +219,7 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
 
 
 def as_fast(run: Run, again: Run) -> Iterator[Finding]:
-    """Compare the fastest epoch of the rerun with the median one, on the same machine only."""
+    """Compare the rerun's fastest epoch with the record's median one, on the same machine only."""
     here, there = ([one.header.get(fact) for fact in MACHINE] for one in (run, again))
     if None in here or here != there:
         return

@@ -1,4 +1,4 @@
-"""Rounds of a speed job against their run, against each other, and against what ranks can do."""
+"""Compare the rounds of a speed job with their run, with each other, and with what ranks can do."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,8 @@ from autograder.measuring.interval import is_number, measured_or_none
 from autograder.records import MeasureEvent, Run
 from autograder.verdict import Finding
 
-# Medians of honest runs came to 1.1 times these on the noisiest machine seen; beyond is no noise.
+# Medians of honest runs reached 1.1 times these on the noisiest machine that we saw. More is no
+# noise.
 BEYOND_NOISE = 1.5
 PHASES = 3  # alone, silent, together
 
@@ -25,7 +26,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if not events:
         return
     where = [event.where for event in events]
-    # An output that was handed in twice has each round twice; that is found by its lines.
+    # An output that was submitted twice has each round twice, which its lines show.
     numbered = {str(event.facts.get("round")): seconds_in(event) for event in events}
     complete = [times for times in numbered.values() if len(times) == PHASES]
     if len(set(complete)) < len(complete):
@@ -49,7 +50,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Compare the whole interval, so that noise makes no finding."""
+    """Compare the whole interval, so that noise causes no finding."""
     if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))

@@ -1,7 +1,7 @@
-"""What a record says, against what the same output says of it once more.
+"""Compare facts that an output states twice.
 
-A record's own two words on one thing contradict each other. What was printed is only odd if it
-differs: a student may print something else under the same name.
+If two statements of the record differ, they contradict each other. A difference from printed text
+is only odd, because a student may print something else under the same name.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from autograder.wording import counted
 
 
 def end_as_evaluated(run: Run) -> Iterator[Finding]:
-    """`record.end` writes the test once as an evaluation and once as the end."""
+    """Compare the end with the last evaluation. `record.end` writes the test result into both."""
     if run.beside.evaluated is None:
         return
     names = ("test_accuracy", "test_loss")
@@ -40,7 +40,7 @@ def end_as_evaluated(run: Run) -> Iterator[Finding]:
 
 
 def device_as_in_header(run: Run) -> Iterator[Finding]:
-    """Rank 0's device is the header's, with a number behind it where there are several."""
+    """Compare rank 0's device with the header's. It has a number if there are several devices."""
     named, first = run.header.device, next((r for r in run.ranks if r.rank == 0), None)
     if named is None or first is None or not first.device:
         return
@@ -60,8 +60,8 @@ def kind(device: str) -> str:
     return "CPU" if device.startswith("CPU") else "GPU"
 
 
-START_SLACK_S = 5.0  # the two stand in two lines that are written together
-JOB_SLACK_S = 60.0  # between the clocks of two nodes, of which no site's differ by so much
+START_SLACK_S = 5.0  # the two are in lines that are written together
+JOB_SLACK_S = 60.0  # between the clocks of two nodes; no site's clocks differ by that much
 
 
 def begun_as_said(run: Run) -> Iterator[Finding]:
@@ -98,12 +98,13 @@ def moment(text: object) -> float | None:
 
 # --- what the job file printed --------------------------------------------------------------
 
-BY_SCHEDULER = ("srun", "mpirun", "mpiexec", "horovodrun")  # start as many as the job has tasks
+# these start as many ranks as the job has tasks
+BY_SCHEDULER = ("srun", "mpirun", "mpiexec", "horovodrun")
 NVIDIA = ("NVIDIA", "Tesla", "GeForce", "RTX", "H100", "H200", "A100", "V100", "P100", "L40", "T4")
 
 
 def job_as_printed(run: Run) -> Iterator[Finding]:
-    """Job, ranks and GPUs as the job file told them ahead of the run."""
+    """Compare job, ranks and GPUs with what the job file printed before the run."""
     job, where = run.beside.job, run.rank_lines[:1]
     printed, recorded = job_number(job.get("job")), job_number(run.header.job_id)
     if printed and recorded and printed != recorded:
@@ -135,7 +136,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
 
 
 def job_number(text: object) -> str:
-    """`1234` of "1234 02_keras", "1234.pbs01" or 1234; empty if it is none."""
+    """Return `1234` from "1234 02_keras", "1234.pbs01" or 1234; empty if there is no number."""
     word = str(text).split(" ")[0].partition(".")[0].partition("[")[0]
     return word if word.isascii() and word.isdigit() else ""
 
@@ -160,13 +161,15 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
             )
 
 
-# Of several ranks one prints its own mean or that of all, and the record may have the other.
+# One of several ranks prints its own mean or that of all, and the record may have the other.
 RANKS_LOSS, RANKS_ACCURACY = 0.25, 0.05
 
 
 def epochs_as_printed(run: Run) -> Iterator[Finding]:
-    """The lines of Keras and of the course's loops on each epoch. The first that differs is told:
-    whoever changed one changed many."""
+    """Compare the epochs with the lines of Keras and of the course's loops.
+
+    The first difference is reported, because whoever changed one value changed many.
+    """
     several = len(run.ranks) > 1
     recorded = {epoch.number: epoch for epoch in run.epochs}
     for printed in run.beside.epochs:
@@ -196,8 +199,11 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
 
 
 def seconds_as_printed(run: Run, recorded: dict[int, Epoch]) -> Iterator[Finding]:
-    """Keras's seconds hold more than the record's, such as checkpoints, and never less; a loop of
-    one's own prints the record's own. Most epochs have to say so: one may have been held up."""
+    """Compare the seconds of epochs with the printed ones.
+
+    Keras' seconds include more than the record's, such as checkpoints, and never less. A loop
+    prints the record's own seconds. Most epochs have to differ, because one may have been delayed.
+    """
     shorter, longer = [], []
     for printed in run.beside.epochs:
         epoch = recorded.get(printed.number)

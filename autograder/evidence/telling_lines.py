@@ -1,13 +1,13 @@
-"""Lines of a program that a person should see first, by what stands in them.
+"""Find the lines of a program that a person should see first, by their contents.
 
-Everything that a student changed outside the gaps is shown; these lines alone ask for a look. What
-is in nobody's list is not called harmless, and what is in it is not called wrong.
+Everything that a student changed outside the gaps is shown; only these lines cause a finding. A
+line that is not listed is not necessarily harmless, and a listed one is not necessarily wrong.
 """
 
 import re
 from functools import lru_cache
 
-# A record may also be one of a file of images: what arrays, lists and paths can do says nothing.
+# A record may also be a file of images, so methods of arrays, lists and paths are not listed.
 OF_ARRAYS = (
     *("T", "append", "astype", "copy", "dtype", "extend", "flatten", "itemsize", "items", "keys"),
     *(
@@ -25,7 +25,7 @@ OF_ARRAYS = (
     ),
     *("size", "rank", "sort", "sum", "tobytes", "tofile", "tolist", "values", "view", "write"),
 )
-# Nobody needs these in a gap or in a module of one's own.
+# Nobody needs these in a gap or in their own module.
 RECORDS = re.compile(
     r"\bMLLOG\b|\bRecord\b|\bmllog\b|\blessons\.toolkit\b|\bfrom lessons\b"
     rf"|\b(record\w{{0,20}}|epoch)(\[\w{{0,30}}\])?\.(?!({'|'.join(OF_ARRAYS)})\b)\w"
@@ -34,7 +34,7 @@ RECORDS = re.compile(
     r"|\bsys\.(modules|stdout|path|settrace)\b"
     r"|^\s*(time|hvd|comm|MPI|json|data|record|epoch)\.\w+\s*=(?!=)"
 )
-# Outside the gaps also what decides which data is read and which numbers are recorded.
+# Outside the gaps, also lines that decide which data is read and which numbers are recorded.
 MEASURES = re.compile(
     r"\b(x_train|y_train|x_test|y_test|facts|dataset|param_spread|files_written|shard)\b"
     r"|\bdata\.load\b|\.(fit|evaluate)\("
@@ -42,12 +42,12 @@ MEASURES = re.compile(
     r"\s*(,\s*\w+\s*){0,3}[-+*/]?=(?!=)"
     r"|^\s*(rank|size|local_rank|source|lr|lr_base|labels|gather)=\S"
 )
-# Said, offered on the command line, or explained: nothing of it is measured.
+# Messages, options and explanations, which measure nothing.
 SPEAKS = re.compile(r"\s*(print\(|parser\.|\"\"\"|help=|[\w.]*add_argument\()")
-LONGEST = 400  # characters of a line that are looked at
+LONGEST = 400  # characters of a line that are searched
 
 
-@lru_cache(20_000)  # of a class most lines come again and again
+@lru_cache(20_000)  # most lines of a class are repeated
 def records(line: str) -> bool:
     return RECORDS.search(line[:LONGEST]) is not None or len(line) > LONGEST
 

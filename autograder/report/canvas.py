@@ -1,7 +1,7 @@
-"""Canvas gradebook: a filled-in export, or one made from the roster.
+"""Write a Canvas gradebook: a filled-in export, or one made from the roster.
 
-Canvas finds students by ID, SIS ids or exact name and assignments by the number in brackets behind
-their title; scores compare at two decimals and `EX` means excused.
+Canvas finds students by ID, SIS ids or exact name, and assignments by the number in brackets after
+their title. Scores compare at two decimals, and `EX` means excused.
 """
 
 import re
@@ -17,12 +17,12 @@ from autograder.settings.roster import Person
 from autograder.submissions.lesson_names import lesson_of
 
 STUDENT = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-MAXIMA = "Points Possible"  # in the first cell of the line with the maxima
+MAXIMA = "Points Possible"  # the first cell of the line with the maxima
 Grades = Mapping[tuple[str, str], Row]  # by student and lesson
 
 
 def made(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
-    """A gradebook of the roster's ids, to be imported as new assignments."""
+    """Return a gradebook with the roster's ids, to import as new assignments."""
     lessons = {row.lesson: row for row in rows if row.title}
     by_student = {(row.student, row.lesson): row for row in rows}
     names = [f"{row.lesson} {row.title}" for _, row in sorted(lessons.items())]
@@ -47,8 +47,11 @@ def cell(row: Row, maximum: float | None) -> object:
 
 
 def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> tuple[str, str]:
-    """The export with our points in the assignments that begin with a lesson, and what was done.
-    Other assignments are left out: Canvas then leaves them as they are."""
+    """Return the export with our points, and a sentence about it.
+
+    Points go to assignments that begin with a lesson. Other assignments are left out, and Canvas
+    does not change them.
+    """
     lessons = {row.lesson: row for row in rows if row.title}
     by_student = {(row.student, row.lesson): row for row in rows if row.title}
     table = filling.read_table(export)
@@ -94,7 +97,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
 
 
 def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> dict[str, int]:
-    """Lesson -> the column of the assignment whose title begins with it."""
+    """Return, by lesson, the column of the assignment whose title begins with it."""
     places: dict[str, int] = {}
     for place in range(header.index("Section") + 1, len(header)):
         lesson = lesson_of(re.sub(r"\s*\(\d+\)\s*$", "", header[place]))
@@ -111,7 +114,7 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
 def finder(
     header: Sequence[str], by_student: Grades, people: Mapping[str, Person]
 ) -> Callable[[Sequence[str]], str | None]:
-    """A function from a line of the export to our student, by the ids in Canvas's own order."""
+    """Return a function from a line of the export to our student, by ids in Canvas's order."""
     ours = [(student, student) for student, _ in by_student]
     everybody = people.values()
     known = {

@@ -1,4 +1,4 @@
-"""Everything that is written once for a class, and not again when nothing changed."""
+"""Write the files of a class, unless nothing has changed."""
 
 import json
 import os
@@ -20,11 +20,11 @@ from autograder.writing import write_if_new
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The instructor's own files, which are filled in, and the leaderboard."""
+    """The instructor's own files to fill in, and the leaderboard."""
 
     canvas: Path | None = None
     moodle: tuple[Path, ...] = ()
-    pseudonyms: Mapping[str, str] | None = None  # of those who want to be on the leaderboard
+    pseudonyms: Mapping[str, str] | None = None  # of students who want to be on the leaderboard
 
 
 def write_all(
@@ -72,13 +72,13 @@ def write_all(
     return sentences
 
 
-# A class in which nothing changed keeps its tables; making them takes longer than all the rest.
+# If nothing changed, the tables are kept, because writing them takes longer than everything else.
 STATE = ".tables"
 TABLES = ("index.html", "grades.csv", "checks.csv", "grades.json", "nbgrader.csv", "canvas.csv")
 
 
 def _state(out: Path, key: str) -> str:
-    """Return what the tables were made of, and what shows that they were changed since."""
+    """Return the inputs of the tables, and what shows that somebody changed the tables since."""
     seen = [os.stat(out / name) for name in TABLES]
     return json.dumps([key, [(s.st_size, s.st_mtime_ns, s.st_ino) for s in seen]]) + "\n"
 

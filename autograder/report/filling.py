@@ -1,5 +1,7 @@
-"""What filling in Canvas's export and Moodle's worksheet have in common: cells that are not ours
-stay as they were, points become those of the assignment there, and a sentence says what was done.
+"""Shared code for filling in Canvas's export and Moodle's worksheet.
+
+Other cells keep their contents, points are converted to those of the assignment, and a sentence
+says what was done.
 """
 
 import csv
@@ -13,12 +15,13 @@ from autograder.errors import SettingsError
 from autograder.safe_text import printable
 from autograder.settings import strict_csv
 
-NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")  # 1,000 is left alone: a thousand here, one there
+# 1,000 is not changed: it is a thousand in some places and one in others
+NUMBER = re.compile(r"\d+(?:[.,]\d{1,2})?")
 NAMED = 5  # students in a sentence
 
 
 def read_table(path: Path) -> list[list[str]]:
-    """Commas or semicolons, as the language of the site has it; cells may hold line breaks."""
+    """Return the cells. Separators depend on the site's language; cells may contain line breaks."""
     text = strict_csv.read_text(path)
     separator = strict_csv.separator(text)
     try:
@@ -29,7 +32,7 @@ def read_table(path: Path) -> list[list[str]]:
 
 
 def write_table(lines: Iterable[Sequence[object]]) -> str:
-    """As it is: most of it is the site's own, and what is ours was made harmless before."""
+    """Return the table as CSV. Our cells were made harmless before; the rest is the site's."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows(lines)
     return text.getvalue()
@@ -41,20 +44,20 @@ def maximum_in(cell: str) -> float | None:
 
 
 def scaled(row: Row, maximum: float | None) -> float:
-    """The points of a graded row, in those that the assignment has there."""
+    """Return the points of a graded row on the assignment's scale."""
     factor = maximum / row.max_score if maximum and row.max_score else 1.0
     return round((row.score or 0.0) * factor, 2)
 
 
 def scale(ours: float, maximum: float | None) -> str:
-    """What was done to the points; nothing to say if both have the same."""
+    """Return a sentence on the conversion, or nothing if both maxima are the same."""
     if maximum is None:
         return f"points of {ours:g}, as the maximum there cannot be read"
     return "" if maximum == ours else f"points of {ours:g} written as points of {maximum:g}"
 
 
 def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """What a student is known by -> student; of what two are known by, nobody can tell whose."""
+    """Return identifier -> student, without identifiers that two students share."""
     found: dict[str, str] = {}
     twice = set()
     for known_by, student in pairs:
@@ -66,7 +69,7 @@ def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 def summary(
     name: str, lines: int, filled: Sequence[str], graded: Iterable[str], known_by: str, *more: str
 ) -> str:
-    """How many of the lines there have our points now, and whose points found no line."""
+    """Return how many lines have our points now, and whose points found no line."""
     parts = [f"{name}: {len(filled)} of {lines} students filled in"]
     if lost := sorted(set(graded) - set(filled)):
         others = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""

@@ -1,5 +1,8 @@
-"""Gradescope's results.json for one student. Hidden checks count in the total and are not listed,
-because one hidden test would hide the whole total from the student."""
+"""Write Gradescope's results.json for one student.
+
+Hidden checks count in the total and are not listed, because one hidden test would hide the whole
+total from the student.
+"""
 
 import json
 from collections.abc import Sequence
@@ -11,7 +14,7 @@ from autograder.verdict import GRADER_ERROR, PASSED, Finding, Grade
 
 
 def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) -> str:
-    """`speeds`: the runs that stand on its leaderboard, if it is to be filled in."""
+    """Return the document; `speeds` are the runs for its leaderboard, if it is used."""
     broken = any(g.status == GRADER_ERROR for g in grades)
     tests = []
     for grade in grades:
@@ -52,7 +55,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
         "tests": tests,
         "extra_data": {g.lesson: {"evidence": g.tier} for g in grades},
     }
-    if not broken:  # without a score Gradescope shows that the autograder failed
+    if not broken:  # without a score, Gradescope shows that the autograder failed
         result["score"] = round(sum((g.score or 0.0 for g in grades), 0.0), 2)
     if speeds and (entries := leaderboard.for_gradescope(grades, speeds)):
         result["leaderboard"] = entries
@@ -60,7 +63,7 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
 
 
 def note(finding: Finding) -> str:
-    """What there is to say; what an instructor has to try is no student's to read."""
+    """Return the text of a finding, without advice for the instructor."""
     advice = finding.try_ if for_student(finding) else ""
     parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
     said = [f"{name}: {text}" for name, text in parts.items() if text]

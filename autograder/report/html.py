@@ -1,5 +1,8 @@
-"""Feedback as pages: one for each student, one for the class. Each is one file without scripts
-or parts elsewhere; only sorting and filtering the class table takes a few lines of script."""
+"""Make feedback pages: one for each student, one for the class.
+
+Each is one file without scripts or external parts. Only sorting and filtering the class table needs
+a few lines of script.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,13 +56,13 @@ def environment() -> Environment:
 
 
 def coded(text: str) -> Markup:
-    """Mark what stands between backticks as code. The text is escaped first."""
+    """Mark text between backticks as code, after escaping it."""
     escaped = escape(text)
     return Markup(CODE.sub(r"<code>\1</code>", str(escaped))) if "`" in text else escaped
 
 
 def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
-    """Speedup over workers for every program that ran on more than one size."""
+    """Return speedup over workers for every program that ran on more than one size."""
     found = []
     finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
     for name in sorted({r.program for r in finished}):
@@ -72,7 +75,7 @@ def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
 
 
 def met(check: Check) -> list[tuple[str, str]]:
-    """Return what was found and asked in a check that passed; of answers only how many."""
+    """Return what was found and required in a check that passed; for answers only their number."""
     parts = dict.fromkeys((p.found, p.expected.removeprefix(p.name).strip()) for p in check.parts)
     return (
         list(parts)
@@ -91,8 +94,11 @@ def student_page(
     asked: Sequence[Request] = (),
     absent: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the page of a student. Hidden checks count and are not shown. `absent` are the lessons
-    that were not submitted, and when they are due."""
+    """Return the page of a student.
+
+    Hidden checks count and are not shown. `absent` are the lessons that were not submitted, with
+    their due times.
+    """
     shared = said_once.in_several_lessons(grades)
     return (
         environment()
@@ -118,7 +124,7 @@ def student_page(
     )
 
 
-MANY = 2  # lessons: of more the details are folded away
+MANY = 2  # lessons; with more, the details are folded away
 
 
 def check_marks(grade: Grade) -> str:

@@ -1,4 +1,7 @@
-"""A student's grades as JUnit XML, for CI. failure: the student missed it; error: our own fault."""
+"""Write a student's grades as JUnit XML, for CI.
+
+A failure is the student's, an error is the grader's.
+"""
 
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr

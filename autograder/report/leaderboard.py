@@ -1,8 +1,7 @@
-"""A leaderboard of speed: of those who want to be on it, by the names that they chose.
+"""Make a leaderboard of speed for students who want to be on it, by pseudonym.
 
-Places are shared where the intervals overlap: whoever may be as fast as the one before has the same
-place. Only runs of which the rubric grades the speed are here, none whose evidence is contradicted,
-and only those on as many ranks are compared.
+Students whose intervals overlap share a place. It has only runs whose speed the rubric grades,
+without contradicted ones, and compares only runs on the same number of ranks.
 """
 
 from collections import defaultdict
@@ -25,10 +24,10 @@ from autograder.submissions.claims import Claim, WhoIs, one_spelling, plain
 from autograder.verdict import Grade, Point, RunSummary
 from autograder.wording import counted
 
-Graded = Mapping[str, Collection[str]]  # lesson -> its runs of which the speed is graded
+Graded = Mapping[str, Collection[str]]  # lesson -> its runs whose speed is graded
 
 LONGEST = 40  # characters of a pseudonym
-# What a rubric grades of several ranks' speed.
+# What a rubric grades about the speed of several ranks.
 SPEEDS = {"speedup", "efficiency", "rounds_speedup", "rounds_share", "study_speedup",
           "study_efficiency"}  # fmt: skip
 HEAD = ("lesson", "run", "workers", "place", "name", "speedup", "low", "high", "evidence", "device")
@@ -55,8 +54,11 @@ class Board:
 def read_names(
     path: Path, people: Mapping[str, Person], graded: Collection[str], who: WhoIs
 ) -> dict[str, str]:
-    """Student -> pseudonym. Nobody goes by the name of somebody else who is `graded`, or by
-    anything that the roster knows somebody else by."""
+    """Return student -> pseudonym.
+
+    A pseudonym must not be the name of another graded student, or any identifier of another student
+    in the roster.
+    """
     names: dict[str, str] = {}
     taken: dict[str, str] = {}
     called = [(one, (spelt(one),)) for one in {*graded, *people}]
@@ -81,7 +83,7 @@ def spelt(name: str) -> str:
 
 
 def speed_graded(rubrics: Mapping[str, Rubric], profile: Profile) -> Graded:
-    """Lesson -> the runs of whose speed its points depend."""
+    """Return, by lesson, the runs on whose speed points depend."""
     return {
         lesson: {
             name
@@ -100,7 +102,7 @@ def boards(
     rows: Sequence[Row],
     record_of: Callable[[str], Sequence[Grade]],
 ) -> list[Board]:
-    """`record_of`: the grades behind a student's page."""
+    """Return the boards. `record_of` returns the grades of a student's page."""
     pages = {row.student: row.page for row in rows if row.page}
     found: dict[tuple[str, str, str, int], list[Entry]] = defaultdict(list)
     for student, name in sorted(names.items()):
@@ -120,7 +122,7 @@ def entries(
 
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
-    """The counted runs of several ranks: of a speed job its rounds', else against one rank."""
+    """Yield the counted runs of several ranks with the speedup of rounds or over one rank."""
     asked = graded.get(grade.lesson, ())
     if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return
@@ -133,7 +135,7 @@ def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
 
 
 def places(those: Sequence[Entry]) -> tuple[Entry, ...]:
-    """Before somebody are only those who are surely faster: whose whole interval lies above."""
+    """Return the entries with places. Only students whose whole interval is higher come first."""
     ordered = sorted(those, key=lambda one: (-one.speedup.value, one.name))
     return tuple(
         Entry(one.name, one.speedup, one.tier, one.device,
@@ -170,7 +172,7 @@ def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[
 
 
 def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:
-    """Gradescope asks each student for a name itself, and sorts by the values."""
+    """Return the values for Gradescope, which asks students for a name itself and sorts them."""
     found: list[dict[str, Any]] = []
     for grade in grades:
         mine = list(speeds(grade, graded))

@@ -1,5 +1,8 @@
-"""Moodle's offline grading worksheet, filled in. Its headers are translated, so none is made up:
-download it from the assignment, one worksheet for each lesson."""
+"""Fill in Moodle's offline grading worksheet.
+
+Its headers are translated, so none is made up: download one worksheet per lesson from the
+assignment.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +32,7 @@ FOLDER = re.compile(r"(?P<name>.*)_(?P<id>\d+)_assignsubmission_.*\Z")
 
 
 def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -> tuple[str, str]:
-    """The worksheet with the points of its lesson, and what was done."""
+    """Return the worksheet with the points of its lesson, and a sentence about it."""
     lesson, table = opened(worksheet, rows)
     header = [name.strip().casefold() for name in table[0]] if table else []
     grades = [i for i, name in enumerate(header) if name in GRADE]
@@ -66,7 +69,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
 
 
 def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
-    """The lesson that a platform's file is of: its name says it, or there is but one."""
+    """Return the lesson of a platform's file, from its name or because there is only one."""
     lesson = lesson_of(path.stem)
     known = sorted({row.lesson for row in rows if row.title})
     if lesson is None and len(known) == 1:
@@ -77,7 +80,7 @@ def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
 
 
 def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
-    """The lesson that the worksheet is of, and its lines."""
+    """Return the lesson and the lines of a worksheet."""
     lesson = lesson_meant(worksheet, rows, "02-worksheet.csv")
     return lesson, filling.read_table(worksheet)
 
@@ -85,7 +88,7 @@ def opened(worksheet: Path, rows: Iterable[Row]) -> tuple[str, list[list[str]]]:
 def finder(
     rows: Iterable[Row], people: Mapping[str, Person]
 ) -> Callable[[Sequence[str]], str | None]:
-    """A function from a line of the worksheet to our student."""
+    """Return a function from a line of the worksheet to our student."""
     students = filling.one_each((key, row.student) for row in rows for key in _keys(row, people))
 
     def find(line: Sequence[str]) -> str | None:
@@ -95,7 +98,7 @@ def finder(
 
 
 def participant(line: Sequence[str]) -> str:
-    """The number by which the assignment knows the student; it is another one elsewhere."""
+    """Return the number by which this assignment knows the student; others use another one."""
     number = ANY_ID.match(line[0].strip()) if line else None
     return number[1] if number else ""
 
@@ -105,7 +108,8 @@ def filled_name(worksheet: Path) -> str:
 
 
 def comment(row: Row) -> str:
-    """What Moodle, which knows the time, shows the student; no hidden check, no reason to look."""
+    """Return the comment for the student, without hidden checks and reasons to look. Moodle knows
+    the time."""
     return "; ".join([row.status, *row.changes])
 
 
@@ -122,7 +126,7 @@ def _keys(row: Row, people: Mapping[str, Person]) -> list[str]:
 
 
 def _cell_keys(cells: Sequence[str]) -> list[str]:
-    """First the participant's number, then whatever else stands in the first columns."""
+    """Return the participant's number first, then the other cells of the first columns."""
     number = participant(cells)
     first = [f"#{number}"] if number else []
     return first + [str(cell).strip().casefold() for cell in cells[:4] if str(cell).strip()]

@@ -1,4 +1,4 @@
-"""Pictures as inline SVG: no script, no font, no file; colours come from the page's style."""
+"""Draw inline SVG without scripts, fonts or files. Colours come from the page's style."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def _text(x: float, y: float, text: object, anchor: str = "middle", kind: str = 
 
 
 def _nice(largest: float) -> list[float]:
-    """Round ticks from 0 to at least the largest value."""
+    """Return round ticks from 0 to at least the largest value."""
     if not largest > 0:
         return [0, 1]
     raw = largest / 4
@@ -57,7 +57,7 @@ def _rule(y: float, kind: str) -> str:
 
 
 def _bar(x: float, y: float, width: float, kind: str = "bar") -> str:
-    """A bar from the floor to a height, with its middle at x."""
+    """Return a bar from the floor to a height, with its middle at x."""
     return (
         f'<rect class="{kind}" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" '
         f'height="{FLOOR - y:.1f}"/>'
@@ -70,7 +70,7 @@ def _below(text: str) -> str:
 
 
 def epoch_bars(run: RunSummary) -> Markup:
-    """Seconds of every epoch; the first is hatched, because it holds the start-up."""
+    """Draw the seconds of every epoch. The first is hatched, because it includes the start-up."""
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
     ticks = _nice(max(seconds, default=0.0))
     height = _heights(ticks)
@@ -90,8 +90,10 @@ def epoch_bars(run: RunSummary) -> Markup:
 
 
 def rounds_bars(rounds: Rounds, workers: int) -> Markup:
-    """Draw what all ranks did together in each round beside what they did without exchange
-    (hatched), as multiples of one rank alone; the line is the median, dashed is one per rank."""
+    """Draw the work of all ranks together and without exchange (hatched) in each round.
+
+    The unit is one rank alone. The line is the median; the dashed line is one per rank.
+    """
     bars = [
         (workers * alone / silent, workers * alone / together)
         for alone, silent, together in rounds.seconds
@@ -115,8 +117,10 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
 def speedup_curve(
     points: Sequence[tuple[int, Point]], reference: Sequence[tuple[int, float]] = ()
 ) -> Markup:
-    """Speedup over workers with intervals, both axes in powers of two, so that the ideal (dashed)
-    is a straight line; the site's reference is dotted."""
+    """Draw speedup over workers with intervals; the site's reference is dotted.
+
+    Both axes are in powers of two, so the ideal (dashed) is a straight line.
+    """
     most = max([w for w, _ in points] + [w for w, _ in reference] + [2])
     lowest = min([p.low for _, p in points if p.low > 0] + [v for _, v in reference] + [1.0])
     first = max(math.floor(math.log2(lowest)), -6)
@@ -154,7 +158,7 @@ def speedup_curve(
 
 
 def histogram(values: Sequence[float], most: float, unit: str) -> Markup:
-    """Draw how many submissions lie in each of ten steps between 0 and `most`."""
+    """Draw how many submissions are in each of ten steps between 0 and `most`."""
     counts = [0] * 10
     for value in values:
         counts[max(0, min(9, int(10 * value / most) if most > 0 else 0))] += 1

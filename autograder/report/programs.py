@@ -1,6 +1,6 @@
-"""What a student changed in the lessons' programs, line by line, for the instructor alone.
+"""Write what a student changed in the lessons' programs, line by line, for the instructor alone.
 
-A page and the same as text, in a folder of their own: the students' folder is for students.
+A page and a text file, in a separate folder because the students' folder is for students.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap",
 
 
 def write(out: Path, page: str, name: str, grades: Sequence[Grade]) -> None:
-    """Both files, or neither where there is nothing to show; `page`: that of the student."""
+    """Write both files, or neither if there is nothing to show. `page` is the student's."""
     told = [grade for grade in grades if grade.programs]
     if not told:
         remove(out, page)
@@ -33,13 +33,13 @@ def files(out: Path, page: str) -> list[Path]:
 
 
 def remove(out: Path, page: str) -> None:
-    """What was there to show of an earlier hand-in."""
+    """Remove the files of an earlier submission."""
     for path in files(out, page):
         path.unlink(missing_ok=True)
 
 
 def as_text(name: str, grades: Sequence[Grade]) -> str:
-    """`!` before a line asks for a look."""
+    """Return the text. A `!` before a line asks for a look."""
     lines = [name]
     for grade in grades:
         for text in grade.programs:

@@ -1,4 +1,4 @@
-"""How a grade is said in a few characters, on the terminal and on pages alike."""
+"""Show a grade in a few characters, on the terminal and on pages."""
 
 from autograder.classroom.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
@@ -16,12 +16,12 @@ def check_signs(row: Row) -> str:
 
 
 def notice(row: Row) -> str:
-    """Return what to look at, or else where points were lost; then the adjustments."""
+    """Return what to look at, otherwise where points were lost; then the adjustments."""
     first = ""
     if row.look:
         first = str(row.look[0]) + (f" (+{len(row.look) - 1})" if len(row.look) > 1 else "")
     elif row.score == row.raw_score:
         missed = [name for name, score, most, _ in row.checks if most and score < most]
         first = ("lost points: " + ", ".join(missed)) if missed else ""
-    # Without times no row has one: that is told once, and on each student's page.
+    # If no row has a time, one message says so, and each student's page.
     return "; ".join(filter(None, (first, *row.changes)))

@@ -1,4 +1,4 @@
-"""What is written of one student: a page, a record, and what other systems want."""
+"""Write the files of one student: a page, a record, and files for other systems."""
 
 from collections.abc import Sequence
 from pathlib import Path

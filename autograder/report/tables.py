@@ -1,4 +1,4 @@
-"""Tables for spreadsheets and programs."""
+"""Write tables for spreadsheets and programs."""
 
 import csv
 import io
@@ -58,14 +58,12 @@ def checks_csv(rows: Sequence[Row]) -> str:
 
 def as_json(rows: Sequence[Row], profile: str) -> str:
     data = {"format": 1, "profile": profile, "grades": rows}
-    reasons = {
-        "grades": {"__all__": {"why"}}
-    }  # stand in the records, with all that belongs to them
+    reasons = {"grades": {"__all__": {"why"}}}  # the records have these, in full
     return to_json(data, indent=1, inf_nan_mode="strings", exclude=reasons).decode() + "\n"
 
 
 def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
-    """The columns of nbgrader's own gradebook export."""
+    """Return the columns of nbgrader's own gradebook export."""
     header = (
         "assignment,duedate,timestamp,student_id,last_name,first_name,email,raw_score,"
         "late_submission_penalty,score,max_score"
@@ -85,7 +83,7 @@ def nbgrader_csv(rows: Sequence[Row], people: Mapping[str, Person]) -> str:
                 person.last_name,
                 person.first_name,
                 person.email,
-                # What an override changed is no matter of time: nbgrader's own score minus penalty.
+                # An override does not change the late penalty: nbgrader's own score minus penalty.
                 None if row.score is None else round(row.score + row.late_points, 2),
                 None if row.score is None else row.late_points,
                 row.score,

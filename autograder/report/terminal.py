@@ -1,4 +1,4 @@
-"""The grades on the terminal, as a table; the same columns as plain text where it is none."""
+"""Show the grades on the terminal as a table, or as plain text with the same columns elsewhere."""
 
 import sys
 from collections import Counter
@@ -12,7 +12,7 @@ from autograder.safe_text import printable
 from autograder.verdict import PASSED
 
 COLUMNS = ("student", "lesson", "points", "state", "evidence", "what to look at")
-MOST_SHOWN = 100  # rows on a terminal; of more, only those that a person should look at
+MOST_SHOWN = 100  # rows on a terminal; if there are more, only those that a person should look at
 WIDEST = 32  # characters of a name in plain text, so that one long name does not move all columns
 
 Titles = Mapping[str, Mapping[str, str]]  # lesson -> check -> title
@@ -24,7 +24,7 @@ def cells(row: Row) -> tuple[str, ...]:
 
 
 def counts(rows: Sequence[Row]) -> str:
-    """How many are graded; of other states only those that there are."""
+    """Return how many are graded; other states only if there are any."""
     states = Counter(row.status for row in rows)
     others = [
         f"{count} {state}" for state, count in sorted(states.items()) if state != GradeStatus.GRADED
@@ -33,7 +33,7 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def size_notice(rows: Sequence[Row], profile: str) -> str:
-    """A question, when most runs were made for the other profile; one small run is a finding."""
+    """Return a question if most runs are for the other profile. One small run is a finding."""
     runs, small = sum(row.runs for row in rows), sum(row.small_runs for row in rows)
     if profile != "full" or not small or 2 * small < runs:
         return ""
@@ -45,8 +45,10 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
 def show(
     rows: Sequence[Row], out: Path | None, titles: Titles, profile: str, said: Sequence[str] = ()
 ) -> None:
-    """One line a grade; for a single student each check beneath; last the count, what was said of
-    the files that were filled in, and the page."""
+    """Print one line per grade; for a single student, also each check.
+
+    Last come the count, messages about files that were filled in, and the page.
+    """
     looks = [row for row in rows if row.look]
     shown = _show_rows(rows, looks)
     if len({row.student for row in rows}) == 1:
@@ -65,7 +67,7 @@ def show(
 
 
 def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, path: Path) -> None:
-    """The rows of a part of the class, and what to do when all parts are there."""
+    """Print the rows of a part of the class, and what to do when all parts are there."""
     looks = [row for row in rows if row.look]
     _show_rows(rows, looks)
     text = f"{counts(rows)}, {len(looks)} for a person to look at."
@@ -74,7 +76,7 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 
 
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
-    """Those that were shown: all, but on a terminal of many only those to look at."""
+    """Print the rows and return them; a terminal with many shows only those to look at."""
     terminal = sys.stdout.isatty()
     shown = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
     if shown and terminal:
@@ -85,7 +87,7 @@ def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
 
 
 def _show_plain(rows: Sequence[Row]) -> None:
-    """Columns at least two spaces apart, so that scripts can take them apart again."""
+    """Print columns at least two spaces apart, so that scripts can split them."""
     lines = [COLUMNS, *map(cells, rows)]
     widths = [
         min(WIDEST, max(len(line[column]) for line in lines)) for column in range(len(COLUMNS))

@@ -1,10 +1,10 @@
-"""Feedback in the forms that Moodle and Canvas take back: a page and a text for each student.
+"""Pack feedback in the forms that Moodle and Canvas accept: a page and a text for each student.
 
-Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` for
-each participant, whose number the assignment's grading worksheet says. Canvas, "Upload
-submissions": files of the names that it gave the students' own when they were downloaded, because
-it finds student and file by the first two numbers between underscores. What both show is a file of
-ours; Canvas's interface for programs takes texts besides.
+Moodle, "Upload multiple feedback files in a zip": a folder `NAME_NUMBER_assignfeedback_file_` per
+participant, with the number from the assignment's grading worksheet. Canvas, "Upload submissions":
+files with the names that Canvas gave the students' own files in the download, because it finds
+student and file by the first two numbers between underscores. Both show our files; Canvas's API
+also accepts texts.
 """
 
 import io
@@ -27,17 +27,18 @@ from autograder.settings.roster import Person
 from autograder.verdict import Grade
 from autograder.wording import counted
 
-UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")  # in a folder's name; `_` parts Moodle's names
+# in a folder's name; `_` separates the parts of Moodle's names
+UNFIT = re.compile(r"[_/\\:*?\"<>|\x00-\x1f]+")
 NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """What students of one lesson get back, by their names; `people` from the roster."""
+    """Feedback for the students of one lesson, by name; `people` are from the roster."""
 
     grades: Mapping[str, Grade]
     people: Mapping[str, Person]
-    nothing: Sequence[str]  # who handed in nothing for it, and gets nothing back
+    nothing: Sequence[str]  # students who submitted nothing for it, and get nothing back
 
     def page(self, student: str) -> str:
         person = self.people.get(student)
@@ -49,8 +50,10 @@ class Back:
 
 
 def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[str, Person]) -> Back:
-    """Who handed something in for this lesson, if only a picture: what to do is said to them first.
-    Who did not gets nothing back."""
+    """Return the students who submitted something for this lesson, if only a picture.
+
+    Their feedback begins with what to do. Students who submitted nothing get nothing.
+    """
     found = {}
     for row in rows:
         if row.lesson != lesson or not row.page:
@@ -67,7 +70,7 @@ def of_lesson(lesson: str, rows: Iterable[Row], grades: Path, people: Mapping[st
 
 
 def no_lesson(grade: Grade) -> bool:
-    """Something lies there that is of no lesson, and cannot be graded."""
+    """Return whether a submission belongs to no lesson and cannot be graded."""
     return grade.status == GradeStatus.MISSING and any(finding.where for finding in grade.findings)
 
 
@@ -76,7 +79,7 @@ def of_this(row: Row, grade: Grade) -> Grade:
 
 
 def sentence(name: str, given: Sequence[str], back: Back, known_by: str, more: str = "") -> str:
-    """Who gets something, and who does not though there is a grade."""
+    """Return a sentence on who gets feedback, and who has a grade but gets none."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
         text += f"; not found there: {some(lost)} ({known_by})"
@@ -96,7 +99,7 @@ def some(names: Sequence[str]) -> str:
 def for_moodle(
     worksheet: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> tuple[str, bytes, str]:
-    """Name and bytes of the zip, and what was done."""
+    """Return the name and bytes of the zip, and a sentence about it."""
     lesson, table = moodle.opened(worksheet, rows)
     back = of_lesson(lesson, rows, grades, people)
     find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
@@ -122,7 +125,7 @@ TEXTS = (".out", ".err", ".txt", ".log", ".md", ".py", ".csv", "")
 def for_canvas(
     downloaded: Path, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> tuple[str, bytes, str]:
-    """The same with the names of Canvas's own download of the lesson's submissions."""
+    """Return the same, with the names from Canvas's own download of the lesson's submissions."""
     lesson = moodle.lesson_meant(downloaded, rows, "02-submissions.zip")
     back = of_lesson(lesson, rows, grades, people)
     by_id = {person.canvas_id: name for name, person in people.items() if person.canvas_id}
@@ -150,20 +153,23 @@ def for_canvas(
 
 
 def fitness(name: str) -> int:
-    """Canvas shows a file of ours under the name of the student's: it has to be of a kind that
-    our text or our pages can be. 0: a zip, 1: a text, 2: neither."""
+    """Return how well our file can use the student's file name: 0 for a zip, 1 for a text, 2 for
+    neither.
+
+    Canvas shows our file under that name, so it has to be of a kind that our text or page can have.
+    """
     suffix = PurePosixPath(name).suffix.lower()
     return 0 if suffix == ".zip" else 1 if suffix in TEXTS else 2
 
 
 def canvas_user(name: str) -> str:
-    """`lovelaceada_LATE_101_2002_train.zip` is of user 101, and file 2002 of theirs."""
+    """Return the user in a name: `lovelaceada_LATE_101_2002_train.zip` is file 2002 of user 101."""
     numbers = [part for part in name.split("_") if re.fullmatch(r"[0-9]+", part)]
     return numbers[0] if len(numbers) > 1 else ""
 
 
 def names_in(downloaded: Path) -> Iterator[str]:
-    """Of the students' files; nothing of them is unpacked."""
+    """Yield the names of the students' files. Nothing is unpacked."""
     try:
         if downloaded.is_dir():
             yield from sorted(path.name for path in downloaded.iterdir() if path.is_file())
@@ -178,7 +184,7 @@ def names_in(downloaded: Path) -> Iterator[str]:
 def canvas_comments(
     lesson: str, rows: Sequence[Row], grades: Path, people: Mapping[str, Person]
 ) -> tuple[str, str, str]:
-    """What Canvas's interface for programs takes as comments of one assignment."""
+    """Return comments on one assignment in the form of Canvas's API."""
     back = of_lesson(lesson, rows, grades, people)
     ids = {name: person.canvas_id for name, person in people.items() if person.canvas_id}
     data = {

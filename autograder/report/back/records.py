@@ -1,4 +1,4 @@
-"""Students' records as the grader wrote them, read back."""
+"""Read students' records back, as the grader wrote them."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -20,7 +20,7 @@ def _grades() -> TypeAdapter[tuple[Grade, ...]]:
 
 
 def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
-    """All grades of the student whose page has this name."""
+    """Return all grades of the student whose page has this name."""
     path = folder / RECORDS / Path(page).with_suffix(".json").name
     try:
         return _grades().validate_python(from_json(path.read_bytes())["grades"])
@@ -29,7 +29,7 @@ def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
 
 
 def read_rows(folder: Path) -> Sequence[Row]:
-    """The class's table."""
+    """Return the class's table."""
     path = folder / TABLE
     try:
         return [from_data(row) for row in from_json(path.read_bytes())["grades"]]

@@ -1,10 +1,10 @@
-"""Zip files that are the same bytes for the same contents."""
+"""Write zip files that have the same bytes for the same contents."""
 
 import io
 import zipfile
 from collections.abc import Mapping
 
-DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members: the real time would differ
+DAY_ONE = (2020, 1, 1, 0, 0, 0)  # of all members, because the real time would differ
 
 
 def zipped(files: Mapping[str, str | bytes]) -> bytes:

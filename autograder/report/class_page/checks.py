@@ -1,4 +1,4 @@
-"""Of every check: how many passed it, and what those who did not have in common."""
+"""Count, for each check, how many passed it, and what the others have in common."""
 
 import re
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ class CheckOfClass:
     passed: int
     judged: int
     reason: str = ""
-    having: int = 0  # this reason, of those who missed the check
+    having: int = 0  # number of those who missed the check that have this reason
 
     @property
     def share(self) -> float:
@@ -32,7 +32,7 @@ class CheckOfClass:
 
 
 def of_class(rows: Sequence[Row], titles: Titles) -> list[tuple[str, list[CheckOfClass]]]:
-    """Each lesson's checks, in the rubric's order."""
+    """Return each lesson's checks, in the rubric's order."""
     by_lesson: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         if row.checks:
@@ -58,7 +58,8 @@ def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfCla
 
 
 def commonest(reasons: Sequence[str]) -> tuple[str, int]:
-    """Reasons that differ in their numbers only are one; the most usual of these is shown."""
+    """Return the most common reason and its count. Reasons that differ only in numbers are the
+    same."""
     if not reasons:
         return "", 0
     alike: dict[str, Counter[str]] = defaultdict(Counter)

@@ -1,4 +1,4 @@
-"""Students × lessons: a line for each student, those to look at first."""
+"""Make the table of students × lessons, those who need attention first."""
 
 import json
 from collections import Counter, defaultdict
@@ -18,21 +18,21 @@ from autograder.settings.roster import Person
 from autograder.verdict import GRADER_ERROR, TIERS
 from autograder.wording import shown
 
-OTHER = "other"  # the column of what is of no lesson
-REASONS_SHOWN = 2  # in a line; all of them stand in its details
-COMMON = 8  # reasons to look that many have
+OTHER = "other"  # the column for work of no lesson
+REASONS_SHOWN = 2  # per line; the details have all of them
+COMMON = 8  # reasons to look that many students have
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One student's lesson: what stands there, what it is like, and by what it is sorted."""
+    """One student's lesson: its contents, its appearance, and its sort key."""
 
     text: str = ""
     kind: str = "none"
     key: float = -3.0
     look: bool = False
-    later: str = ""  # an own due time
-    most: float = 0.0  # the points of what is missing
+    later: str = ""  # the student's own due time
+    most: float = 0.0  # the points of missing work
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Column:
     lesson: str
     title: str
     due: str = ""  # ISO time; empty: none
-    never_due: bool = False  # others have a due time, this one has none
+    never_due: bool = False  # whether others have a due time and this one has none
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Line:
 
     @property
     def untold(self) -> str:
-        """The other reasons, which the page's filter finds as well."""
+        """Return the other reasons, which the page's filter also finds."""
         return "; ".join(self.reasons[REASONS_SHOWN:])
 
 
@@ -119,7 +119,7 @@ def line(
     for head in heads:
         here = [r for r in rows if (r.lesson if is_lesson(r) else OTHER) == head.lesson]
         made.cells.append(cell(here, head, policy))
-    # Of the lowest results, which are dropped, what is missing is the first.
+    # Of the lowest results, which are dropped, missing ones are the first.
     absent = [at for at, missing in enumerate(made.cells) if missing.most and heads[at].due]
     for at in absent[: policy.late.drop_lowest]:
         made.cells[at] = replace(made.cells[at], most=0.0)
@@ -166,8 +166,11 @@ def own_due(due: str, days: float) -> str:
 
 
 def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
-    """Return the most frequent reasons to look: the words that the filter finds, whether there
-    is more to read, and how many students have it."""
+    """Return the most frequent reasons to look.
+
+    Each has the words that the filter finds, whether there is more to read, and the number of
+    students.
+    """
     seen: dict[str, set[str]] = defaultdict(set)
     cut = set()
     for row in rows:
@@ -181,12 +184,12 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
 
 
 def shortened_to_words(text: str, limit: int = 60) -> str:
-    """Its first words, which the filter finds as well."""
+    """Return the first words, which the filter also finds."""
     return text if len(text) <= limit else text[: limit + 1].rpartition(" ")[0] or text[:limit]
 
 
 def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:
-    """Everything that a line leaves out, as data: [lesson, points, checks, state, …] a row."""
+    """Return everything that a line omits, as data: [lesson, points, checks, state, …] per row."""
     by_student: dict[str, list[list[str]]] = defaultdict(list)
     for row in rows:
         by_student[row.student].append(

@@ -1,5 +1,7 @@
-"""The class on one page: students × lessons, what to look at, checks and distributions. Sorting,
-filtering and opening a line take a few lines of script; nothing is fetched."""
+"""Make the class page: students × lessons, what to look at, checks and distributions.
+
+Sorting, filtering and opening a line need a few lines of script; nothing is fetched.
+"""
 
 import math
 from collections import Counter
@@ -22,7 +24,7 @@ from autograder.verdict import TIERS, Grade
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the page says beside the grades."""
+    """Facts on the page besides the grades."""
 
     people: Mapping[str, Person] = field(default_factory=dict)
     policy: Policy = field(default_factory=Policy)
@@ -36,7 +38,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
     never = {head.lesson for head in heads if head.never_due}
     absent = [row for row in rows if row.status == GradeStatus.MISSING and row.lesson in never]
     unasked = sum(not row.look for row in absent)
-    # Every row once, by its tier or else its state, so that the counts add up.
+    # Each row once, by its evidence level or otherwise its state, so that the counts add up.
     states = Counter(row.tier or row.status for row in rows)
     states[GradeStatus.MISSING] -= unasked
     names = (*TIERS, *sorted({*states} - {*TIERS}))
@@ -64,7 +66,7 @@ def class_page(rows: Sequence[Row], about: About) -> str:
 
 
 def as_row(request: Request) -> str:
-    """The beginning of its answer in the file of overrides."""
+    """Return the beginning of the answer in the file of overrides."""
     return to_csv([(request.student, request.lesson, request.asked.check)]).strip() + ","
 
 
@@ -84,7 +86,7 @@ def requests_of(
 
 
 def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
-    """Draw, of each lesson, how points and speedups are distributed."""
+    """Draw the distribution of points and speedups of each lesson."""
     found: list[tuple[str, str]] = []
     for lesson in sorted({row.lesson for row in rows if row.score is not None}):
         same = [row for row in rows if row.lesson == lesson and row.score is not None]
@@ -101,7 +103,7 @@ def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def round_end(values: Sequence[float]) -> float:
-    """An end of an axis with five round steps, at or above the largest value."""
+    """Return an axis end with five round steps, at or above the largest value."""
     step = max(values) / 5
     power = 10.0 ** math.floor(math.log10(step))
     return 5 * next(n * power for n in (1, 2, 4, 5, 10) if n * power >= step * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""What a student does next: the few things that would bring back most of the points."""
+"""Find what a student should do next: the few things that would bring back most points."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from autograder.safe_text import shortened
 from autograder.verdict import GRADER_ERROR, NO_LESSON, PASSED, Check, Finding, Grade, Part
 from autograder.wording import counted
 
-MOST = 3  # lines: whoever reads more reads the page
-MOST_NAMED = 2  # of what one line is about
+MOST = 3  # lines; the page has the rest
+MOST_NAMED = 2  # checks that one line names
 LEAST = 0.005  # points
 AGAIN = "answer again, after another look at the lesson"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do, for which checks or answers it is, and the points that depend on it."""
+    """One thing to do, the checks or answers it is for, and the points that depend on it."""
 
     do: str
-    about: tuple[tuple[str, str], ...]  # lesson, and what of it
+    about: tuple[tuple[str, str], ...]  # lesson, and the part of it
     points: float
 
     @property
@@ -37,7 +37,7 @@ class Step:
 
 
 def next_steps(grades: Sequence[Grade]) -> list[Step]:
-    """Most points first; what is to be done for several checks is said once."""
+    """Return the steps, most points first. A step for several checks appears once."""
     found: dict[str, list[tuple[tuple[str, str], float]]] = {}
     for grade in grades:
         for do, about, lost in steps_of(grade):
@@ -51,14 +51,14 @@ def next_steps(grades: Sequence[Grade]) -> list[Step]:
 
 
 def for_student(item: Finding | Part) -> bool:
-    """Return whether there is advice, and a student can follow it."""
+    """Return whether there is advice that a student can follow."""
     return bool(item.try_) and item.code not in ADVISE_INSTRUCTOR
 
 
 def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
-    """Of a lesson that could not be graded, what its finding says: all points wait for that."""
+    """Yield the steps of a grade. If it could not be graded, all points wait for its finding."""
     if grade.by_hand:
-        return  # the instructor has said what the whole lesson is worth
+        return  # the instructor has decided on the whole lesson
     if grade.status == GradeStatus.GRADED:
         for check in grade.checks:
             open_points = check.points - check.score >= LEAST
@@ -71,12 +71,12 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
 
 
 def lesson_number(grade: Grade) -> str:
-    """Empty where it is not known which lesson this is."""
+    """Return the lesson's number; empty if the lesson is unknown."""
     return "" if grade.lesson in (NO_LESSON, "?") else grade.lesson
 
 
 def ways(check: Check) -> Iterator[tuple[str, str, float]]:
-    """What to do, what for, and the points: of answers each for itself, else the whole check."""
+    """Yield what to do, what for, and the points: per answer, otherwise for the whole check."""
     shares = sum(part.credit for part in check.parts) / max(len(check.parts), 1)
     missed = [part for part in check.parts if part.credit < 1]
     if len(check.parts) < 2 or abs(shares * check.points - check.score) > LEAST:
@@ -94,19 +94,19 @@ def ways(check: Check) -> Iterator[tuple[str, str, float]]:
 
 
 def whole(check: Check) -> Iterator[tuple[str, str, float]]:
-    """One step for the whole check, unless its advice begins with what the instructor has to do."""
+    """Yield one step for the whole check, unless its advice is for the instructor."""
     advising = [part for part in check.parts if part.status != PASSED and part.try_]
     if not advising or for_student(advising[0]):
         yield check.try_ or below(check), check.title, check.points - check.score
 
 
 def below(check: Check) -> str:
-    """Where nothing is said to try: what was expected and found tells most."""
+    """Return what was expected and found, if there is no advice."""
     return f"compare what was expected with what was found: {check.expected}"
 
 
 def sentence(text: str) -> str:
-    """It begins a line: with a capital, unless it begins with a name like `answers.txt`."""
+    """Return the text with a capital, unless it begins with a name like `answers.txt`."""
     named = any(sign in first(text) for sign in "._=")
     return text[:1].upper() + text[1:] if text[:2].islower() and not named else text
 
@@ -116,7 +116,7 @@ def first(text: str) -> str:
 
 
 def summary(grade: Grade) -> str:
-    """A grade and what comes next as plain text, for platforms that show comments."""
+    """Return a grade and the next steps as plain text, for platforms that show comments."""
     if grade.score is None:
         head = f"{grade.lesson} {grade.title}: {grade.status}"
     else:

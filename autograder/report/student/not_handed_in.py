@@ -1,6 +1,6 @@
-"""Lessons that are asked for and that a student's page would otherwise be silent about.
+"""Find lessons that are due and would otherwise be missing from a student's page.
 
-A page may be read at any time, so it says when a lesson is due, and not whether that is past.
+A page may be read at any time, so it shows when a lesson is due, not whether that is past.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,7 @@ from autograder.verdict import Grade
 
 
 def not_handed_in(student: str, grades: Sequence[Grade], policy: Policy) -> list[tuple[str, str]]:
-    """Lesson -> when it is due, for each that has a due time and is neither here nor settled by
-    the instructor."""
+    """Return the due times of lessons that are neither submitted nor settled by an override."""
     there = {grade.lesson for grade in grades}
     absent = []
     for lesson, due in sorted(policy.late.due.items()):

@@ -1,4 +1,4 @@
-"""What was asked to be looked at again, with what the grade says of it and the answer."""
+"""Regrade requests, with what the grade says about them and the answer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Request:
     answer: str  # empty: none yet
     grade: Grade | None = None
     check: Check | None = None
-    tier: str = ""  # with `look`, as the whole class's table has them: not for the student
+    tier: str = ""  # like `look`, for the class's table; not for the student
     look: tuple[LookReason, ...] = ()
 
     @property
@@ -31,7 +31,7 @@ class Request:
 
     @property
     def points(self) -> tuple[float | None, float | None]:
-        """The points now, and the most there can be."""
+        """Return the current and the maximum points."""
         if self.check:
             return self.check.score, self.check.points
         return (self.grade.score, self.grade.max_score) if self.grade else (None, None)

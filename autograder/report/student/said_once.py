@@ -1,4 +1,4 @@
-"""What several lessons, runs or checks have in common, said once with all its places."""
+"""Join what several lessons, runs or checks have in common, with all places."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from autograder.codes import ReasonCode
 from autograder.records import Where
 from autograder.verdict import PASSED, Check, Finding, Grade, Part, RunSummary
 
-MOST_FOUND = 20  # different things found, of one finding
+MOST_FOUND = 20  # different values of one finding
 MOST_PLACES = 20
 
 
@@ -20,7 +20,7 @@ class Shared:
 
 
 def in_several_lessons(grades: Sequence[Grade]) -> list[Shared]:
-    """Findings that more than one lesson has, in the order of the first of them."""
+    """Return findings that more than one lesson has, in the order of their first occurrence."""
     by_what: dict[tuple, list[tuple[str, Finding]]] = {}
     for grade in grades:
         for finding in public(grade):
@@ -81,7 +81,7 @@ def places(all_: Iterable[Where]) -> tuple[Where, ...]:
 
 
 def problems(runs: Sequence[RunSummary]) -> list[tuple[str, str, str, tuple[Where, ...]]]:
-    """Names of runs, what their outputs complain of, its text, where."""
+    """Return names of runs, problems of their outputs, the text, and the place."""
     by_what: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for run in runs:
         for problem in run.problems:
@@ -113,7 +113,7 @@ def reasons(check: Check) -> list[Part]:
 
 
 def reasons_in(grade: Grade) -> dict[str, list[Part]]:
-    """Check -> its reasons; where an earlier check has the same one, not again what to try."""
+    """Return check -> reasons. Advice that an earlier check has is not repeated."""
     stated: set[tuple] = set()
     reasons_of = {}
     for check in grade.checks:
@@ -121,7 +121,7 @@ def reasons_in(grade: Grade) -> dict[str, list[Part]]:
             continue
         several = len(check.parts) > 1
         parts = reasons(check) if several else [as_part(check)]
-        # Of several parts none may say what to try: then the check does.
+        # If no part has advice, the check's advice is used.
         silent = several and check.try_ and not any(part.try_ for part in check.parts)
         parts += [replace(as_part(check), expected="", found="", where=())] if silent else []
         mine = []
