@@ -39,7 +39,7 @@ def larger_run_did_not_finish(hand_in: HandIn, name: str) -> Iterator[Finding]:
         "a run that ends by itself",
         shortened("; ".join([ended.outcome, *reasons[-3:]]), 200),
         [problem.where for problem in problems[-1:]],
-        f"{last_lines(ended)}, mend it and submit it again",
+        f"{last_lines(ended)}, fix the error and submit the job again",
         name=name,
     )
 
@@ -71,7 +71,7 @@ def runs_of_other_lessons(hand_in: HandIn) -> Iterator[Finding]:
             f"outputs of lesson {lesson}",
             shortened(", ".join(str(run.header.lesson) for run in strangers[:4])),
             [Where(run.files[0], 0) for run in strangers if run.files],
-            "hand in each lesson's outputs in its own folder",
+            "submit each lesson's outputs in its own folder",
         )
 
 

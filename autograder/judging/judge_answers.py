@@ -91,19 +91,19 @@ def _of_interval(key: str, question: Question, answer: WrittenAnswer, truth: flo
     interval = foretold.read(key, answer.text)
     assert interval is not None  # otherwise it is of another kind
     widest = question.widest or 1.0
-    expected = f"{key}: holds the truth, and its high end is at most {widest:g} times its low end"
+    expected = f"{key}: contains the true value, upper end at most {widest:g} times the lower end"
     found = f"{key}: {interval.low:g} to {interval.high:g}"
     if not interval.sealed:
-        found += ", which the course's function did not write so"
+        found += ", which differs from what the course's function writes"
         hint = (
-            "write it with foretelling.write(…), before the truth is shown; leave the line as it is"
+            "write it with foretelling.write(…) before the true value is shown, and do not edit it"
         )
         return Part(key, FAILED, 0, expected, found, (answer.where,), hint, code=ReasonCode.ANSWER)
     wide = interval.width > widest * (1 + 1e-9)
     if wide:
-        found += f", the high end is {interval.width:.3g} times the low end"
+        found += f", the upper end is {interval.width:.3g} times the lower end"
     if not interval.low <= truth <= interval.high:
-        found += f", and the truth is {'below' if truth < interval.low else 'above'} it"
+        found += f", and the true value is {'below' if truth < interval.low else 'above'} it"
     right = not wide and interval.low <= truth <= interval.high
     part = Part(key, PASSED, 1, expected, found, (answer.where,), code=ReasonCode.ANSWER)
     return _judged(part, question, right)
@@ -118,10 +118,10 @@ def _no_answer(hand_in: HandIn, key: str, question: Question) -> Part:
         hint = "write a line `id = value` for each into answers.txt"
     found, code = "no answer", ReasonCode.NO_ANSWER
     if not hand_in.answers_file:
-        found, code = "no answers.txt was handed in", ReasonCode.NO_ANSWERS_FILE
+        found, code = "no answers.txt was submitted", ReasonCode.NO_ANSWERS_FILE
     unseen = [packed for packed in hand_in.unseen if may_be_answers(PurePath(packed.file).name)]
     if unseen and not hand_in.answers_file:
-        found, hint = f"no answers.txt that can be read: {unseen[0].found}", unseen[0].do
+        found, hint = f"no readable answers.txt: {unseen[0].found}", unseen[0].do
         code = ReasonCode.ANSWERS_FILE_UNREAD
     if lines := speaking_of(key, hand_in.unread):
         found = "no answer that could be read, but this line: " + shortened(lines[0].text, 80)

@@ -17,8 +17,8 @@ from autograder.submissions.report import Report, Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
 COARSEST = 0.03  # of a value: "1" does not report 0.6, whatever its rounding
-NO_REPORT = "no report.md was handed in"
-WRITE_IT = "run the notebook's cell that writes report.md after your last job, and hand it in"
+NO_REPORT = "no report.md was submitted"
+WRITE_IT = "run the notebook's cell that writes report.md after your last job, and submit it"
 # Chinese and Japanese have no spaces, so each character counts as a word
 SIGNS = r"\u3040-\u30ff\u3400-\u9fff"
 WORD = re.compile(rf"[{SIGNS}]|[^\W\d_{SIGNS}]{{2,}}")
@@ -82,7 +82,7 @@ def differences(table: Table, rows: Sequence[Row]) -> Iterator[tuple[str, Where]
                 what = f"{column} on {row.ranks} is {shortened(text, 20) or 'missing'}"
                 yield f"{what}, the records say {value:.4g}", where
     for _, where in by_ranks.values():
-        yield "it has a line of a size that the records do not have", where
+        yield "it has a line for a size that the records do not have", where
 
 
 def agrees(text: str, value: float) -> bool:
@@ -115,11 +115,11 @@ def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
         found = f"{name} has {len(words)} different words"
         return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     if title in asked.numbers and not NUMBER.search(text):
-        found = f"{name} names no number in digits"
+        found = f"{name} has no number in digits"
         return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     for before in asked.parts[: asked.parts.index(title)]:
         if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
-            found = f"{name} is “{before}” once more"
+            found = f"{name} repeats “{before}”"
             return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", code=ReasonCode.TEXT)
 

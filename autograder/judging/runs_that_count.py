@@ -86,14 +86,14 @@ def no_run(hand_in: HandIn, name: str) -> NotMeasured:
     if not ended and copy:
         reason = f"no run of `{name}` can be read; {copy.where.file} is a copy from a terminal"
         return NotMeasured(reason, HAND_IN_FILE, code=ReasonCode.NO_RUN)
-    hint = "submit the job and hand in its output"
+    hint = "submit the job, and then its output"
     unseen = [packed for packed in hand_in.unseen if not is_answers(PurePath(packed.file).name)]
     if not ended and unseen:
-        reason = f"no run of `{name}` was handed in that can be read: {unseen[0].found}"
+        reason = f"no readable run of `{name}` was submitted: {unseen[0].found}"
         hint = f"{unseen[0].do}; if this run is not in it, {hint}"
         return NotMeasured(reason, hint, code=ReasonCode.NO_RUN)
     if not ended:
-        return NotMeasured(f"no run of `{name}` was handed in", hint, code=ReasonCode.NO_RUN)
+        return NotMeasured(f"no run of `{name}` was submitted", hint, code=ReasonCode.NO_RUN)
     run = max(ended, key=by_time)
     cause = cause_of(run)
     assert cause
@@ -122,13 +122,13 @@ def did_not_finish(name: str, run: Run) -> NotMeasured:
     where = (problem.where,) if problem else (Where(run.files[0], 1),) if run.files else ()
     try_ = last_lines(run)
     if run.outcome == Outcome.INCOMPLETE:
-        reason += ", its output ends before the run does"
-        try_ = "hand in the whole output; if the job itself ended there, " + try_
+        reason += ", the output stops before the end of the run"
+        try_ = "submit the whole output; if the job itself ended there, " + try_
     elif run.outcome == Outcome.UNKNOWN and run.epochs:
-        reason += ", nothing in its output says that no epoch was to follow"
-        try_ = "hand in the job's error output, too, or let the program say when it is done"
+        reason += ", nothing in its output shows that this epoch was the last"
+        try_ = "also submit the job's error output, or let the program print when it is done"
     elif run.outcome == Outcome.TIMEOUT:
-        try_ = f"ask for more time (`--time`), or see who waited for whom: {try_}"
+        try_ = f"ask for more time (`--time`), or find out which rank waited for which: {try_}"
     return NotMeasured(reason, try_, where, ReasonCode.RUN_UNFINISHED)
 
 

@@ -38,7 +38,7 @@ def _extreme(run: Run, choose: Callable) -> Measure:
 
 def total_seconds(run: Run) -> Measure:
     if run.total_seconds is None:
-        raise NotMeasured("the output does not say how long the run took")
+        raise NotMeasured("the output does not report how long the run took")
     value = printed(run.total_seconds, "s")
     if value.value <= 0:
         raise NotMeasured(f"the run says it took {value.value:g} s", where=value.where)
@@ -68,14 +68,14 @@ def reading_orders(run: Run) -> Measure:
 def _reads(run: Run) -> list[Read]:
     reads = [epoch.read for epoch in run.epochs]
     if not reads or None in reads:
-        raise NotMeasured("the output does not say which samples the steps read")
+        raise NotMeasured("the output does not report which samples the steps read")
     return [read for read in reads if read]
 
 
 def steps(run: Run) -> Measure:
     counts = {e.steps for e in run.epochs if e.steps is not None}
     if not counts:
-        raise NotMeasured("the output does not say how many steps an epoch has")
+        raise NotMeasured("the output does not report how many steps an epoch has")
     if len(counts) > 1:
         raise NotMeasured(f"epochs differ in their number of steps: {sorted(counts)}")
     return exact(counts.pop(), "steps", first_line(run))
@@ -86,14 +86,14 @@ def steps_expected(run: Run) -> Measure:
     samples = measure.unique_samples(run)
     batch = interval.measured_or_none(in_header("global_batch"), run)
     if batch is None or batch.value < 1:
-        raise NotMeasured("the output does not say its global batch")
+        raise NotMeasured("the output does not report its global batch")
     return exact(math.ceil(samples.value / batch.value), "steps", basis="samples / global batch")
 
 
 def last_rate(run: Run) -> Measure:
     rate = run.epochs[-1].lr if run.epochs else None
     if rate is None:
-        raise NotMeasured("the epochs do not say their learning rate")
+        raise NotMeasured("the epochs do not report their learning rate")
     return exact(rate, "", first_line(run), "as the last epoch used it")
 
 
@@ -106,7 +106,7 @@ def loss(which: int) -> Callable[[Run], Measure]:
     def value(run: Run) -> Measure:
         number = run.epochs[which].train_loss if run.epochs else None
         if number is None:
-            raise NotMeasured("the output tells no training loss")
+            raise NotMeasured("the output has no training loss")
         return printed(number)
 
     return value
@@ -114,7 +114,7 @@ def loss(which: int) -> Callable[[Run], Measure]:
 
 def test_loss(run: Run) -> Measure:
     if run.test_loss is None:
-        raise NotMeasured("the output tells no test loss")
+        raise NotMeasured("the output has no test loss")
     return printed(run.test_loss)
 
 
@@ -133,7 +133,7 @@ def train_accuracy(which: int) -> Callable[[Run], Measure]:
 
 def _fraction(number: Number | None, name: str) -> Measure:
     if number is None:
-        raise NotMeasured(f"the output tells no {name}")
+        raise NotMeasured(f"the output has no {name}")
     value = printed(number)
     if not 0 <= value.value <= 1:
         raise NotMeasured(f"the {name} is {value.value:g}, not between 0 and 1", where=value.where)

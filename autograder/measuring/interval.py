@@ -95,7 +95,7 @@ def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
     """Return a printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
     where = (number.where,) if number.where else ()
     if not is_number(number.value) or not is_number(number.half_width):
-        raise NotMeasured(f"the output says {number.value}, which is no number", where=where)
+        raise NotMeasured(f"the output says {number.value}, which is not a number", where=where)
     half = abs(number.half_width)
     value = float(number.value)
     return Measure(value, value - half, value + half, unit, where, basis)
@@ -108,7 +108,7 @@ def ratio(above: Measure, below: Measure, unit: str = "") -> Measure:
     """Return above / below: 14 s / 5 s in whole seconds is 2.8, from 2.45 to 3.22."""
     where = above.where + below.where
     if below.low <= 0 or above.low < 0:
-        raise NotMeasured("a time or count that is not positive cannot be divided by", where=where)
+        raise NotMeasured("a time or count has to be positive to divide by it", where=where)
     return Measure(
         above.value / below.value, above.low / below.high, above.high / below.low, unit, where
     )

@@ -25,10 +25,10 @@ def epoch_time(run: Run) -> Measure:
     The first includes compilation, allocation and cold files.
     """
     if not any(e.seconds is not None for e in run.epochs):
-        raise NotMeasured("the output tells no epoch times", "print the seconds of each epoch")
+        raise NotMeasured("the output has no epoch times", "print the seconds of each epoch")
     if len(run.epochs) < 2:
         raise NotMeasured(
-            "there is one epoch only, and the first epoch holds the start-up",
+            "there is only one epoch, and the first epoch includes the start-up",
             "train at least 3 epochs",
             tuple(e.where for e in run.epochs if e.where),
         )
@@ -61,9 +61,9 @@ def unique_samples(run: Run) -> Measure:
     """Return the distinct training samples per epoch, over all ranks."""
     counts = {e.unique_samples for e in run.epochs if e.unique_samples is not None}
     if not counts:
-        raise NotMeasured("the output does not say how many different samples an epoch reads")
+        raise NotMeasured("the output does not report how many different samples an epoch reads")
     if not all(is_number(c) and c > 0 for c in counts):
-        raise NotMeasured("the number of samples an epoch is no positive number")
+        raise NotMeasured("the number of samples per epoch is not a positive number")
     if len(counts) > 1:
         raise NotMeasured(f"epochs differ in their number of samples: {sorted(counts)}")
     where = tuple(e.where for e in run.epochs[:1] if e.where)
@@ -113,7 +113,7 @@ def different_work(first: Run, other: Run, scaling: str | None = None) -> list[s
     if here and there and few and many:
         a, b = int(here.value), int(there.value)
         if a * many != b * few:
-            text = f"one reads {a} different samples an epoch, the other {b}"
+            text = f"one reads {a} different samples per epoch, the other {b}"
             differences.append(
                 text + (f", on {few} and {many} workers" if scaling == "weak" else "")
             )
@@ -150,7 +150,7 @@ def efficiency(base: Run, run: Run, scaling: str | None = None) -> Measure:
     """Return the speedup over the growth in workers; for weak scaling, the ratio of epoch times."""
     few, many = workers(base), workers(run)
     if few is None or many is None:
-        raise NotMeasured("the output does not say how many ranks took part")
+        raise NotMeasured("the output does not report how many ranks took part")
     gain = speedup(base, run, scaling)
     return gain if scaling == "weak" else scaled(gain, few / many)
 
@@ -170,4 +170,4 @@ def time_to_accuracy(run: Run, target: float) -> Measure:
             if held is not None and held.value >= target:
                 where = (epoch.where,) if epoch.where else ()
                 return exact(total, "s", where, f"after epoch {epoch.number}")
-    raise NotMeasured(f"validation accuracy did not reach {target:g} and hold it")
+    raise NotMeasured(f"validation accuracy did not reach {target:g} and stay there")

@@ -20,7 +20,7 @@ def ranks(run: Run) -> Measure:
         )
     count = measure.workers(run)
     if count is None:
-        raise NotMeasured("the output does not say how many ranks took part")
+        raise NotMeasured("the output does not report how many ranks took part")
     return exact(count, "ranks", first_line(run))
 
 
@@ -30,7 +30,7 @@ def replicas(run: Run) -> Measure:
         return ranks(run)
     count = measure.workers(run)
     if count is None:
-        raise NotMeasured("`replicas` is no whole number from 1 on")
+        raise NotMeasured("`replicas` is not a whole number from 1 on")
     return exact(count, "replicas", first_line(run), "from the run record's header")
 
 
@@ -87,7 +87,7 @@ def checkpoint_kept(run: Run) -> str:
     """Return "yes" if rank 0 read the final parameters back from its file."""
     trained = [rank.param_hash for rank in run.ranks if rank.rank == 0]
     if run.end.checkpoint_hash is None or not trained or trained[0] is None:
-        raise NotMeasured("the output does not say what the checkpoint holds")
+        raise NotMeasured("the output does not report what the checkpoint contains")
     return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
@@ -144,5 +144,5 @@ def labels_apart(run: Run) -> Measure:
 def _of_each(run: Run, name: str, what: str) -> list[Any]:
     values = [getattr(rank, name) for rank in run.ranks]
     if not values or None in values:
-        raise NotMeasured(f"the output does not say {what}")
+        raise NotMeasured(f"the output does not report {what}")
     return values

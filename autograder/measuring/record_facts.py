@@ -22,7 +22,7 @@ def in_header(name: str, unit: str = "") -> Callable[[Run], Measure]:
     def number(run: Run) -> Measure:
         value = run.header.get(name)
         if value is None:
-            raise NotMeasured(f"the output does not say `{name}`", "print the run record")
+            raise NotMeasured(f"the output does not report `{name}`", "print the run record")
         return exact(value, unit, first_line(run), "from the run record's header")
 
     return number
@@ -43,7 +43,7 @@ def a_worker(name: str) -> Callable[[Run], Measure]:
 def train_samples(run: Run) -> Measure:
     value = run.header.dataset.train_samples
     if value is None:
-        raise NotMeasured("the output does not say `train_samples` of the data set")
+        raise NotMeasured("the output does not report `train_samples` of the data set")
     return exact(value, "samples", first_line(run), "from the run record's header")
 
 
@@ -60,7 +60,7 @@ def launched(run: Run) -> str:
     """Return "yes" if a launcher started the ranks, or if this cannot be seen, as in containers."""
     above = run.header.started_by
     if above is None:
-        raise NotMeasured("the output does not say which processes started the ranks")
+        raise NotMeasured("the output does not report which processes started the ranks")
     return "yes" if any(not NO_LAUNCHER.search(name) for name in above) else "no"
 
 
@@ -84,9 +84,9 @@ def at_end(name: str) -> Callable[[Run], Measure]:
     def number(run: Run) -> Measure:
         value = getattr(run.end, name)
         if value is None:
-            raise NotMeasured(f"the end of the run does not say `{name}`")
+            raise NotMeasured(f"the end of the run does not report `{name}`")
         if value < 0:
-            raise NotMeasured(f"`{name}` is {value:g}; it cannot be negative")
+            raise NotMeasured(f"`{name}` is {value:g}; which must not be negative")
         return exact(value, "", first_line(run), "from the run record's end")
 
     return number
@@ -102,7 +102,7 @@ def own_measure(name: str) -> Callable[[Run, Mapping[str, Any]], Measure]:
             raise NotMeasured(f"the run measured no {name}" + (f" at {point}" if point else ""))
         numbers = [event.value for event in events if event.value is not None]
         if len(numbers) < len(events):
-            raise NotMeasured(f"a value of {name} is no number")
+            raise NotMeasured(f"a value of {name} is not a number")
         unit = events[0].unit
         return interval.middle([exact(n, unit) for n in numbers], f"median of {len(numbers)}")
 

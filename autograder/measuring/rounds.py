@@ -43,9 +43,9 @@ def rounds(run: Run) -> list[Round]:
     for event in run.measured(NAME):
         current = _round(event)
         if by_number.get(current.number, current).seconds != current.seconds:
-            raise copied(f"round {current.number} stands twice, with other seconds", current)
+            raise copied(f"round {current.number} appears twice, with different seconds", current)
         if (first := numbers.setdefault(current.seconds, current.number)) != current.number:
-            raise copied(f"rounds {first} and {current.number} say the very same seconds", current)
+            raise copied(f"rounds {first} and {current.number} have the same seconds", current)
         by_number.setdefault(current.number, current)
     if len(by_number) < LEAST:
         counted = "1 round" if len(by_number) == 1 else f"{len(by_number)} rounds"
@@ -58,7 +58,7 @@ def has_rounds(run: Run) -> bool:
 
 
 def copied(reason: str, current: Round) -> NotMeasured:
-    return NotMeasured(reason, "hand in the output as the job wrote it", current.where)
+    return NotMeasured(reason, "submit the output as the job wrote it", current.where)
 
 
 def _round(event: MeasureEvent) -> Round:
@@ -67,17 +67,17 @@ def _round(event: MeasureEvent) -> Round:
     phases = (event.number("alone_s"), event.number("silent_s"), event.value)
     seconds = [float(s) for s in phases if s is not None and 1e-9 < s < 1e9]
     if number is None or len(seconds) < len(phases):
-        reason = "a round does not say its number and three times above 0"
-        raise NotMeasured(reason, "hand in the output as the job wrote it", places)
+        reason = "a round lacks its number or one of three times above 0"
+        raise NotMeasured(reason, "submit the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
 
 
 def ranks_of(run: Run) -> int:
     count = measure.workers(run)
     if count is None:
-        raise NotMeasured("the output does not say how many ranks took part")
+        raise NotMeasured("the output does not report how many ranks took part")
     if count < 2:
-        raise NotMeasured("one rank has nobody to be compared with", "start two or more ranks")
+        raise NotMeasured("a single rank cannot be compared with others", "start two or more ranks")
     return count
 
 
@@ -109,8 +109,8 @@ def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
         for one in rounds(run):
             stated = one.event.number(name)
             if stated is None or stated < 0:
-                reason = f"round {one.number} says no `{name}` that is a number"
-                raise NotMeasured(reason, "look whether the training diverged", one.where)
+                reason = f"round {one.number} has no number for `{name}`"
+                raise NotMeasured(reason, "check whether the training diverged", one.where)
             values.append((stated, one))
         worst, one = choose(values, key=lambda pair: pair[0])
         return exact(worst, "", one.where, f"round {one.number}")

@@ -19,18 +19,18 @@ def _shares(run: Run) -> tuple[Counter[range], int]:
     size."""
     size = run.header.dataset.train_samples
     if size is None or not 1 <= size <= 10**15 or int(size) != size:
-        raise NotMeasured("the output does not say the size of the training set")
+        raise NotMeasured("the output does not report the size of the training set")
     if not run.ranks:
         raise NotMeasured("the output has no presence lines of ranks", "print the run record")
     shares: Counter[range] = Counter()
     for rank in run.ranks:
         parts = rank.slices if rank.shard is None and rank.slices else (rank.shard,)
         if parts == (None,) and rank.shard_ids_hash != "all":
-            raise NotMeasured(f"rank {rank.rank} does not say which samples it reads")
+            raise NotMeasured(f"rank {rank.rank} does not report which samples it reads")
         for part in parts:
             start, stop, step = part or (0, None, 1)
             if step is None or step < 1 or start < 0:
-                raise NotMeasured(f"rank {rank.rank} says an impossible share {part}")
+                raise NotMeasured(f"rank {rank.rank} reports an impossible share {part}")
             share = range(start, int(size) if stop is None else min(stop, int(size)), step)
             if share:
                 shares[share] += 1

@@ -93,7 +93,7 @@ def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:
 def amdahl_speedup(speedups: Points, p: int) -> Measure:
     f = amdahl(speedups)
     if 1 + f.low * (p - 1) <= 0:
-        raise NotMeasured("the range of f reaches below zero, so Amdahl's law says nothing here")
+        raise NotMeasured("the range of f reaches below zero, so Amdahl's law does not apply here")
     return monotone(lambda f: p / (1 + f * (p - 1)), f)
 
 

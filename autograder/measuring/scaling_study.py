@@ -51,13 +51,13 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
         if (count := measure.workers(run)) is not None:
             sized.setdefault(count, []).append(run)
     if not sized:
-        raise NotMeasured("no run says on how many workers it ran", code=ReasonCode.NO_RUN_OF_SIZE)
+        raise NotMeasured("no run reports its number of workers", code=ReasonCode.NO_RUN_OF_SIZE)
     base = sized[min(sized)][-1]
     kinds = sorted({kind for run in runs if (kind := scaling_of(run))})
     if len(kinds) > 1:
         raise NotMeasured(
-            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are two studies",
-            "give the runs of each kind a name of their own",
+            f"{' and '.join(shortened(kind, 20) for kind in kinds)} scaling are different studies",
+            "give the runs of each kind their own name",
         )
     kind = kinds[0] if kinds else None
     alike = {
@@ -133,7 +133,7 @@ def from_one(runs: Sequence[Run]) -> Points:
     """Return speedups for a law, which are relative to one worker."""
     points = speedups(runs)
     if points[0][0] != 1:
-        raise NotMeasured("a law needs a run on one worker", "submit the job with one task, too")
+        raise NotMeasured("a law needs a run on one worker", "also submit the job with one task")
     return points
 
 

@@ -37,14 +37,14 @@ class Compared:
 
 def throughput(run: Run) -> Measure:
     if run.throughput is None:
-        raise NotMeasured("the output tells no epoch times")
+        raise NotMeasured("the output has no epoch times")
     value = printed(run.throughput, "samples/s")
     if value.low <= 0:
         raise NotMeasured(f"the run says {value.value:g} samples/s", where=value.where)
     return value
 
 
-EPOCHS = Compared(measure.epoch_time, "s an epoch")
+EPOCHS = Compared(measure.epoch_time, "s per epoch")
 WHOLE = Compared(epochs.total_seconds, "s in all")
 RATES = Compared(throughput, "samples/s", rate=True)
 

@@ -41,8 +41,8 @@ def as_run(run: Run, event: MeasureEvent) -> Run:
     counts = [count for name in names if (count := measure.whole(event.facts.get(name)))]
     if len(counts) < len(names) or seconds is None or seconds <= 1e-9:
         raise NotMeasured(
-            "a point of the study does not say its round, its ranks, what they read and a time",
-            "hand in the output as the job wrote it",
+            "a point of the study lacks its round, its ranks, the samples that they read or a time",
+            "submit the output as the job wrote it",
             (place,) if place else (),
         )
     _, ranks, batch, steps, samples = counts

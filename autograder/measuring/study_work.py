@@ -22,7 +22,7 @@ def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
 def _batch(run: Run) -> Measure:
     batch = run.header.global_batch
     if batch is None or batch <= 0:
-        raise NotMeasured("the output does not say how many samples a step has")
+        raise NotMeasured("the output does not report how many samples a step has")
     return exact(batch, "", scaling_study.lines([run]))
 
 
@@ -41,8 +41,8 @@ def _of_points(name: str, choose: Callable) -> Callable:
         usable = [(value, point) for value, point in values if value is not None and value >= 0]
         for value, point in values:
             if (value, point) not in usable:
-                reason = f"round {point.facts['round']} says no `{name}` that is a number"
-                raise NotMeasured(reason, "look whether the training diverged")
+                reason = f"round {point.facts['round']} has no number for `{name}`"
+                raise NotMeasured(reason, "check whether the training diverged")
         worst, point = choose(usable, key=lambda pair: pair[0])
         where = (point.where,) if point.where else ()
         basis = f"round {point.facts['round']} on {point.facts['ranks']} ranks"

@@ -78,15 +78,15 @@ def shares(*names: str) -> Callable[[Array], Mapping[str, float]]:
 AMDAHL = Form(
     "Amdahl",
     "S = 1 / (f + (1−f)/p)",
-    "a share f of fixed work is done by one worker alone, the rest divides evenly; the same law as "
-    "T = a + b/p, a cost that stays and one that is divided",
+    "a fraction f of fixed work is done by one worker alone, and the rest divides evenly; the same "
+    "law as T = a + b/p, a cost that stays and one that is divided",
     (workers,),
     named=serial_share,
 )
 GUSTAFSON = Form(
     "Gustafson",
     "S = p − s(p−1)",
-    "the work grows with p and what does not divide stays as long as it was",
+    "the work grows with p, and the part that does not divide takes the same time",
     kind="speed",
     named=growing_share,
 )
@@ -122,14 +122,14 @@ RING = Form(
 LEVELS_AND_SHARE = Form(
     "tree and share",
     "cost = 1 + k·log₂ p + c·p",
-    "a tree's messages and a share that does not divide",
+    "a tree's messages, and a fraction that does not divide",
     (levels, workers),
     named=shares("k", "c"),
 )
 POWER = Form(
     "power",
     "cost = p^γ",
-    "no mechanism: each doubling of p loses the same share",
+    "no mechanism: each doubling of p loses the same fraction",
     kind="power",
     named=lambda k: {"gamma": float(k[1])},
 )
@@ -155,7 +155,7 @@ def stepped(node: int) -> tuple[Form, ...]:
         Form(
             f"{name}, share",
             f"cost = 1 + j·[p > {node}] + c·p",
-            f"{says}, and a share does not divide",
+            f"{says}, and a fraction does not divide",
             (outside, workers),
             named=shares("j", "c"),
             is_step=True,

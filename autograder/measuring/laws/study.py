@@ -50,7 +50,7 @@ def checked(sizes: Sequence[int], values: Sequence[float]) -> list[tuple[int, fl
             raise NotMeasured(f"a size is a whole number from 1 to {MOST_SIZES:,}; not {size:g}")
         if not 1e-12 < value < 1e15:  # also excludes values that are not numbers
             raise NotMeasured(
-                f"the value on {int(size):,} workers has to be above 0; it is {value:g}"
+                f"the value on {int(size):,} workers has to be above 0, but is {value:g}"
             )
     return pairs
 

@@ -36,7 +36,7 @@ def textbook(sizes: Sequence[int], speedups: Sequence[float]) -> dict[str, Law]:
     """Return each law's fit by its name. Laws for which there are too few sizes are left out."""
     points = [(p, exact(s)) for p, s in sorted(zip(sizes, speedups, strict=True))]
     if not points or points[0] != (1, exact(1)):
-        raise NotMeasured("a text book's law needs the speedup 1 on one worker")
+        raise NotMeasured("a textbook law needs the speedup 1 on one worker")
     laws = {}
     for name, fit in FITS.items():
         try:

@@ -48,7 +48,7 @@ CASES = [
     ("two epochs", {"torch": make_record(
         source="torch", run="b" * 8, seconds=(2.0, 1.0))}, 9, "epochs of torch: 2"),
     ("torch missing", {"torch": []}, 5,
-        "no run of <code>torch</code> was handed in"),
+        "no run of <code>torch</code>"),
     ("torch unfinished", {"torch": make_record(
         source="torch", run="b" * 8, finished=False)}, 5, "did not finish: incomplete"),
     ("accuracy is nan", {"keras": make_record(test_accuracy="nan"), "torch": []}, 5,

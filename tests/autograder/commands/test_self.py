@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from autograder.classroom.self_grade import SelfGrade, Undecided
 from autograder.cli import main
+from autograder.finding_codes import FindingCode
 from autograder.report.self_report import for_the_instructor
 from autograder.settings.rubric import FOLDER
 from autograder.verdict import Grade
@@ -52,7 +53,7 @@ CASES = {
     ),
     "no torch": (
         {"torch": []},
-        ["Missing: no run of `torch` was handed in", "try: submit the job and hand in its output"],
+        ["Missing: no run of `torch`", "try: submit the job"],
         [],
         1,
     ),
@@ -65,7 +66,7 @@ CASES = {
     ),
     "nothing yet": (
         {"keras": [], "torch": [], "answers": {}},
-        ["Nothing found that can be graded", "try: hand in the lesson's folder with its outputs"],
+        [FindingCode.NOTHING_FOUND.heading, "try: "],
         ["✓", "Only your instructor"],
         1,
     ),

@@ -38,13 +38,13 @@ def test_it_holds_the_truth_and_is_no_wider_than_asked(low, high):
 
 SEALED = written(120, 150)
 WRONG = {
-    "too high": (SEALED, "the truth is below it"),
-    "too low": (written(60, 80), "the truth is above it"),
-    "too wide": (written(50, 200), "4 times the low end"),
-    "changed by hand": (SEALED.replace("120 to", "95 to"), "did not write so"),
-    "dated back": (SEALED.replace("03-02", "03-01"), "did not write so"),
-    "no seal": ("95 to 110", "did not write so"),
-    "of another table": (foretold.written("foretold_y", 95, 110, WHEN), "did not write so"),
+    "too high": (SEALED, "below it"),
+    "too low": (written(60, 80), "above it"),
+    "too wide": (written(50, 200), "4 times"),
+    "changed by hand": (SEALED.replace("120 to", "95 to"), "function writes"),
+    "dated back": (SEALED.replace("03-02", "03-01"), "function writes"),
+    "no seal": ("95 to 110", "function writes"),
+    "of another table": (foretold.written("foretold_y", 95, 110, WHEN), "function writes"),
     "one number": ("100", "100"),
     "the other way round": ("110 to 95", "110 to 95"),
     "below zero": ("-5 to 110", "-5 to 110"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.judging.runs_that_count import size_shortfall
@@ -119,7 +120,7 @@ def test_smoke_asks_for_nothing_of_it(lesson):
 def test_without_such_a_run_it_is_not_done(lesson):
     check = check_of(lesson, [])
     assert (check.score, check.status) == (0, "failed")
-    assert "no run of `nodes` was handed in" in check.found
+    assert ReasonCode.NO_RUN in {part.code for part in check.parts}
 
 
 def slow(one):

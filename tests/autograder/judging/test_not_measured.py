@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.codes import ReasonCode
 from autograder.judging.hand_in import HandIn
 from autograder.judging.judge import judge
 from autograder.measuring.interval import exact
@@ -80,8 +81,8 @@ def test_a_run_that_says_nothing_is_not_measured(metric):
 def test_a_run_that_is_not_there_has_failed(metric):
     (check,) = judged(rubric_of(asking(metric, of="nobody")), empty())
     assert (check.score, check.status) == (0, "failed")
-    assert check.found == "no run of `nobody` was handed in"
-    assert check.try_ == "submit the job and hand in its output"
+    assert [part.code for part in check.parts] == [ReasonCode.NO_RUN]
+    assert check.try_
 
 
 @pytest.mark.parametrize("metric", sorted(METRICS))
@@ -96,37 +97,38 @@ def test_an_answer_about_a_run_that_says_nothing(metric):
     assert check.score == 0
 
 
-# the condition; status, what was expected and found, as the student reads it
+# the condition; its status, what was expected as the student reads it, and the reason's code
 REASONS = [
     # the value's reason comes before the threshold's, which is then told in words
     ({"metric": "throughput", "of": "run", "at_least": {"of_reference": 0.8}}, "not measured",
      "throughput of run ≥ 0.8 of what the solution reaches on this site",
-     "the output tells no epoch times"),
+     ReasonCode.NOT_MEASURED),
     ({"metric": "throughput", "of": "nobody", "at_least": {"of_reference": 0.8}}, "failed",
      "throughput of nobody ≥ 0.8 of what the solution reaches on this site",
-     "no run of `nobody` was handed in"),
+     ReasonCode.NO_RUN),
     ({"metric": "epochs", "of": "run", "at_least": {"of_reference": 0.8}}, "not measured",
      "epochs of run ≥ 0.8 of what the solution reaches on this site",
-     "nobody has measured the solution's epochs of run on this site"),
+     ReasonCode.NOT_CALIBRATED),
     ({"metric": "epochs", "of": "run", "equal": {"metric": "steps_expected", "factor": 2}},
      "not measured", "epochs of run = 2 × samples / batch of run",
-     "the output does not say how many different samples an epoch reads"),
+     ReasonCode.NOT_MEASURED),
     ({"metric": "epochs", "of": "run", "equal": {"metric": "lr", "of": "nobody", "plus": -1}},
-     "failed", "epochs of run = lr of nobody − 1", "no run of `nobody` was handed in"),
+     "failed", "epochs of run = lr of nobody − 1", ReasonCode.NO_RUN),
     ({"metric": "epochs", "of": "run", "over": "nobody", "above": 1}, "failed",
-     "epochs of run over that of nobody > 1", "no run of `nobody` was handed in"),
+     "epochs of run over that of nobody > 1", ReasonCode.NO_RUN),
     ({"metric": "speedup", "of": "run", "base": "nobody", "above": 1}, "failed",
-     "speedup of run over nobody > 1", "no run of `nobody` was handed in"),
+     "speedup of run over nobody > 1", ReasonCode.NO_RUN),
     # what cannot be measured is no zero from which part of the points is given
     ({"metric": "epochs", "of": "run", "at_least": 1, "half_from": {"metric": "lr"}}, "failed",
-     "epochs of run ≥ 1", "epochs of run: 0 epochs"),
+     "epochs of run ≥ 1", ReasonCode.VALUE),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("condition", "status", "expected", "found"), REASONS)
-def test_which_reason_is_told(condition, status, expected, found):
+@pytest.mark.parametrize(("condition", "status", "expected", "code"), REASONS)
+def test_which_reason_is_told(condition, status, expected, code):
     (check,) = judged(rubric_of(condition), empty())
-    assert (check.status, check.expected, check.found) == (status, expected, found)
+    assert (check.status, check.expected) == (status, expected)
+    assert [part.code for part in check.parts] == [code]
 
 
 def test_a_reference_is_a_line_that_may_be_moved():
@@ -144,7 +146,8 @@ def test_of_several_runs_those_not_measured_are_told(take):
     condition = asking("epoch_s", at_most=2.0, take=take) | {"of": ["run", "nobody"]}
     del condition["at_least"]
     (check,) = judged(rubric_of(condition), empty())
-    assert (check.status, check.found) == ("not measured", "the output tells no epoch times")
+    assert check.status == "not measured"
+    assert ReasonCode.NOT_MEASURED in [part.code for part in check.parts]
 
 
 # --- whatever is asked of whatever was handed in -------------------------------------------------

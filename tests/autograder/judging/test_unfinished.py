@@ -46,8 +46,8 @@ BEGAN = "its job ended before the program began to record"
     [
         ("16_multiworker_7", IN_VAIN, "nobody answers as worker 1 at n1:12345"),
         ("multiworker.7", "nobody came to n1:12345 within 60 s", "nobody came to n1:12345"),
-        ("16_hang_7", IN_VAIN, "no run of <code>multiworker</code> was handed in"),
-        ("16_multiworker_7", "oneDNN custom operations are on", "was handed in"),
+        ("16_hang_7", IN_VAIN, "no run of <code>multiworker</code> was submitted"),
+        ("16_multiworker_7", "oneDNN custom operations are on", "was submitted"),
     ],
 )
 def test_a_job_that_ended_before_its_record_began_tells_why(job, error, told, tmp_path, grade):
@@ -58,7 +58,7 @@ def test_a_job_that_ended_before_its_record_began_tells_why(job, error, told, tm
     write_lines(folder / f"{job}.err", [error])
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
     assert told in page
-    assert (BEGAN in page) is ("was handed in" not in told)
+    assert (BEGAN in page) is ("was submitted" not in told)
 
 
 RECORD = {"lesson": "11", "source": "pipeline", "pipelines": 1}

@@ -92,17 +92,17 @@ def test_speedup_is_share_of_the_ceiling(alone, silent, together):
 
 THREE = ((1, 2, 3), (2, 3, 4), (3, 4, 5))
 NOT_MEASURED = {
-    "no rounds": (run_of(), "measured 0 rounds, of at least 3"),
-    "two rounds": (run_of(*THREE[:2]), "measured 2 rounds, of at least 3"),
-    "one rank": (run_of(*THREE, workers=1), "one rank has nobody to be compared with"),
+    "no rounds": (run_of(), "0 rounds"),
+    "two rounds": (run_of(*THREE[:2]), "2 rounds"),
+    "one rank": (run_of(*THREE, workers=1), "a single rank"),
     "unknown ranks": (run_of(*THREE, workers=None), "how many ranks"),
-    "a round copied": (run_of(*THREE, THREE[0]), "rounds 1 and 4 say the very same seconds"),
-    "all of one number": (run_of(*THREE, round=1), "round 1 stands twice, with other seconds"),
+    "a round copied": (run_of(*THREE, THREE[0]), "rounds 1 and 4"),
+    "all of one number": (run_of(*THREE, round=1), "round 1 appears twice"),
     "a time of 0": (run_of((1, 1, 0), *THREE), "three times above 0"),
     "a negative time": (run_of((1, -1, 1), *THREE), "three times above 0"),
     "no number": (run_of(*THREE, alone_s="nan"), "three times above 0"),
     "a phase missing": (run_of(*THREE, silent_s=None), "three times above 0"),
-    "a round without number": (run_of(*THREE, round=None), "say its number"),
+    "a round without number": (run_of(*THREE, round=None), "lacks its number"),
 }
 
 

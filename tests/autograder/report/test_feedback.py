@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.finding_codes import FindingCode
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record
 
 ROSTER = (
@@ -215,5 +216,5 @@ def test_many_lessons_have_contents_and_say_once_what_repeats(tmp_path, grade):
     assert text.count("write a line `id = value` for each into answers.txt") <= 7
     assert text.count("check the spelling of these ids") == 1
     shared = text.partition("Noticed in several lessons")[2].partition("Your runs")[0]
-    assert "Answers that this lesson does not ask (02, 03, 04, 05, 06, 07, 08)" in shared
+    assert f"{FindingCode.ANSWERS_NOT_ASKED.heading} (02, 03, 04, 05, 06, 07, 08)" in shared
     assert '<details class="own"><summary>' in page

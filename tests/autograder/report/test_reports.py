@@ -255,12 +255,12 @@ def test_who_handed_in_nothing_is_not_forgotten(handed_in, grade, inside, known)
     assert result.exit_code == 1
     (line,) = [line for line in result.table if line[0] == "dan"]
     lesson, points = ("02", "–/10") if known or inside else ("–", "–/0")
-    assert line[1:] == [lesson, points, "missing", "-", "Nothing found that can be graded"]
+    assert line[1:] == [lesson, points, "missing", "-", FindingCode.NOTHING_FOUND.heading]
     (row,) = [row for row in table(result.folder / "grades.csv") if row["student"] == "dan"]
     assert (row["score"], row["status"]) == ("", "missing")
     page = (result.folder / "index.html").read_text()
     assert "students/dan.html" in page
-    assert "Nothing found that can be graded" in page
+    assert FindingCode.NOTHING_FOUND.heading in page
     assert "answers.txt" in (result.folder / "students" / "dan.html").read_text()
     words = ["explain", "dan", "02", "--grades", str(result.folder)]
     explained = CliRunner().invoke(main, words)

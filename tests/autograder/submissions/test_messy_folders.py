@@ -8,6 +8,7 @@ import yaml
 from click.testing import CliRunner
 
 from autograder.cli import main
+from autograder.finding_codes import FindingCode
 from autograder.judging.judge_answers import EXAMPLE, expected_kind
 from autograder.settings.rubric import FOLDER, load_rubric
 from tests.autograder.make_record import RIGHT_ANSWERS, hand_in, make_record, write_lines
@@ -132,7 +133,7 @@ def test_outputs_of_another_lesson_are_looked_at_and_ask_nobody_for_it(tmp_path,
     found = rows(grade(tmp_path / "class", "--roster", tmp_path / "roster.csv"))
     assert sorted(found) == [("ada", "02"), ("ben", "02"), ("ben", "03")]
     assert found["ben", "03"][0] == "0/10"
-    assert found["ben", "03"][-1].startswith("An output of another lesson lies here")
+    assert found["ben", "03"][-1].startswith(FindingCode.OTHER_LESSON.heading)
     assert found["ben", "02"][1] == "missing"
 
 

@@ -33,13 +33,13 @@ NEW: dict[str, Points] = {
     "answered": {("kim", "01"): 5.0, ("hana", "02"): 9.5},  # granted, and not
     "again": {("ivo", "01"): 10.0},
 }
-TERMINAL = "This is a copy from a terminal, and not the file that the job wrote"
+TERMINAL = FindingCode.TERMINAL_COPY.heading
 LATE = "The platform marked this as late, and does not say how late"
 # What is found besides lost points, in the third week: all of it, and of nobody else.
 NOTICED = {
     ("kim", "01"): [TERMINAL],
     ("ben", "02"): [LATE],
-    ("eva", "07"): ["Handed in by dan, for the group"],
+    ("eva", "07"): [FindingCode.BY_PARTNER.heading.format(name="dan")],
 }
 ADJUSTED = {
     ("ben", "01"): ["handed in 2 days late", "2 points less for 2 late days"],

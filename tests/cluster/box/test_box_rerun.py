@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.finding_codes import FindingCode
 from tests.autograder.make_record import make_record, sealed_again, write_lines
 
 pytestmark = pytest.mark.slurm
@@ -229,7 +230,7 @@ def test_a_hostile_program_reaches_nothing(rerunner, box, course, neighbour, tmp
     # It printed no record, so nothing is reproduced; and that is all it achieved.
     tier, titles = evidence(tmp_path)["eve", "01"]
     assert tier == "self-consistent"
-    assert "The program handed in did not finish when it was run again" in titles
+    assert FindingCode.RERUN_UNFINISHED.heading in titles
 
 
 def rerun_hostile(folder, group, text):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from autograder.finding_codes import FindingCode
 from tests.breadth import breadth
 from tests.lessons.planted import kept
 from tests.lessons.planted.judged import cases, grade_of, graded, reasons, runs_of, unexpected
@@ -86,8 +87,8 @@ def test_a_mistake_shows_in_the_parameters(number, mistake):
 
 
 def test_ranks_that_never_met_are_told_so():
-    titles = {finding["title"] for finding in grade_of("07", "size 1 on every rank")["findings"]}
-    assert "Another number of ranks ran than was asked for" in titles
+    codes = {finding["code"] for finding in grade_of("07", "size 1 on every rank")["findings"]}
+    assert FindingCode.OTHER_RANK_COUNT in codes
 
 
 def test_samples_counted_as_often_as_read_are_a_contradiction():
