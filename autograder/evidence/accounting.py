@@ -34,7 +34,7 @@ def compare(
         return
     job = job_of(run, jobs)
     if job is None:
-        expected = "a job of the accounting"
+        expected = "a job in the accounting"
         yield job_finding(run, Code.JOB_NOT_ACCOUNTED, expected, shortened(run.job_id, 40))
         return
     yield from where_it_ran(run, job)
@@ -66,7 +66,7 @@ def confirms(run: Run, jobs: Mapping[str, AccountedJob], logins: Collection[str 
 def job_finding(run: Run, code: Code, expected: str, found: str, **fields: str) -> Finding:
     """Return a finding on the run's job, with the place where the run begins."""
     where = run.rank_lines[:1] or [Where(file, 0) for file in run.files[:1]]
-    advice = "hand in the output of the job as the scheduler ran it"
+    advice = "submit the output of the job that the scheduler ran"
     return finding(code, expected, found, where, advice, **fields)
 
 

@@ -50,7 +50,7 @@ class AccountedJob:
 
 def read_accounting(path: Path) -> dict[str, AccountedJob]:
     """Return the jobs by id. An export without jobs confirms nothing and is a usage error."""
-    take_it = f"Take it with: sacct -a -P --format={SACCT_FORMAT}"
+    take_it = f"Export it with: sacct -a -P --format={SACCT_FORMAT}"
     try:
         jobs = from_text(path.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ValueError, OverflowError) as error:
@@ -58,7 +58,7 @@ def read_accounting(path: Path) -> dict[str, AccountedJob]:
             f"{path} cannot be read as sacct's output ({shortened(error, 80)}). {take_it}"
         ) from None
     if not jobs:
-        raise click.UsageError(f"{path} holds no job. {take_it}")
+        raise click.UsageError(f"{path} has no job. {take_it}")
     counted = any(job.gpus for job in jobs)
     jobs = [replace(job, gpus_counted=counted) for job in jobs]
     return {job.raw_id: job for job in jobs if job.raw_id} | {job.job_id: job for job in jobs}

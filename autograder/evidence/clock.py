@@ -92,7 +92,7 @@ def _whole_run(run: Run) -> Iterator[Finding]:
             f"about {wall:.4g} s",
             f"{stated:.4g} s",
             [run.total_seconds.where],
-            "hand in the output as the job wrote it",
+            "submit the output as the job wrote it",
         )
 
 
@@ -115,7 +115,7 @@ def _as_long_as_said(run: Run) -> Iterator[Finding]:
             f"about {sum(wall for _, wall, _ in pairs):.4g} s together",
             f"{sum(seconds.value for _, _, seconds in pairs):.4g} s",
             [epoch.where for epoch, _, _ in pairs],
-            "hand in the output as the job wrote it; evaluate after an epoch, not within it",
+            "submit the output as the job wrote it; evaluate after an epoch, not within it",
         )
 
 

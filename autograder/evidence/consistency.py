@@ -37,7 +37,7 @@ def oddities(run: Run) -> Iterator[Finding]:
             "every line once, with numbers in their range",
             shortened(problem.reason, 160),
             [problem.where],
-            "hand in each output once, as the job wrote it",
+            "submit each output once, as the job wrote it",
         )
 
 
@@ -84,7 +84,7 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
             f"{due:g} epochs",
             counted(len(run.epochs), "epoch"),
             [epoch.where for epoch in run.epochs[-1:]],
-            "hand in the whole output; if training stops early on purpose, say so in your answers",
+            "submit the whole output; if training stops early on purpose, say so in your answers",
         )
 
 

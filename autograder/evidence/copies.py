@@ -114,8 +114,8 @@ def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:
 def same_seconds(run: Run, first: Run) -> Finding:
     return finding(
         FindingCode.SAME_SECONDS,
-        "each run with seconds of its own",
-        f"those of {place(first)} once more",
+        "different seconds in each run",
+        f"those of {place(first)} again",
         [run.start, first.start],
     )
 
@@ -128,10 +128,10 @@ def same_losses(run: Run, first: Run) -> Finding:
     ]
     return finding(
         FindingCode.SAME_LOSSES,
-        f"losses of its own for each ({'; '.join(words)[:120] or 'other data'})",
-        f"those of {place(first)} once more",
+        f"different losses in each run ({'; '.join(words)[:120] or 'other data'})",
+        f"those of {place(first)} again",
         [run.start, first.start],
-        "hand in each output as its own job wrote it",
+        "submit each output as its own job wrote it",
     )
 
 

@@ -165,6 +165,6 @@ def tier_of(
     if doubtful:
         return (
             EvidenceLevel.SELF_CONSISTENT,
-            f"the run record agrees with itself alone: {doubtful[0].title}",
+            f"the run record agrees with itself, but: {doubtful[0].title}",
         )
     return EvidenceLevel.SELF_CONSISTENT, "the run record agrees with itself"

@@ -7,7 +7,7 @@ from autograder.finding_codes import CONTRADICTS, DOUBT
 from autograder.records import Where
 from autograder.verdict import Finding, make_finding
 
-AS_WRITTEN = "hand in the output as the job wrote it, or run the job again"
+AS_WRITTEN = "submit the output as the job wrote it, or run the job again"
 
 
 def finding(

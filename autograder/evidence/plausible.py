@@ -34,7 +34,7 @@ def real_data(run: Run) -> Iterator[Finding]:
         yield finding(
             FindingCode.SYNTHETIC_DATA,
             "the real data set",
-            "synthetic data; its accuracy says nothing about the task",
+            "synthetic data, whose accuracy says nothing about the task",
             run.rank_lines[:1],
             "`lessons data fetch` on a login node, then submit again",
         )
@@ -69,10 +69,10 @@ def diverged(run: Run) -> Iterator[Finding]:
     if losses:
         yield finding(
             FindingCode.DIVERGED,
-            "a loss that is a number",
+            "a loss that is a finite number",
             shortened(losses[0].reason, 120),
             [p.where for p in losses],
-            "a smaller learning rate, inputs scaled to 0 to 1, then submit again",
+            "use a smaller learning rate, scale inputs to 0 to 1, and submit the job again",
         )
 
 
@@ -95,5 +95,5 @@ def convergence(
             f"training accuracy up to {limit:.3g} after the first epoch",
             f"{first.value:.4g}",
             [first.where or run.epochs[0].where],
-            "check that training data and labels are what the lesson gives",
+            "check that training data and labels are those of the lesson",
         )

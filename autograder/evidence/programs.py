@@ -68,7 +68,7 @@ def with_programs(
         tier, reason = EvidenceLevel.SELF_CONSISTENT, title[:1].lower() + title[1:]
     missing = not_handed_in(ran, programs, released)
     if missing and tier in (EvidenceLevel.SELF_CONSISTENT, EvidenceLevel.CONFIRMED):
-        reason += f"; not handed in: {shortened(', '.join(missing), 80)}"
+        reason += f"; not submitted: {shortened(', '.join(missing), 80)}"
     return replace(seen, tier=tier, reason=reason, findings=(*seen.findings, *findings)), tuple(
         texts
     )
@@ -84,7 +84,7 @@ def other_programs(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterator
             f"{shortened(file.name, 60)} as it was in the run of {shortened(file.output, 60)}",
             f"another text in {shortened(program.name, 80)}",
             file.where.rank_lines[:1],
-            "run the job again with this program, or hand in the program that ran",
+            "run the job again with this program, or submit the program that ran",
         )
 
 
@@ -232,5 +232,5 @@ def changed_what_counts(texts: Sequence[ProgramText]) -> Iterator[Finding]:
         "the lesson's programs as released, their gaps filled",
         found,
         [line.place(text.file) for text, line in lines],
-        "instructor: read them in the folder programs/, beside the class page",
+        "instructor: read them in the folder programs/ beside the class page",
     )

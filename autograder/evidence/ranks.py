@@ -70,7 +70,7 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
         yield finding(
             FindingCode.HASHES_AND_SPREAD,
             "equal hashes when there is no spread",
-            f"{len(set(hashes))} unlike hashes",
+            f"{len(set(hashes))} different hashes",
             run.rank_lines,
         )
 
@@ -99,5 +99,5 @@ def same_program(run: Run) -> Iterator[Finding]:
             "the same program on every rank",
             f"{len({hash_ for hash_, _ in stated})} different ones",
             others,
-            "start all ranks with one command, and leave the program alone until they run",
+            "start all ranks with one command, and do not edit the program until they run",
         )

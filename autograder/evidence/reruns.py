@@ -47,7 +47,7 @@ def compare(run: Run, again: Again) -> Iterator[Finding]:
             "a run like the one of the record",
             shortened(again.why, 160) + f" (job {again.job.job_id}: {again.job.state})",
             run.rank_lines[:1],
-            "hand in the program that made the output, with all modules beside it",
+            "submit the program that made the output, with all modules beside it",
         )
         return
     made_up = list(not_of_this_job(run, again.run, again.job))
@@ -94,8 +94,8 @@ def not_of_this_job(run: Run, again: Run, job: RepeatedJob) -> Iterator[Finding]
         yield untrue(
             run,
             FindingCode.RERUN_SAME_SECONDS,
-            "times that differ a little, as any two runs' do",
-            f"{len(times)} epochs alike to the last digit",
+            "slightly different times, as in any two runs",
+            f"{len(times)} epochs equal to the last digit",
         )
 
 
@@ -144,7 +144,7 @@ def same_work(run: Run, again: Run) -> Iterator[Finding]:
             continue
         if code == FindingCode.RERUN_OTHER_EPOCHS and both_stopped_early:
             continue
-        yield untrue(run, code, f"{in_words(recorded)}, as the record says", in_words(repeated))
+        yield untrue(run, code, f"{in_words(recorded)} in the record", in_words(repeated))
 
 
 def stopped_early(run: Run) -> bool:
@@ -188,17 +188,17 @@ def same_accuracies(run: Run, again: Run) -> Iterator[Finding]:
             yield untrue(
                 run,
                 FindingCode.RERUN_LOWER_ACCURACY,
-                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                f"{recorded:.4g} in the record, ± {margin:.2g}",
                 "none" if repeated is None else f"{repeated:.4g}",
                 name=name,
             )
         elif repeated > recorded + margin:
             yield finding(
                 FindingCode.RERUN_HIGHER_ACCURACY,
-                f"{recorded:.4g} as the record says, give or take {margin:.2g}",
+                f"{recorded:.4g} in the record, ± {margin:.2g}",
                 f"{repeated:.4g}",
                 places(run),
-                "hand in the program that made the output",
+                "submit the program that made the output",
                 name=name,
             )
 
@@ -212,7 +212,7 @@ def same_losses(run: Run, again: Run) -> Iterator[Finding]:
             yield untrue(
                 run,
                 FindingCode.RERUN_HIGHER_LOSS,
-                f"{recorded:.4g} as the record says",
+                f"{recorded:.4g} in the record",
                 f"{repeated:.4g}",
                 name=name,
             )
@@ -229,10 +229,10 @@ def as_fast(run: Run, again: Run) -> Iterator[Finding]:
     if times and others and times[len(times) // 2] * FASTER < others[0]:
         yield finding(
             FindingCode.RERUN_FAR_SLOWER,
-            f"epochs of about {times[len(times) // 2]:.4g} s, as the record says",
+            f"epochs of about {times[len(times) // 2]:.4g} s in the record",
             f"{others[0]:.4g} s at best",
             [epoch.where for epoch in run.epochs],
-            "instructor: run it again on an idle node; the seconds of the record may be changed",
+            "instructor: run it again on an idle node; the seconds in the record may be edited",
         )
 
 

@@ -32,7 +32,7 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
     if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,
-            "other times in each round, to the microsecond",
+            "different times in each round, to the microsecond",
             f"{len(set(complete))} different rounds of {len(complete)}",
             where,
         )
@@ -63,7 +63,7 @@ def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
             f"about {count} at most on {count} ranks",
             f"{gain.value:.2f}, at least {gain.low:.2f}",
             list(gain.where),
-            "let rank 0 do as much alone as each rank does together",
+            "let rank 0 do the same steps alone as each rank does together",
         )
     if share.low > BEYOND_NOISE:
         yield finding(

@@ -122,7 +122,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             counted(int(ranks[:9]), "task") + ", as the job file printed",
             counted(int(size), "rank"),
             run.rank_lines,
-            "start the program with `launch`, which starts a rank a task",
+            "start the program with `launch`, which starts one rank per task",
         )
     device = run.header.device or ""
     if job.get("gpus on this node") == "none" and any(name in device for name in NVIDIA):
@@ -131,7 +131,7 @@ def job_as_printed(run: Run) -> Iterator[Finding]:
             "no GPU on this node, as the job file printed",
             shortened(device, 60),
             where,
-            "hand in the output as the job wrote it",
+            "submit the output as the job wrote it",
         )
 
 
@@ -156,7 +156,7 @@ def test_as_printed(run: Run) -> Iterator[Finding]:
                 f"{printed.value:g}, as printed",
                 f"{recorded.value:g} in the record",
                 [printed.where, recorded.where],
-                "hand in the output as the job wrote it",
+                "submit the output as the job wrote it",
                 name=name,
             )
 
@@ -234,7 +234,7 @@ def unlike_print(name: str, printed: Number, recorded: float, where: list[Where 
         f"{name}: {printed.value:g}, as printed",
         f"{recorded:g} in the record",
         where,
-        "hand in the output as the job wrote it",
+        "submit the output as the job wrote it",
     )
 
 
@@ -250,7 +250,7 @@ def no_error_beside_success(run: Run) -> Iterator[Finding]:
     if run.beside.errors:
         yield finding(
             FindingCode.ERROR_BESIDE_SUCCESS,
-            "nothing that ended the job before its time",
+            "nothing that ended the job early",
             shortened(f"{run.beside.errors[0].reason}: {run.beside.errors[0].text}", 160),
             [error.where for error in run.beside.errors],
             "find out what the error was, and run the job again",

@@ -58,7 +58,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     header = table[0] if table else []
     if not header or "Student" not in header[0] or "Section" not in header:
         raise SettingsError(
-            f"{export}:1: this is no Canvas gradebook export (Student,ID,…,Section)"
+            f"{export}:1: this is not a Canvas gradebook export (Student,ID,…,Section)"
         )
     table = [line + [""] * (len(header) - len(line)) for line in table]
     above = next((number for number, line in enumerate(table) if MAXIMA in line[0]), 0)
@@ -92,7 +92,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
         {student for (student, _), row in by_student.items() if cell(row, None) is not None},
         "canvas_id, sis_id, sis_login or name",
         *(f"{lesson}: {text}" for lesson, text in scales.items() if text),
-        f"column added, as none begins with its lesson: {', '.join(names)}" if new else "",
+        f"column added, because no title begins with the lesson: {', '.join(names)}" if new else "",
     )
 
 
@@ -106,7 +106,7 @@ def columns(export: Path, header: Sequence[str], lessons: Mapping[str, Row]) -> 
         if lesson in places:
             two = f"{header[places[lesson]]!r} and {header[place]!r}"
             raise SettingsError(f"{export}:1: two columns begin with lesson {lesson}, {two}: "
-                                "leave one of them out")  # fmt: skip
+                                "remove one of them")  # fmt: skip
         places[lesson] = place
     return places
 

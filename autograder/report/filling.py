@@ -52,7 +52,7 @@ def scaled(row: Row, maximum: float | None) -> float:
 def scale(ours: float, maximum: float | None) -> str:
     """Return a sentence on the conversion, or nothing if both maxima are the same."""
     if maximum is None:
-        return f"points of {ours:g}, as the maximum there cannot be read"
+        return f"points of {ours:g}, because the maximum there cannot be read"
     return "" if maximum == ours else f"points of {ours:g} written as points of {maximum:g}"
 
 

@@ -69,9 +69,9 @@ def read_names(
         student = known[0] if len(known) == 1 else one_spelling(row["student"])
         name = printable(row["pseudonym"], LONGEST)
         if student in names:
-            raise SettingsError(f"{where}: {shortened(student)} stands twice in this file")
+            raise SettingsError(f"{where}: {shortened(student)} appears twice in this file")
         if (other := taken.setdefault(name.casefold(), student)) != student:
-            raise SettingsError(f"{where}: {name!r} is the pseudonym of {shortened(other)} too")
+            raise SettingsError(f"{where}: {name!r} is also the pseudonym of {shortened(other)}")
         if {*real.get(spelt(name), ()), *who(Claim(name)).students} - {student}:
             raise SettingsError(f"{where}: {name!r} is the name of somebody else in the class")
         names[student] = name

@@ -74,7 +74,7 @@ def epoch_bars(run: RunSummary) -> Markup:
     seconds = [s if s is not None and 0 < s < 1e9 else 0.0 for s in run.epoch_seconds[:60]]
     ticks = _nice(max(seconds, default=0.0))
     height = _heights(ticks)
-    body = _vertical_axis(ticks, height, "s an epoch")
+    body = _vertical_axis(ticks, height, "s per epoch")
     slot = (RIGHT - LEFT) / max(len(seconds), 1)
     every = math.ceil(len(seconds) / 12)
     for index, value in enumerate(seconds):
@@ -111,7 +111,7 @@ def rounds_bars(rounds: Rounds, workers: int) -> Markup:
             body.append(_text(x, FLOOR + 15, index + 1))
     body += [_rule(height(rounds.speedup.value), "mark"), _rule(height(float(workers)), "ideal")]
     body.append(_below("round"))
-    return _frame("Speedup in each round, beside what the machine can give (hatched)", body)
+    return _frame("Speedup in each round, with the machine's ceiling (hatched)", body)
 
 
 def speedup_curve(

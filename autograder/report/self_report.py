@@ -36,9 +36,9 @@ def lesson_lines(self_grade: SelfGrade, chosen: bool, brief: bool) -> Iterator[s
     have = sum(check.score for check in self_grade.shown)
     most = sum(check.points for check in self_grade.shown)
     lost = most - have - self_grade.open_points
-    parts = [f"{points(round(have, 2))} of {counted(most, 'point')} are there"]
+    parts = [f"{points(round(have, 2))} of {counted(most, 'point')} earned"]
     if lost >= 0.005:
-        parts.append(f"{points(round(lost, 2))} are not yet")
+        parts.append(f"{points(round(lost, 2))} not yet")
     if self_grade.open_points >= 0.005:
         parts.append(f"{points(round(self_grade.open_points, 2))} only your instructor can give")
     yield "  " + ", ".join(parts) + f" (profile {grade.profile})"
@@ -93,12 +93,12 @@ def for_the_instructor(self_grade: SelfGrade) -> Iterator[str]:
         yield f"    whether these are right: {', '.join(silent)}"
     for hint, names in answered.items():
         are, them = ("are", "them") if len(names) > 1 else ("is", "it")
-        again = f"To look at {them} again yourself: {hint}"
+        again = f"To check {them} again yourself: {hint}"
         yield f"    whether {', '.join(names)} {are} right. {again}"
     for left in self_grade.undecided:
         if not left.points:
             yield f"    {left.about}"
     yield (
-        f"    how far the outputs can be believed, with the scheduler's accounting; by themselves "
+        f"    how far the outputs can be trusted, given the scheduler's accounting; on their own "
         f"they are {self_grade.grade.tier}"
     )

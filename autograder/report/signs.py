@@ -4,7 +4,7 @@ from autograder.classroom.rows import Row
 from autograder.verdict import BORDERLINE, FAILED, NOT_MEASURED, PARTIAL, PASSED
 
 SIGNS: dict[str, str] = {PASSED: "✓", BORDERLINE: "≈", PARTIAL: "◐", FAILED: "✗", NOT_MEASURED: "?"}
-LEGEND = "✓ passed  ≈ borderline, full credit  ◐ part of the points  ✗ missed  ? not measured"
+LEGEND = "✓ passed  ≈ borderline, full credit  ◐ some of the points  ✗ missed  ? not measured"
 
 
 def points(value: float | None) -> str:

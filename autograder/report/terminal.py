@@ -39,7 +39,7 @@ def size_notice(rows: Sequence[Row], profile: str) -> str:
         return ""
     counted = f"{small} of {runs} run{'' if runs == 1 else 's'}"
     verb = "is" if small == 1 else "are"
-    return f"{counted} {verb} smaller than profile full asks: did you mean --profile smoke?"
+    return f"{counted} {verb} smaller than profile full requires: did you mean --profile smoke?"
 
 
 def show(

@@ -84,7 +84,7 @@ def sentence(name: str, given: Sequence[str], back: Back, known_by: str, more: s
     if lost := sorted(set(back.grades) - set(given)):
         text += f"; not found there: {some(lost)} ({known_by})"
     if back.nothing:
-        text += f"; nothing was handed in by {some(back.nothing)}"
+        text += f"; nothing was submitted by {some(back.nothing)}"
     return text + more
 
 
@@ -197,7 +197,7 @@ def canvas_comments(
     given = [student for student in back.grades if student in ids]
     if not given:
         raise SettingsError(
-            f"{name} would be for none of {counted(len(back.grades), 'student')}: give --roster "
-            "with their canvas_id, and the names that they have in the grades"
+            f"{name} would contain none of {counted(len(back.grades), 'student')}: give --roster "
+            "with their canvas_id, and the names that are in the grades"
         )
     return name, text, sentence(name, given, back, "--roster tells their canvas_id")

@@ -25,7 +25,7 @@ def read_record(folder: Path, page: str) -> tuple[Grade, ...]:
     try:
         return _grades().validate_python(from_json(path.read_bytes())["grades"])
     except (OSError, ValueError, LookupError, TypeError, ValidationError):
-        raise SettingsError(f"{path} is not there or damaged: {GRADE_AGAIN}") from None
+        raise SettingsError(f"{path} is missing or damaged: {GRADE_AGAIN}") from None
 
 
 def read_rows(folder: Path) -> Sequence[Row]:
@@ -35,7 +35,7 @@ def read_rows(folder: Path) -> Sequence[Row]:
         return [from_data(row) for row in from_json(path.read_bytes())["grades"]]
     except FileNotFoundError:
         raise SettingsError(
-            f"{folder} holds no grades: give the folder of `autograder grade --out`"
+            f"{folder} has no grades: give the folder of `autograder grade --out`"
         ) from None
     except (OSError, ValueError, LookupError, TypeError):
         raise SettingsError(f"{path} is damaged: {GRADE_AGAIN}") from None

@@ -13,7 +13,7 @@ from autograder.wording import counted
 MOST = 3  # lines; the page has the rest
 MOST_NAMED = 2  # checks that one line names
 LEAST = 0.005  # points
-AGAIN = "answer again, after another look at the lesson"
+AGAIN = "read the lesson again, and answer again"
 
 
 @dataclass(frozen=True, slots=True)

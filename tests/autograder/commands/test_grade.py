@@ -85,8 +85,8 @@ def test_smoke_and_full_are_the_instructors_choice(tmp_path, grade):
     assert rows(grade(tmp_path / "class", "--profile", "smoke"))["ada", "02"][0] == "10/10"
     full = grade(tmp_path / "class")
     assert rows(full)["ada", "02"][0] == "7/10"
-    question = "2 of 2 runs are smaller than profile full asks: did you mean --profile smoke?"
-    assert question in full.stderr
+    assert "2 of 2 runs" in full.stderr
+    assert "did you mean --profile smoke?" in full.stderr
     assert "did you mean" not in grade(tmp_path / "class", "--profile", "smoke").stderr
     for name in ("ben", "eve"):
         hand_in(tmp_path / "class" / name / "02")

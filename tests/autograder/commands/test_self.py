@@ -29,13 +29,13 @@ def yourself(*words):
 CASES = {
     "all of it": (
         {},
-        ["8.4 of 10 points are there, 1.6 only your instructor can give (profile full)"],
-        ["are not yet", "Missing", "found:"],
+        ["8.4 of 10 points earned, 1.6 only your instructor can give (profile full)"],
+        ["not yet", "Missing", "found:"],
         0,
     ),
     "a wrong answer": (
         {"answers": RIGHT_ANSWERS | {"keras_epoch_s": "99"}},
-        ["0.5 are not yet", "found: keras_epoch_s: 99", "asked: keras_epoch_s: what your own"],
+        ["0.5 not yet", "found: keras_epoch_s: 99", "asked: keras_epoch_s: what your own"],
         ["1.05"],
         1,
     ),
@@ -47,7 +47,7 @@ CASES = {
     ),
     "no attempt, no hint": (
         {"answers": {k: v for k, v in RIGHT_ANSWERS.items() if k != "s4_epoch_s"}},
-        ["Missing: s4_epoch_s: no answer", "0.4 are not yet"],
+        ["Missing: s4_epoch_s: no answer", "0.4 not yet"],
         ["microseconds per sample"],
         1,
     ),

@@ -157,7 +157,7 @@ def test_no_programs_handed_in_is_said_once_and_is_no_finding(tmp_path, graded):
     student(tmp_path / "class/ada")
     found, _ = graded()
     assert (found["findings"], found["look"]) == ([], [])
-    reason = "the run record agrees with itself; not handed in: train.py, train_torch.py"
+    reason = "the run record agrees with itself; not submitted: train.py, train_torch.py"
     assert found["tier_reason"] == reason
 
 

@@ -70,9 +70,9 @@ ASSIGNMENTS = [
     ("02 Serial", "10", ["10.0", "8.0"], ""),
     ("02 Serial", "100.0", ["100.0", "80.0"], "02: points of 10 written as points of 100"),
     ("02 Serial", '"12,5"', ["12.5", "10.0"], "02: points of 10 written as points of 12.5"),
-    ("02 Serial", "0", ["10.0", "8.0"], "02: points of 10, as the maximum there cannot"),
-    ("02 Serial", '"1,000"', ["10.0", "8.0"], "02: points of 10, as the maximum there"),
-    ("Lab 02", "100", ["10.0", "8.0"], "column added, as none begins with its lesson: 02"),
+    ("02 Serial", "0", ["10.0", "8.0"], "02: points of 10, because"),
+    ("02 Serial", '"1,000"', ["10.0", "8.0"], "02: points of 10, because"),
+    ("Lab 02", "100", ["10.0", "8.0"], "column added"),
 ]  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
 def test_explain_of_a_folder_without_grades(home, graded):
     result = run("explain", "ada", "02", "--grades", home / "class")
     assert result.exit_code == 2
-    assert "holds no grades: give the folder of `autograder grade --out`" in result.stderr
+    assert "has no grades: give the folder of `autograder grade --out`" in result.stderr
     (graded / "grades.json").write_text("{")
     assert "is not what" in run("explain", "zoe", "02", "--grades", graded).stderr
 

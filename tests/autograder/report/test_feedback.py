@@ -64,7 +64,7 @@ def test_moodle_finds_each_participant(graded):
     sheet.write_text(WORKSHEET)
     result = feedback(graded, "--moodle", sheet)
     assert result.exit_code == 0, result.output
-    told = "moodle-02-grades.zip: for 2 of 2 students; nothing was handed in by dan\n"
+    told = "moodle-02-grades.zip: for 2 of 2 students; nothing was submitted by dan\n"
     assert result.output.startswith(told)
     packed = (graded / "feedback" / "moodle-02-grades.zip").read_bytes()
     files = {moodle_reads(name): data for name, data in unpacked(packed).items()}
@@ -157,7 +157,7 @@ def test_comments_for_nobody_are_a_mistake(graded):
     (graded.parent / "roster.csv").write_text("student,canvas_id\nsomebody,1\n")
     result = feedback(graded, "--canvas-comments", "2")
     assert result.exit_code == 2
-    assert "would be for none of 2 students: give --roster with their canvas_id" in result.stderr
+    assert "give --roster with their canvas_id" in result.stderr
     assert not (graded / "feedback").exists()
 
 

@@ -138,12 +138,12 @@ def test_what_is_contradicted_is_not_on_it(board, tmp_path):
 
 
 MISTAKES = [
-    ("ada,fox\nben,FOX\n", "'FOX' is the pseudonym of ada too"),
+    ("ada,fox\nben,FOX\n", "'FOX' is also the pseudonym of ada"),
     ("ada,Ben M.\n", "'Ben M.' is the name of somebody else in the class"),
     ("ada,eve\n", "'eve' is the name of somebody else in the class"),
     ('ada,"M., Ben"\n', "'M., Ben' is the name of somebody else in the class"),
-    ("ada,fox\nada,owl\n", "ada stands twice in this file"),
-    ("ada,fox\nAda L.,owl\n", "ada stands twice in this file"),
+    ("ada,fox\nada,owl\n", "ada appears twice in this file"),
+    ("ada,fox\nAda L.,owl\n", "ada appears twice in this file"),
     ("ada,\n", "`pseudonym` is empty"),
 ]
 

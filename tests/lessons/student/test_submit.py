@@ -226,9 +226,9 @@ def test_it_ends_with_what_the_outputs_decide(folder, lessons_command, run_outpu
     (folder / "02_keras_7.out").write_text(run_output)
     done = lessons_command("submit", "02", "--in", folder)
     end = done.output.partition("\n02 A serial program")[2]
-    assert "points are there" in end
+    assert "points earned" in end
     assert "Only your instructor can say:" in end
     assert end.rstrip().endswith("For the reasons: autograder grade --self 02_serial.zip")
     (folder / "02_keras_7.out").unlink()
     done = lessons_command("submit", "02", "--in", folder)
-    assert "points are there" not in done.output
+    assert "points earned" not in done.output
