@@ -190,7 +190,7 @@ def test_a_page_begins_with_what_to_do(graded):
     first, _, second = rest.partition(")")
     assert first.strip() == "Microseconds per sample × 60,000 samples (0.4 points: 02, s4_epoch_s"
     assert second.split(")")[0].endswith("(0.4 points: 02, cpu_gpu_is_speedup")
-    assert "Nothing is left to do" in text_of((graded / "students" / "ada.html").read_text())
+    assert "nothing left to do" in text_of((graded / "students" / "ada.html").read_text())
     assert "What to do next" not in text_of((graded / "students" / "ada.html").read_text())
 
 
@@ -215,6 +215,6 @@ def test_many_lessons_have_contents_and_say_once_what_repeats(tmp_path, grade):
     text = text_of(page)
     assert text.count("write a line `id = value` for each into answers.txt") <= 7
     assert text.count("check the spelling of these ids") == 1
-    shared = text.partition("Noticed in several lessons")[2].partition("Your runs")[0]
+    shared = text.partition("Remarks on several lessons")[2].partition("Your runs")[0]
     assert f"{FindingCode.ANSWERS_NOT_ASKED.heading} (02, 03, 04, 05, 06, 07, 08)" in shared
     assert '<details class="own"><summary>' in page
