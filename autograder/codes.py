@@ -1,4 +1,5 @@
-"""Codes of what the grader reports. Logic and tests use the codes; people read the sentences."""
+"""Codes of everything that the grader reports. Logic and tests use the codes; people read
+sentences."""
 
 from enum import StrEnum
 
@@ -35,12 +36,12 @@ class CheckStatus(StrEnum):
     PASSED = "passed"
     PARTIAL = "partial"
     FAILED = "failed"
-    BORDERLINE = "borderline"  # the threshold lies inside the interval: full credit, and a flag
+    BORDERLINE = "borderline"  # the threshold is inside the interval: full credit, and a flag
     NOT_MEASURED = "not measured"
 
 
 class GradeStatus(StrEnum):
-    """The state of a student's lesson: graded or not."""
+    """Whether and how a student's lesson was graded."""
 
     GRADED = "graded"
     MISSING = "missing"
@@ -50,10 +51,10 @@ class GradeStatus(StrEnum):
 
 
 class ProblemCode(StrEnum):
-    """Problems that a reader finds in an output. Most need only their sentence: OTHER."""
+    """Problems that a reader finds in an output. Most have no code of their own: OTHER."""
 
     OTHER = "other"
-    CHAIN_BROKEN = "chain broken"  # a line of the run record does not follow on the one before
+    CHAIN_BROKEN = "chain broken"  # a line of the run record is missing, moved or changed
     NEVER_WRITTEN = "never written"  # no honest program writes this: a person should look
     DIVERGED = "diverged"  # a loss that is not a number
     EXCEPTION = "exception"  # the line that ends a traceback
@@ -82,9 +83,9 @@ class ReasonCode(StrEnum):
     NO_RUN = "no run"
     NO_RUN_OF_SIZE = "no run of size"
     RUN_UNFINISHED = "run unfinished"
-    RUN_UNCLEAR = "run unclear"  # an output without a record does not say what `where` asks
+    RUN_UNCLEAR = "run unclear"  # an output without a record does not report a fact in `where`
     NOT_CALIBRATED = "not calibrated"  # the instructor has not measured the solution on this site
-    NOT_MEASURED = "not measured"  # the output does not give the value
+    NOT_MEASURED = "not measured"  # the output does not have the value
 
 
 # Nothing was submitted for it: no run, no answer, no report.
@@ -105,7 +106,7 @@ ABSENT = frozenset(
 LEFT_TO_INSTRUCTOR = frozenset({ReasonCode.EXPECTED_KEPT, ReasonCode.NOT_CALIBRATED})
 
 
-# Their advice is for the instructor; a student has nothing to do about it.
+# Advice for the instructor. Students need not do anything.
 ADVISE_INSTRUCTOR = frozenset(
     {
         FindingCode.GRADER_FAILED,

@@ -1,18 +1,18 @@
-"""The processors that this process may use; light to import, for training programs ask too."""
+"""The processors that this process may use. Light to import, because training programs use it too."""
 
 import os
 from pathlib import Path
 
 
 def usable_cpus() -> list[int]:
-    """Of the job or container, where the system tells; not of the whole machine."""
+    """Return the CPUs of the job or container if the system reports them, not the whole machine's."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
 def whole_cores() -> list[int]:
-    """One CPU number for each core that this process may use (not each hardware thread)."""
+    """Return one CPU number for each core that this process may use, not each hardware thread."""
     seen: dict[str, int] = {}
     for cpu in usable_cpus():
         siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")

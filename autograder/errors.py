@@ -1,4 +1,4 @@
-"""What an instructor can do wrong, said in a sentence and without a traceback."""
+"""Mistakes of an instructor, reported in a sentence and without a traceback."""
 
 import click
 
@@ -6,9 +6,9 @@ from autograder.safe_text import printable
 
 
 class SettingsError(click.ClickException):
-    """Something of the instructor's that cannot be used: exit code 2, for nothing was graded.
+    """A file or option of the instructor's that cannot be used: exit code 2, nothing was graded.
 
-    What it quotes from a file is made printable here, and nowhere before.
+    Quotes from a file are made printable here, and nowhere earlier.
     """
 
     exit_code = 2

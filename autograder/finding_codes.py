@@ -1,6 +1,6 @@
-"""All findings: the code of each, how serious it is, and its heading.
+"""All findings: their codes, how serious they are, and their headings.
 
-No points depend on evidence. Fields in braces are filled in where the finding is made.
+No points depend on evidence. Fields in braces are filled in where a finding is made.
 """
 
 from enum import StrEnum, auto
@@ -10,7 +10,7 @@ class Severity(StrEnum):
     """How serious a finding is."""
 
     CONTRADICTS = "contradicts"  # parts of the record cannot both be true
-    DOUBT = "doubt"  # keeps a run below *confirmed*, even where the accounting agrees
+    DOUBT = "doubt"  # keeps a run below *confirmed*, even if the accounting agrees
     LOOK = "look"  # an instructor should look at it
     INFORMATION = "information"
 
@@ -21,7 +21,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
 class FindingCode(StrEnum):
     """Findings that a person should know about a submission, its runs or its answers.
 
-    A finding without a heading here has its severity and title where it is made.
+    A finding without a heading here gets its severity and title where it is made.
     """
 
     severity: Severity
@@ -48,7 +48,7 @@ class FindingCode(StrEnum):
     OWNER_UNCERTAIN = "owner uncertain"
     LESSON_UNKNOWN = auto(), LOOK, "It is not clear which lesson this is"
     NOTHING_FOUND = auto(), LOOK, "No files found that can be graded"
-    MARKED_LATE = "marked late"  # and the platform does not say how late
+    MARKED_LATE = "marked late"  # but the platform does not say how late
     TIMES_DIFFER = "times differ"
     LATEST_COUNTS = "latest counts"
     SAME_TIME = "same time"

@@ -1,4 +1,4 @@
-"""A click group that imports a subcommand only when it is called: every command starts fast."""
+"""A click group that imports a subcommand only when it is called, so that commands start fast."""
 
 import importlib
 
@@ -6,7 +6,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """Knows its subcommands as data: name -> ("package.module:function", one line of help)."""
+    """A group with its subcommands as data: name -> ("package.module:function", one line of help)."""
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -17,7 +17,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in self.lazy:
-            return super().get_command(ctx, name)  # one that was added by a decorator, if any
+            return super().get_command(ctx, name)  # one that a decorator added, if any
         module, function = self.lazy[name][0].split(":")
         return getattr(importlib.import_module(module), function)
 

@@ -1,6 +1,6 @@
-"""What a reader finds in a job's output: frozen records that measuring, evidence and judging share.
+"""The facts of a job's output: frozen records that measuring, evidence and judging share.
 
-A number that the file does not say is None, never a guess.
+A number that is not in the file is None, never a guess.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in the output that a person should know: an error, a bad line, a broken chain."""
+    """A problem in the output that a person should know: an error, a bad line, a broken chain."""
 
     where: Where
     text: str
@@ -40,11 +40,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the steps of an epoch read, counted from the indices that they were given."""
+    """The samples that an epoch's steps read, counted from the indices that they were given."""
 
     total: int
     distinct: int
-    most: int  # how often the sample was read that was read most
+    most: int  # reads of the most frequent sample
     order: str  # a hash
 
 
@@ -62,13 +62,13 @@ class Epoch:
     val_accuracy: Number | None = None
     lr: float | None = None
     where: Where | None = None
-    began_ms: float | None = None  # wall clock, as the run record tells it
+    began_ms: float | None = None  # wall clock, from the run record
     ended_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One rank's presence line and, if it came so far, its end line."""
+    """One rank's presence line and, if there is one, its end line."""
 
     rank: int
     host: str | None = None
@@ -79,7 +79,8 @@ class Rank:
     slices: tuple[tuple[int, int, int], ...] | None = None  # a share in several pieces
     shard_ids_hash: str | None = None
     labels: tuple[int, ...] | None = None  # samples of each class in its share
-    built_hash: str | None = None  # of the parameters that it built before all started alike
+    # of the parameters that it built, before all ranks got the same ones
+    built_hash: str | None = None
     start_hash: str | None = None  # of the parameters that training began with
     param_hash: str | None = None
     files_written: int | None = None
@@ -92,11 +93,11 @@ class Rank:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Hashes (`text_hash`) of what ran, as the run record tells them; None: not known."""
+    """Hashes (`text_hash`) of what ran, from the run record. None: unknown."""
 
     main: str | None = None  # name of the program itself
     toolkit: str | None = None
-    files: dict[str, str | None] = field(default_factory=dict)  # by names in the program's folder
+    files: dict[str, str | None] = field(default_factory=dict)  # by name in the program's folder
 
 
 class Facts:
@@ -113,7 +114,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class DataSet(Facts):
-    """The data set that a run names in its header."""
+    """The data set in a run's header."""
 
     name: str | None = None
     sha256: str | None = None
@@ -126,8 +127,8 @@ class DataSet(Facts):
 class Header(Facts):
     """The facts of a run record's header (docs/run-record.md).
 
-    A fact that is missing, or whose value is not of the documented type, is None. Where a text is
-    expected, any other value is written out as one.
+    A missing fact, or one of the wrong type, is None. If a text is expected, any other value is
+    written out.
     """
 
     lesson: str | None = None
@@ -164,7 +165,7 @@ class Header(Facts):
     others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, as written
 
     def get(self, name: str) -> Any:
-        """Return the fact of this name, whether the grader knows it or not."""
+        """Return the fact of this name, even if the grader does not know it."""
         return getattr(self, name) if name in HEADER_FACTS else self.others.get(name)
 
 
@@ -174,13 +175,13 @@ NO_HEADER = Header()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnd(Facts):
-    """What a run record says at its end. None: missing, or not a number."""
+    """The end of a run record. None: missing, or not a number."""
 
     test_accuracy: float | None = None
     test_loss: float | None = None
-    param_moved: float | None = None  # the largest change of a parameter by training
+    param_moved: float | None = None  # largest change of a parameter during training
     params_changed: float | None = None
-    param_spread: float | None = None  # the largest difference of a parameter over ranks
+    param_spread: float | None = None  # largest difference of a parameter between ranks
     files_written: float | None = None
     files_found: float | None = None
     checkpoint_hash: str | None = None  # "": the checkpoint could not be read back
@@ -197,7 +198,7 @@ class MeasureEvent(Facts):
     name: str
     value: float | None  # None: not a finite number
     unit: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)  # all its members, as written
+    facts: Mapping[str, Any] = field(default_factory=dict)  # all its members, as recorded
     where: Where | None = None
 
     def get(self, name: str) -> Any:
@@ -209,26 +210,26 @@ class MeasureEvent(Facts):
 
 
 def plain_number(value: Any) -> float | None:
-    """Return a finite number of decoded JSON as it is; None for everything else."""
+    """Return a finite number of decoded JSON unchanged; None for everything else."""
     usual = type(value) is float or type(value) is int
     return value if usual and -1e300 < value < 1e300 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a job's output says beside a run's record: in printed lines and in the error file."""
+    """Facts beside a run's record: printed lines and the error file."""
 
     epochs: tuple[Epoch, ...] = ()  # as the program printed them, after the record's own lines
     test_accuracy: Number | None = None  # printed
     test_loss: Number | None = None
     evaluated: tuple[float | None, float | None] | None = None  # the last test, before the end
     job: dict[str, str] = field(default_factory=dict)  # the job file's facts: job, name, ranks, …
-    errors: tuple[Problem, ...] = ()  # what tells of a bad end, though the record says success
+    errors: tuple[Problem, ...] = ()  # signs of a failure although the record reports success
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One training run, told apart from others in the same files."""
+    """One training run, separated from others in the same files."""
 
     files: tuple[str, ...]
     format: str
@@ -241,23 +242,23 @@ class Run:
     test_loss: Number | None = None
     throughput: Number | None = None  # what the program itself printed for the whole run
     total_seconds: Number | None = None
-    launch: str = ""  # the run record's own name for the run
+    launch: str = ""  # the run's id in the run record
     header: Header = NO_HEADER  # of the run record, if there is one
     end: RunEnd = NO_END
     measures: tuple[MeasureEvent, ...] = ()
-    program: Program | None = None  # what the record says of the program that ran
+    program: Program | None = None  # the record's facts about the program that ran
     began_ms: float | None = None  # wall clock of the record's header and of its run_stop
     ended_ms: float | None = None
     chain_intact: bool | None = None  # None: the format has no chain
     problems: tuple[Problem, ...] = ()
-    unfinished: Epoch | None = None  # the last values of an epoch that began and did not end
-    # Where it stands what no Number of it tells: "workers", "job_id", "outcome".
+    unfinished: Epoch | None = None  # the last values of an epoch that began but did not end
+    # The places of facts without a Number: "workers", "job_id", "outcome".
     places: dict[str, Where] = field(default_factory=dict)
-    timed_by_log: bool = False  # its epochs' seconds are differences of the log's times
-    sparse: bool = False  # only some epochs were told of, so that their number is not known
-    epochs_done: float | None = None  # as the program counts it, fractions too, if it does
+    timed_by_log: bool = False  # whether its epochs' seconds are differences of the log's times
+    sparse: bool = False  # whether only some epochs were printed, so that their number is unknown
+    epochs_done: float | None = None  # as the program counts them, with fractions
     beside: Beside = field(default_factory=Beside)  # to compare a record with
-    point: MeasureEvent | None = None  # of a scaling study in one launch: the run is this pass
+    point: MeasureEvent | None = None  # of a scaling study in one launch, if the run is one pass
     id: int = field(default_factory=count().__next__, compare=False)  # kept by `replace`
 
     @property
@@ -266,12 +267,12 @@ class Run:
 
     @property
     def rank_lines(self) -> tuple[Where, ...]:
-        """Where each rank says that it takes part."""
+        """Return where each rank reports that it takes part."""
         return tuple(rank.where for rank in self.ranks if rank.where)
 
     @property
     def start(self) -> Where | None:
-        """Where the run begins: its first rank, else its first epoch."""
+        """Return where the run begins: its first rank, otherwise its first epoch."""
         members: Iterable[Rank | Epoch] = chain(self.ranks, self.epochs)
         return next((member.where for member in members if member.where), None)
 

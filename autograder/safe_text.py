@@ -1,9 +1,9 @@
-"""Text that students control, made harmless where it leaves the grader.
+"""Make students' text harmless where it leaves the grader.
 
-It is read and judged as it is. A grade's texts are made printable once, when the grade is done
-(printable_record), and so is what an error says; HTML is escaped by the templates besides. What
-escaping alone does not catch is handled here: terminal escapes, line breaks in names, marks that
-turn the reading direction, formulas in spreadsheets.
+Text is read and judged unchanged. A grade's texts are made printable once, when the grade is
+complete (printable_record), and so is the text of an error. Templates also escape HTML. This module
+handles what escaping does not: terminal escapes, line breaks in names, characters that change the
+reading direction, formulas in spreadsheets.
 """
 
 import re
@@ -14,11 +14,11 @@ from typing import Any
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 NUMBERS = frozenset((int, float, bool))
-LONGEST = 20_000  # characters of a text in a grade: a bound for floods, not a form
+LONGEST = 20_000  # characters of a text in a grade, as a limit on floods
 
 
 def shortened(text: object, limit: int = 200) -> str:
-    """A long text cut in its middle."""
+    """Return a long text cut in its middle."""
     line = str(text)
     if len(line) <= limit:
         return line
@@ -27,10 +27,13 @@ def shortened(text: object, limit: int = 200) -> str:
 
 
 def printable(text: object, limit: int = 200) -> str:
-    """One line in which what cannot be seen stands as an escape: control characters, marks that
-    turn the reading direction, zero-width ones, line ends. Cut in the middle if too long."""
+    """Return one line in which invisible characters are escapes.
+
+    These are control characters, zero-width characters, line ends, and characters that change the
+    reading direction. A long text is cut in the middle.
+    """
     line = str(text)
-    if len(line) > 4 * limit:  # do not walk through a line of 100 MB
+    if len(line) > 4 * limit:  # do not process a line of 100 MB
         line = line[: 2 * limit] + "…" + line[-limit:]
     if not (line.isascii() and line.isprintable()):
         line = "".join(_visible(character) for character in line)
@@ -38,8 +41,11 @@ def printable(text: object, limit: int = 200) -> str:
 
 
 def readable_name(name: object, limit: int = 200) -> str:
-    """A person's name: printable, but with the joiners without which Persian, many scripts of India
-    and some emoji are spelt wrongly. Only between two characters that are not ASCII."""
+    """Return a person's name, printable, with the joiners that its script needs.
+
+    Persian, many scripts of India and some emoji are misspelt without them. They are kept only
+    between two characters that are not ASCII.
+    """
     line = printable(name, limit)
     return JOINED.sub(lambda found: chr(int(found[1], 16)), line)
 
@@ -48,7 +54,7 @@ JOINED = re.compile(r"(?<=[^\x00-\x7f])\\u(200[cd])(?=[^\x00-\x7f])")
 
 
 def printable_record(value: Any) -> Any:
-    """A record, and all records within it, with every text printable."""
+    """Return a record, and all records in it, with printable text."""
     kind = value.__class__
     if kind is str:
         return value if value.isascii() and value.isprintable() else printable(value, LONGEST)
@@ -57,7 +63,7 @@ def printable_record(value: Any) -> Any:
     changed = {}
     for name in _members(kind):
         before = getattr(value, name)
-        if before is None or before.__class__ in NUMBERS:  # most members: worth a step of its own
+        if before is None or before.__class__ in NUMBERS:  # a fast path for most members
             continue
         after = printable_record(before)
         if after is not before and after != before:
@@ -67,7 +73,7 @@ def printable_record(value: Any) -> Any:
 
 @cache
 def _members(kind: type) -> tuple[str, ...]:
-    """The names of a record's members; of what is no record, none."""
+    """Return the names of a record's members, or none if it is not a record."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -81,20 +87,20 @@ def _visible(character: str) -> str:
 
 
 def csv_cell(text: object) -> str:
-    """A cell that no spreadsheet takes for a formula; numbers stay numbers."""
+    """Return a cell that no spreadsheet takes for a formula. Numbers stay numbers."""
     if isinstance(text, int | float) and not isinstance(text, bool):
         return str(text)
     return _text_cell(str(text))
 
 
-@lru_cache(10_000)  # names and checks come again and again
+@lru_cache(10_000)  # names and checks are repeated often
 def _text_cell(text: str) -> str:
     line = printable(text, limit=1000)
     return "'" + line if line.lstrip().startswith(FORMULA_STARTS) else line
 
 
 def file_name(text: str) -> str:
-    """A name for a file of ours that stands for a student's name, unique for each name."""
+    """Return a unique file name for a student's name."""
     safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "_" for c in text)
     safe = safe.strip(".")[:80] or "student"
     if safe == text:

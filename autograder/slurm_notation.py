@@ -1,6 +1,6 @@
-"""How Slurm writes things: the columns that `sacct` is asked for, and lists of node names.
+"""Slurm's notation: the columns for `sacct`, and lists of node names.
 
-Light to import: training programs read node lists too.
+Light to import, because training programs read node lists too.
 """
 
 import re
@@ -11,16 +11,17 @@ SACCT_COLUMNS = (
     *("JobID", "User", "Account", "JobName", "Partition", "State", "ExitCode", "DerivedExitCode"),
     *("Submit", "Start", "End", "ElapsedRaw", "TimelimitRaw", "NNodes", "NCPUS", "AllocTRES"),
     *("NodeList", "SubmitLine"),
-    *("JobIDRaw", "NTasks"),  # of an array's task the number that it is told; of a step
+    # for a task of an array, the number that it sees itself; for a step, its tasks
+    *("JobIDRaw", "NTasks"),
 )
 SACCT_FORMAT = ",".join(SACCT_COLUMNS).lower()  # for --format
 SACCT_HEADER = "|".join(SACCT_COLUMNS)  # the first line of `sacct -X -P`
 
-MOST_NODES = 100_000  # a damaged list names no more
+MOST_NODES = 100_000  # a longer list is damaged
 
 
 def node_names(nodelist: str) -> list[str]:
-    """Slurm's short form of node names in full: a[1-2,05],b -> a1 a2 a05 b."""
+    """Return the node names in Slurm's short form: a[1-2,05],b -> a1 a2 a05 b."""
     names = (
         "".join(parts)
         for entry in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodelist)
@@ -30,7 +31,7 @@ def node_names(nodelist: str) -> list[str]:
 
 
 def _choices(part: str) -> list[str]:
-    """What stands for a piece of a name: itself, or each number of its brackets."""
+    """Return the alternatives for a piece of a name: itself, or each number in its brackets."""
     if not part.startswith("["):
         return [part]
     numbers = (number for each in part[1:-1].split(",") if each for number in _span(each))
@@ -38,7 +39,7 @@ def _choices(part: str) -> list[str]:
 
 
 def _span(text: str) -> Iterator[str]:
-    """9-11 -> 9 10 11, with as many leading zeros as the first one has."""
+    """Yield 9-11 as 9 10 11, with as many leading zeros as the first one has."""
     first, _, last = text.partition("-")
     if not last:
         yield first

@@ -1,4 +1,4 @@
-"""Hashes of program texts, by which a run record and a grader name the same file."""
+"""Hash program texts, so that a run record and the grader identify the same file."""
 
 from hashlib import blake2b
 from pathlib import Path
@@ -7,12 +7,12 @@ DIGITS = 16
 
 
 def text_hash(data: bytes) -> str:
-    """Of a text's lines: how they end, and whether the last one does, makes no difference."""
+    """Return the hash of a text's lines. Line endings, and a missing last one, make no difference."""
     return blake2b(b"\n".join(data.splitlines())).hexdigest()[:DIGITS]
 
 
 def folder_hash(folder: Path) -> str:
-    """One hash of all Python files below a folder, but for what editors leave in hidden ones."""
+    """Return one hash of all Python files below a folder, without hidden files of editors."""
     lines = []
     for path in folder.rglob("*.py"):
         name = path.relative_to(folder).as_posix()

@@ -1,4 +1,4 @@
-"""What grading says: frozen records from the judge to the reports. All of it becomes JSON."""
+"""The results of grading: frozen records from the judge to the reports. All of them become JSON."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ from autograder.records import Where
 PASSED, PARTIAL, FAILED, BORDERLINE, NOT_MEASURED = CheckStatus
 GRADER_ERROR = GradeStatus.GRADER_ERROR
 
-PACKED = "packed"  # kind: a file or an archive that was handed in and could not be looked into
+PACKED = "packed"  # kind: a submitted file or archive that could not be opened
 
 TIERS = tuple(EvidenceLevel)  # worst first
-NO_LESSON = "–"  # where a student stands who handed in nothing
+NO_LESSON = "–"  # the lesson of a student who submitted nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Finding:
     try_: str = ""
     look: bool = False  # an instructor should look at it
     private: bool = False  # never shown to the student
-    contradicts: bool = False  # parts of the record cannot both be true
+    contradicts: bool = False  # whether parts of the record cannot both be true
     code: FindingCode = field(kw_only=True)
 
 
@@ -72,7 +72,7 @@ class LookReason:
 
     code: FindingCode
     text: str
-    details: str = ""  # of this student alone: the class page counts equal texts
+    details: str = ""  # about this student alone, because the class page counts equal texts
 
     def __str__(self) -> str:
         return self.text + self.details
@@ -80,11 +80,11 @@ class LookReason:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One answer or one condition on one run: what a check is put together from."""
+    """One answer, or one condition on one run, as part of a check."""
 
     name: str
     status: CheckStatus
-    credit: float  # share of the full points, 0 to 1
+    credit: float  # fraction of the full points, 0 to 1
     expected: str
     found: str
     where: tuple[Where, ...] = ()
@@ -107,8 +107,8 @@ class Check:
     try_: str = ""
     hidden: bool = False
     parts: tuple[Part, ...] = ()
-    told: str = ""  # what was measured, in words that can stand in place of the title
-    by_hand: str = ""  # why the instructor set its points, which no new hand-in changes
+    told: str = ""  # what was measured, in words that can replace the title
+    by_hand: str = ""  # why the instructor set its points, which a new submission does not change
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Point:
 class Rounds:
     """The seconds and ratios of a speed job, for pictures."""
 
-    seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together: of each round
+    seconds: tuple[tuple[float, float, float], ...]  # alone, silent, together, for each round
     speedup: Point
     ceiling: Point
     share: Point
@@ -142,24 +142,24 @@ class Rounds:
 
 @dataclass(frozen=True, slots=True)
 class RunTraits:
-    """Traits that tell a run from all others, mostly hashes. Empty: the run says too little."""
+    """Traits that distinguish a run from all others, mostly hashes. Empty: unknown."""
 
     seconds: str = ""  # of its epochs
     losses: str = ""  # of its epochs
-    settings: str = ""  # by which the losses must differ
+    settings: str = ""  # facts without which losses cannot be equal
     parameters: str = ""  # after training
     result: float | None = None  # test accuracy with these parameters
-    job: str = ""  # behind its site's name
+    job: str = ""  # after its site's name
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """The facts of one run that reports show."""
 
-    name: str  # its name in the rubric, else its format
-    program: str  # what it trained with which model: of these a speedup curve is drawn
+    name: str  # its name in the rubric, otherwise its format
+    program: str  # program and model; a speedup curve is drawn for each
     outcome: Outcome
-    counted: bool  # this is the run that the checks speak of
+    counted: bool  # whether the checks use this run
     files: tuple[str, ...]
     job_id: str | None
     workers: int | None
@@ -175,19 +175,20 @@ class RunSummary:
     toolkit: str = ""  # hash of the course's toolkit that it used
     traits: RunTraits = RunTraits()
     where: Where | None = None  # its first line
-    speedup: Point | None = None  # against the same program's run on the fewest workers
+    speedup: Point | None = None  # over the same program's run on the fewest workers
     problems: tuple[Finding, ...] = ()
     rounds: Rounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedLine:
-    """One line of a program that is not as it was released, or that a student added to a gap."""
+    """A line of a program that differs from the released one, or is in a gap."""
 
-    kind: str  # - released and gone, + new outside the gaps, gap: in a gap, own: of an own program
-    number: int  # in the student's file; of a line that is gone, where it would stand
+    # -: released and missing; +: new outside the gaps; gap: in a gap; own: in the student's program
+    kind: str
+    number: int  # in the student's file; for a missing line, where it would be
     text: str
-    telling: bool  # it measures, records or reads data, and it ran
+    telling: bool  # whether it measures, records or reads data, and ran
 
     def place(self, file: str) -> Where:
         return Where(file, self.number)
@@ -200,7 +201,7 @@ class ProgramText:
     file: str
     said: str
     lines: tuple[ChangedLine, ...] = ()
-    left_out: int = 0  # lines that were too many to show
+    left_out: int = 0  # number of lines that are not shown
     look: bool = False
 
 
@@ -224,13 +225,13 @@ class Grade:
     programs: tuple[ProgramText, ...] = ()  # for the instructor: what students changed in them
     handed_in: str | None = None
     raw_score: float | None = None  # as measured, before any adjustment
-    late_points: float = 0.0  # taken off for late days
+    late_points: float = 0.0  # lost for late days
     adjustments: tuple[str, ...] = ()  # late days, extensions, overrides, in the order applied
     by_hand: str = ""  # why the instructor set the whole lesson's points
-    untimed: bool = False  # it is due, and nothing says when it was submitted: the last adjustment
+    untimed: bool = False  # whether it is due and its submission time is unknown
 
     @property
     def small_runs(self) -> int:
-        """How many of the runs that count are smaller than the profile asks."""
+        """Return how many of the runs that count are smaller than the profile requires."""
         small = (one.where for one in self.findings if one.code == FindingCode.RUN_TOO_SMALL)
         return len(set(small))

@@ -1,13 +1,13 @@
-"""Numbers as sentences say them."""
+"""Write numbers in sentences."""
 
 
 def counted(number: float, word: str) -> str:
-    """A number and its word: 1 rank, 2 ranks."""
+    """Return a number and its word: 1 rank, 2 ranks."""
     return f"{number:g} {word}" if number == 1 else f"{number:g} {word}s"
 
 
 def shown(value: float) -> str:
-    """A number as people read it: 407,050 and 0.9612 and 2.1e-07."""
+    """Return a number for people: 407,050 and 0.9612 and 2.1e-07."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     if abs(value) >= 1000:
@@ -16,9 +16,9 @@ def shown(value: float) -> str:
 
 
 def with_unit(value: float, unit: str) -> str:
-    """A number and the unit that a measure came with: 2 ranks, 1 rank, 3.2 s."""
+    """Return a number and its unit: 2 ranks, 1 rank, 3.2 s."""
     if value == 1 and unit.endswith("sses"):  # losses, classes
         unit = unit.removesuffix("es")
     elif value == 1 and len(unit) > 3 and unit.isalpha() and not unit.endswith("ss"):
-        unit = unit.removesuffix("s")  # not the s of ms and ns
+        unit = unit.removesuffix("s")  # but not the s of ms and ns
     return f"{shown(value)} {unit}".rstrip()

@@ -1,6 +1,6 @@
-"""Write reports so that a kill leaves the old or the new file, and equal bytes are left alone.
+"""Write reports so that a kill leaves the old or the new file, and equal bytes are not rewritten.
 
-All that the grader writes goes through here, so a place that cannot be written is said here.
+All writing of the grader is done here, so messages about unwritable places are here too.
 """
 
 import os
@@ -25,7 +25,7 @@ def write_bytes_if_new(path: Path, data: bytes) -> bool:
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        if error.errno is None:  # not the system's: a student's time is up, say
+        if error.errno is None:  # not a system error: a student's time limit, for example
             raise
         raise cannot_write(path, error) from None
     return True

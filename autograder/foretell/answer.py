@@ -1,4 +1,4 @@
-"""What is said of each size: intervals of the value in its unit, of speedup and efficiency."""
+"""Predict sizes as intervals: of the value in its unit, of speedup and efficiency."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from autograder.measuring.laws import Foretold
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A size with the ends of what is foretold: value in the table's unit, speedup, efficiency."""
+    """The prediction for a size: ends of the value in the table's unit, speedup, efficiency."""
 
     size: int
     value: tuple[float, float]
@@ -45,7 +45,7 @@ def line_of(table: Table, one: Foretold) -> Line:
 
 
 def value_at(table: Table, size: int, speedup: float) -> float:
-    """The value in the table's unit that amounts to a speedup over the smallest size."""
+    """Return the value in the table's unit that corresponds to a speedup over the smallest size."""
     first = table.study.sizes[0]
     cost = math.exp(table.study.costs[0]) * size / first / speedup
     if table.column == "seconds":
@@ -54,7 +54,7 @@ def value_at(table: Table, size: int, speedup: float) -> float:
 
 
 def measured_speedups(table: Table) -> list[float]:
-    """Of the median of each size, over the smallest."""
+    """Return the speedups of the median of each size over the smallest."""
     study = table.study
     return [
         size / study.sizes[0] * math.exp(study.costs[0] - cost)
@@ -67,6 +67,6 @@ def usual_sizes(table: Table) -> list[int]:
 
 
 def drawn_sizes(table: Table, asked: Sequence[int]) -> list[int]:
-    """From the first size to the farthest that is asked about, evenly on a logarithmic axis."""
+    """Return sizes from the first to the farthest requested, evenly on a logarithmic axis."""
     first, last = table.study.sizes[0], max(*asked, table.study.sizes[-1])
     return sorted({round(n) for n in np.geomspace(first, last, 40)} | set(asked))

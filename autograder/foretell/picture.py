@@ -1,4 +1,4 @@
-"""Speedup against size: every run a point, the ideal dashed, laws thin, what is foretold shaded."""
+"""Plot speedup against size: runs as points, the ideal dashed, laws thin, predictions shaded."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ BLUE, ORANGE, GREY, PALE = "#0072B2", "#D55E00", "#595959", "#E0E0E0"
 
 
 def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
-    """Draw on these axes, up to the farthest size that is asked about."""
+    """Draw on these axes, up to the largest requested size."""
     study = table.study
     asked = asked or usual_sizes(table)
     answers = lines(table, drawn_sizes(table, asked))
@@ -43,7 +43,7 @@ def draw(axes: Any, table: Table, asked: Sequence[int] = ()) -> None:
 
 
 def gains(table: Table) -> list[tuple[int, float]]:
-    """Every row as a speedup over the median of the smallest size."""
+    """Return every row as a speedup over the median of the smallest size."""
     base, first = math.exp(table.study.costs[0]), table.study.sizes[0]
     points = []
     for size, value in table.points:

@@ -1,4 +1,4 @@
-"""The answer as text and as data. Every number that is foretold is a pair."""
+"""Print the answer as text and as data. Every prediction is a pair of numbers."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -13,8 +13,8 @@ KINDS = {
     "epoch": "the same samples on each size, in larger batches",
     "weak": "work that grows with the size",
 }
-HARDLY = 1.25  # times as fast on the largest size: too little to pass without a remark
-WIDE = 4.0  # times: an interval that helps little
+HARDLY = 1.25  # times as fast on the largest size; less gets a remark
+WIDE = 4.0  # times; a wider interval helps little
 
 
 def text(table: Table, lines: Sequence[Line]) -> str:
@@ -48,7 +48,7 @@ def envelope(table: Table, lines: Sequence[Line]) -> str:
 
 
 def laws_on(table: Table, line: Line) -> str:
-    """Return each law's own answer for one size, and the objections to it."""
+    """Return each law's own prediction for one size, and the objections to it."""
     objections = laws.objections(table.study.sizes, measured_speedups(table))
     head = ("law", "misses the data by", f"speedup on {line.size:,}", "numbers", "")
     rows = [
@@ -105,7 +105,7 @@ def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
 
 
 def hardly_faster(table: Table) -> str:
-    """Return the remark about a largest size that is hardly faster than the smallest."""
+    """Return a remark if the largest size is hardly faster than the smallest."""
     remark = f"{table.study.sizes[-1]:,} workers are hardly faster than {table.study.sizes[0]:,}. "
     if table.column == "samples_per_second":
         return remark + "Check that samples_per_second is the sum over all workers."

@@ -34,12 +34,12 @@ class Table:
     study: laws.Study
     points: tuple[tuple[int, float], ...]  # workers and value of every row
     column: str  # one of VALUES
-    scaling: str  # one of laws.KINDS; it matters for seconds only
-    per_node: int | None  # workers in one node, if known
+    scaling: str  # one of laws.KINDS; it matters only for seconds
+    per_node: int | None  # workers per node, if known
 
 
 def read(file: Path, scaling: str = "strong", per_node: int | None = None) -> Table:
-    """Return the table of a CSV file; `per_node` overrides what its column `nodes` says."""
+    """Return the table of a CSV file. `per_node` overrides its column `nodes`."""
     lines = numbered_lines(file)
     place, names = header(file, lines)
     rows = [cells(file, number, line, names) for number, line in lines[1:]]
@@ -61,7 +61,7 @@ def of_values(
     scaling: str = "strong",
     per_node: int | None = None,
 ) -> Table:
-    """Return the table of {workers: values, one for each repeat}; `column` names the values."""
+    """Return the table of {workers: values, one per repeat}. `column` names the values."""
     if column not in VALUES:
         raise TableError(f"The values are called {column!r}. Expected: {', '.join(VALUES)}.")
     points = [(size, float(value)) for size, repeats in values.items() for value in repeats]
@@ -91,7 +91,7 @@ def of_points(
 
 
 def mistake(file: Path, line: int, problem: str) -> TableError:
-    """Return the error for a line of the file, with the header that is expected."""
+    """Return the error for a line of the file, with the expected header."""
     return TableError(f"{file} line {line}: {problem}. {EXPECTED}")
 
 
@@ -168,7 +168,7 @@ def split(file: Path, number: int, line: str) -> list[str]:
 
 
 def workers_per_node(rows: Sequence[Mapping[str, float]]) -> int | None:
-    """Return the most workers on one node; None without a column `nodes`."""
+    """Return the largest number of workers on one node; None without a column `nodes`."""
     if "nodes" not in rows[0]:
         return None
     return max(math.ceil(row["workers"] / row["nodes"]) for row in rows)

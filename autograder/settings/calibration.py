@@ -1,4 +1,4 @@
-"""What the solution reaches on a site, as `autograder calibrate` wrote it."""
+"""Read what the solution reaches on a site, as `autograder calibrate` wrote it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,18 +13,21 @@ FIRST_ACCURACY = "first_train_accuracy"  # of every run that a rubric names, for
 
 
 def of_run(metric: str, name: str) -> str:
-    """Under which name a calibration has a metric of the run that a rubric calls so."""
+    """Return the key of a metric of a run in a calibration."""
     return f"{metric.replace('_', ' ')} of {name}"
 
 
 def on_workers(title: str, workers: int) -> str:
-    """Under which name a calibration has what the solution reaches on so many workers."""
+    """Return the key of what the solution reaches on this number of workers."""
     return f"{title}, on {counted(workers, 'worker')}"
 
 
 def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> Measure | None:
-    """What the solution reaches on as many workers; of a file that tells no numbers of workers,
-    what it tells. On other numbers it is no reference: two GPUs are not compared with eight."""
+    """Return what the solution reaches on the same number of workers.
+
+    Values on another number are no reference: two GPUs are not compared with eight. A file without
+    numbers of workers has one value for all.
+    """
     if workers is not None and (same := known.get(on_workers(title, workers))):
         return same
     sized = any(name.startswith(f"{title}, on ") for name in known)
@@ -33,7 +36,7 @@ def reference(known: Mapping[str, Measure], title: str, workers: int | None) -> 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """By lesson: reference values by what is measured, and reference speedups by program."""
+    """Reference values by lesson and measurement, and reference speedups by program."""
 
     references: dict[str, dict[str, Measure]] = field(default_factory=dict)
     curves: dict[str, dict[str, tuple[tuple[int, float], ...]]] = field(default_factory=dict)

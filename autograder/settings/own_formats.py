@@ -1,4 +1,4 @@
-"""Ways of printing that only a course's own programs have, in its rubric or in their own file."""
+"""Read formats that only a course's own programs print, from its rubric or a separate file."""
 
 from pathlib import Path
 from typing import Self
@@ -16,7 +16,7 @@ class Strict(BaseModel):
 
 
 class OwnFormat(Strict):
-    """One of them (docs/formats-read.md)."""
+    """One of these formats (docs/formats-read.md)."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     templates: list[str] = []  # lines as the program prints them, with {fields}
@@ -35,7 +35,7 @@ class Formats(Strict):
 
 
 def load_formats(path: Path) -> list[Reader]:
-    """Of the `formats:` in a file, which may be a whole rubric."""
+    """Return readers for the `formats:` in a file, which may be a whole rubric."""
     data, lines = read_yaml(path)
     if not isinstance(data, dict) or "formats" not in data:
         raise SettingsError(f"{path}:1: no `formats:` stand here; see docs/formats-read.md")

@@ -1,4 +1,4 @@
-"""What students ask to be looked at again, and how an instructor's overrides answer it."""
+"""Match regrade requests with the overrides that answer them."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from autograder.settings.policy import Override, Policy, Regrade
 from autograder.settings.rubric_schema import Rubric
 from autograder.wording import counted
 
-LONGEST = 2000  # characters of what a student says
+LONGEST = 2000  # characters of a student's request
 
 
 def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
@@ -23,7 +23,7 @@ def read_regrade(row: Mapping[str, str], rubric: Rubric, where: str) -> Regrade:
 
 
 def answer_to(policy: Policy, student: str, lesson: str, request: Regrade) -> str:
-    """What the override of this check says, else that of the whole lesson; empty: none yet."""
+    """Return the reason of the override for this check or the whole lesson; empty: none yet."""
     changes = policy.overrides.get((student, lesson), ())
     for wanted in (request.check, ""):
         for change in changes:

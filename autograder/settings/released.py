@@ -1,6 +1,6 @@
-"""The programs that students were given: their text in pieces, between which there are gaps.
+"""Read the released programs: their text in pieces, with gaps in between.
 
-`lessons build` writes them, a file NN.json a lesson: {"train.py": [["a line", …], …], …}.
+`lessons build` writes a file NN.json per lesson: {"train.py": [["a line", …], …], …}.
 """
 
 import json
@@ -12,7 +12,7 @@ Pieces = tuple[tuple[str, ...], ...]
 
 
 def load_released(path: Path) -> dict[str, Pieces]:
-    """Program -> pieces; none where there is no such file: then nothing is compared."""
+    """Return program -> pieces. Without such a file, nothing is compared."""
     if not path.exists():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""What `cluster rerun` left: the instructor's own runs of programs that were handed in.
+"""Read what `cluster rerun` wrote: the instructor's own runs of submitted programs.
 
 RERUNS/ada/02/rerun.json   which hand-in was run again, as which jobs; written outside of the job
 RERUNS/ada/02/outputs/     what these jobs printed: as much to be believed as any output
@@ -18,15 +18,16 @@ NAME, OUTPUTS = "rerun.json", "outputs"
 
 @dataclass(frozen=True, slots=True)
 class RepeatedJob:
-    """One job of a rerun; times in seconds since 1970, by the clock of who submitted it."""
+    """One job of a rerun. Times are in seconds since 1970, by the clock of the submitting user."""
 
     job_id: str
     files: tuple[str, ...]  # what it printed, in the folder of outputs
-    state: str  # as the scheduler says
+    state: str  # as the scheduler reports it
     submitted: float
     ended: float
-    launches: tuple[str, ...]  # the student's runs that it repeats, by the record's own name
-    undisturbed: bool = False  # others left the node's cores to it: speeds can be compared
+    launches: tuple[str, ...]  # the student's runs that it repeats, by their ids in the record
+    # whether other jobs left it its cores, so that speeds can be compared
+    undisturbed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class Rerun:
 
 
 def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
-    """By student and lesson. The files are the instructor's: an unreadable one is an error."""
+    """Return the reruns by student and lesson. Unreadable files are errors: they are the
+    instructor's."""
     if folder is None:
         return {}
     found = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))]

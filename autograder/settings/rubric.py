@@ -1,6 +1,7 @@
-"""Rubrics: YAML files that say what each lesson asks. Data only; a typo is an error with its line.
+"""Read rubrics: YAML files with the checks of each lesson.
 
-docs/rubrics.md describes every field. `autograder rubric check` reads rubrics as grading does.
+They contain only data; a typo is an error with its line. docs/rubrics.md describes every field.
+`autograder rubric check` reads rubrics as grading does.
 """
 
 import difflib
@@ -28,19 +29,19 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def load_rubric(path: Path) -> Rubric:
-    """Return the rubric in a file. Within a process an unchanged file is parsed only once."""
+    """Return the rubric in a file. A process parses an unchanged file only once."""
     return _parse(path, path.read_bytes() if path.is_file() else b"")
 
 
 @lru_cache(maxsize=64)
-def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a changed file is noticed
+def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a change is noticed
     data, lines = read_yaml(path)
     try:
         rubric = Rubric.model_validate(data)
     except ValidationError as error:
         raise SettingsError(complaints(path, error, Rubric, lines)) from None
     found = list(mistakes(rubric))
-    if path.stem != rubric.lesson:  # elsewhere lessons are found by the names of their files
+    if path.stem != rubric.lesson:  # elsewhere lessons are found by file name
         found.append((("lesson",), f"lesson {rubric.lesson} belongs in {rubric.lesson}.yaml"))
     if found:
         raise SettingsError("\n".join(f"{path}:{line_of(lines, p)}: {text}" for p, text in found))
@@ -48,7 +49,7 @@ def _parse(path: Path, content: bytes) -> Rubric:  # content: so that a changed 
 
 
 def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
-    """The answers kept apart from the public rubric; none when the file is not there."""
+    """Return the answers that are kept apart from the rubric; none if there is no such file."""
     if not path.exists():
         return {}
     data, lines = read_yaml(path)
@@ -72,12 +73,12 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
 
 # --- between the parts of a rubric ----------------------------------------------------------
 
-Mistake = tuple[tuple, str]  # the place, and what is wrong there
+Mistake = tuple[tuple, str]  # the place, and the mistake
 FACTS = [fact.name for fact in fields(Header) if fact.name != "others"]
 
 
 def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names that are nearly one of the header's facts. Records may have others, too."""
+    """Yield names that nearly equal a fact of the header. Records may also have other facts."""
     for fact in where:
         near = difflib.get_close_matches(fact, FACTS, 1, 0.7)
         if fact not in FACTS and near:
@@ -85,7 +86,7 @@ def misspelt_facts(where: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def mistakes(rubric: Rubric) -> Iterator[Mistake]:
-    """What each part alone does not show: names that are nowhere, and sums."""
+    """Yield mistakes that a single part does not show: unknown names, and wrong sums."""
     formats = {reader.format for reader in READERS} | {own.name for own in rubric.formats}
     for called, choice in rubric.runs.items():
         for unknown in sorted(set(choice.or_format) - formats):

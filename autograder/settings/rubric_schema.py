@@ -1,4 +1,4 @@
-"""What a rubric may say: its fields, and what has to hold within each part."""
+"""The fields of a rubric, and the conditions within each part."""
 
 import re
 from collections.abc import Collection
@@ -44,14 +44,14 @@ def _known_metric(name: str | None, base: str | None = None, at: Collection[str]
 
 
 def _of_a_run(name: str | None) -> None:
-    """A metric that runs can be put in order by."""
+    """Check that runs can be sorted by this metric."""
     _known_metric(name)
     if name is not None and not metric_named(name).of_a_run:
         raise ValueError(f"runs cannot be chosen by {name}, which is not of one run alone")
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
-    """(relative, absolute) from "2%" or 0.01."""
+    """Return (relative, absolute) from "2%" or 0.01."""
     if isinstance(written, str):
         percent = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", written)
         if not percent:
@@ -70,13 +70,13 @@ class Strict(BaseModel):
 
 
 class Threshold(Strict):
-    """A number or word; or one for each profile; or relative to the calibration or a metric."""
+    """A number or word; or one per profile; or relative to the calibration or a metric."""
 
     value: float | str | None = None
     smoke: float | str | None = None
     full: float | str | None = None
-    of_reference: float | None = None  # share of what the solution reaches on this site
-    metric: str | None = None  # of the run `of`, else of the same run
+    of_reference: float | None = None  # fraction of what the solution reaches on this site
+    metric: str | None = None  # of the run `of`, otherwise of the same run
     of: str | None = None
     factor: float = 1.0
     plus: float = 0.0
@@ -102,24 +102,24 @@ class Threshold(Strict):
         return self
 
     def fixed(self, profile: Profile) -> float | str | None:
-        """The number or word of a profile; None if it is relative to something."""
+        """Return the number or word of a profile; None if it is relative to something."""
         return getattr(self, profile) if self.value is None else self.value
 
     def comparable(self, profile: Profile) -> tuple[str, float] | None:
-        """Of what it is a number, and which; None if it is a word or another metric's value."""
+        """Return the number and what it relates to; None for a word or another metric's value."""
         own = self.fixed(profile)
         kind, number = ("reference", self.of_reference) if own is None else ("plain", own)
         return (kind, number) if isinstance(number, int | float) else None
 
 
 class Condition(Strict):
-    """What has to hold: a metric of one or more runs against a threshold."""
+    """A condition: a metric of one or more runs against a threshold."""
 
     metric: str
     of: list[str] = Field(min_length=1)
-    at: dict[str, Scalar] = {}  # which point of a `measure:NAME`
-    base: str | None = None  # of speedup and efficiency
-    minus: str | None = None  # compare the distance to this run's value
+    at: dict[str, Scalar] = {}  # the point of a `measure:NAME`
+    base: str | None = None  # for speedup and efficiency
+    minus: str | None = None  # compare the difference from this run's value
     over: str | None = None  # compare the ratio to this run's value
     take: Literal["each", "best"] | int = "each"  # how many of the runs have to satisfy it
     at_least: Threshold | None = None
@@ -128,9 +128,10 @@ class Condition(Strict):
     below: Threshold | None = None
     equal: Threshold | None = None
     tolerance: str | float = 0.0
-    half_from: Threshold | None = None  # half the points here, all at the threshold, linear between
-    zero_from: Threshold | None = None  # no points here, all at the threshold, linear between
-    real_data: bool = False  # asked of no run on the synthetic stand-in
+    # half of the points here, all at the threshold, linear in between
+    half_from: Threshold | None = None
+    zero_from: Threshold | None = None  # no points here, all at the threshold, linear in between
+    real_data: bool = False  # not required of a run on the synthetic stand-in
     only: Profile | None = None
 
     @model_validator(mode="before")
@@ -163,7 +164,7 @@ class Condition(Strict):
         return self
 
     def _in_order(self, profile: Profile) -> None:
-        """Part of the points is for what does not reach the threshold."""
+        """Check that partial credit begins below the threshold."""
         start = "half_from" if self.half_from else "zero_from"
         part_from = self.half_from or self.zero_from
         if part_from is None or self.operator not in ("at_least", "at_most"):
@@ -187,12 +188,12 @@ class Condition(Strict):
 
 
 class ReportAsked(Strict):
-    """What has to stand in report.md: tables of these runs, as the records say, and parts."""
+    """The required contents of report.md: tables of these runs, as the records say, and parts."""
 
     tables: list[str] = []
     parts: list[str] = []
-    words: dict[str, int] = {}  # by part: so many different words at least
-    numbers: list[str] = []  # parts that name a number, in digits
+    words: dict[str, int] = {}  # by part: minimum number of different words
+    numbers: list[str] = []  # parts that contain a number, in digits
     hints: dict[str, str] = {}  # by part: what it should say
 
     @model_validator(mode="after")
@@ -206,7 +207,7 @@ class ReportAsked(Strict):
 
 
 class RubricCheck(Strict):
-    """One line of the grade: conditions on runs, a share of right answers, or of a report."""
+    """A line of the grade: conditions on runs, or the right fraction of answers or of a report."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9-]*$")
     title: str
@@ -214,9 +215,9 @@ class RubricCheck(Strict):
     require: list[Condition] = []
     answers: list[str] = []
     report: ReportAsked | None = None
-    hidden: bool = False  # counts, but students are not told about it
+    hidden: bool = False  # whether it counts without being shown to students
     only: Profile | None = None
-    if_present: bool = False  # left out when none of its runs was handed in
+    if_present: bool = False  # whether it is left out if none of its runs was submitted
     try_: str = Field("", alias="try")
 
     @model_validator(mode="after")
@@ -237,7 +238,7 @@ class Question(Strict):
     base: str | None = None
     at: dict[str, Scalar] = {}
     tolerance: str | float = 0.0
-    widest: float | None = None  # of an interval: its high end over its low end, at most
+    widest: float | None = None  # of an interval: its upper end over its lower end, at most
     choices: list[str] = []
     try_: str = Field("", alias="try")
 
@@ -257,14 +258,14 @@ class Question(Strict):
 
 
 class RunChoice(Strict):
-    """Which runs of a submission go by a name: those whose header says all of this.
+    """The runs of a submission with one name: those whose header has all these facts.
 
-    Where no run record says so, outputs without a record count that were read as `or_format`.
+    If no run record has them, outputs without a record count if they were read as `or_format`.
     """
 
     where: dict[str, Scalar] = Field(min_length=1)
     or_format: list[str] = []
-    train_samples: Threshold | None = None  # where another size was asked for than of the lesson
+    train_samples: Threshold | None = None  # if another size is required than that of the lesson
     smallest: str | None = None  # of those, the ones with the smallest value of a metric
     largest: str | None = None
 
@@ -279,7 +280,7 @@ class Rubric(Strict):
     lesson: str = Field(pattern=r"^[0-9]{2}$")
     title: str
     points: float = Field(gt=0)
-    train_samples: Threshold | None = None  # the size of run that was asked for
+    train_samples: Threshold | None = None  # required size of a run
     formats: list[OwnFormat] = []
     runs: dict[str, RunChoice] = {}
     checks: list[RubricCheck] = Field(min_length=1)
@@ -287,5 +288,5 @@ class Rubric(Strict):
 
 
 def own_readers(rubric: Rubric | None) -> list[Reader]:
-    """Of the formats that a rubric brings."""
+    """Return readers for the formats in a rubric."""
     return [own.reader() for own in rubric.formats] if rubric else []

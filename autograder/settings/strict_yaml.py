@@ -1,6 +1,6 @@
-"""YAML for rubrics and other settings: plain data and the line of each part of it.
+"""Read YAML for rubrics and other settings: plain data, with the line of each part.
 
-`no` stays a word, `02` a name, and a key that stands twice is an error.
+`no` stays a word, `02` a name, and a repeated key is an error.
 """
 
 import difflib
@@ -15,7 +15,7 @@ from autograder.errors import SettingsError
 
 
 def line_of(lines: dict[tuple, int], place: tuple) -> int:
-    """The line of a place, or of the smallest part around it that has one."""
+    """Return the line of a place, or of the smallest part around it that has one."""
     return next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
 
 
@@ -37,7 +37,7 @@ SHAPES = {
     "^[a-z][a-z0-9-]*$": "small letters, digits and hyphens, with a letter first",
 }
 
-# Fields that earlier versions read, as (part of the file, field), and what to write instead.
+# Fields of earlier versions, as (part of the file, field), and what to write instead.
 REMOVED_FIELDS = {
     ("formats", "lines"): "regular expressions are no longer supported; write each line as the "
     "program prints it under `templates`, as in 'epoch {epoch} took {seconds} s' "
@@ -48,11 +48,11 @@ REMOVED_FIELDS = {
 def complaints(
     path: Path, error: ValidationError, model: type[BaseModel], lines: dict[tuple, int]
 ) -> str:
-    """One line for each mistake that pydantic found, with its place in the file."""
+    """Return one line for each mistake that pydantic found, with its place in the file."""
     groups: dict[tuple, list[Any]] = {}
     for mistake in error.errors(include_url=False):
         place = mistake["loc"]
-        # Where one of several kinds may stand, pydantic adds the kind that it tried to the place.
+        # If several kinds are possible, pydantic adds the kind that it tried to the place.
         if re.match(r"(str|int|float|bool)$|literal\[", str(place[-1:] and place[-1])):
             place = place if place in lines else place[:-1]
         groups.setdefault(place, []).append(mistake)
@@ -63,7 +63,7 @@ def complaints(
 
 
 def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
-    """What is wrong in one place, in the words of somebody who writes the file."""
+    """Return what is wrong in one place, in the terms of the file's author."""
     name, first = ".".join(map(str, place)) or "the file", mistakes[0]
     kind, given = first["type"], first.get("input")
     kinds = [_kind(mistake) for mistake in mistakes]
@@ -87,7 +87,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
 
 
 def _kind(mistake: Any) -> str | None:
-    """What should stand in the place of a value of the wrong kind."""
+    """Return what should replace a value of the wrong kind."""
     limits = mistake.get("ctx", {})
     match mistake["type"]:
         case "literal_error":
@@ -103,7 +103,7 @@ def _kind(mistake: Any) -> str | None:
 
 # --- reading ------------------------------------------------------------------------------------
 
-# Words of YAML's own messages, and what a person has done where it says them.
+# Words of YAML's own messages, and the likely mistake behind them.
 SLIPS = {
     "',' or '}'": "a comma or the closing } is missing",
     "',' or ']'": "a comma or the closing ] is missing",
@@ -129,7 +129,7 @@ SLIPS = {
 
 
 def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    """The line of a mistake in YAML itself, and the mistake in plain words."""
+    """Return the line of a mistake in YAML itself, and the mistake in plain words."""
     unseen = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if unseen:
         return text.count("\n", 0, unseen.start()) + 1, "a character that cannot be seen; delete it"
@@ -141,19 +141,19 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
         character = text[mark.index : mark.index + 1]
         what = f"a text that begins with {character} needs quotes"
         return mark.line + 1, SLIPS["tab character"] if character == "\t" else what
-    if "end of stream" in problem:  # only where it began is of use
+    if "end of stream" in problem:  # only its beginning is of use
         mark = getattr(error, "context_mark", None) or mark
     plain = (words for part, words in SLIPS.items() if part in problem)
     return mark.line + 1, next(plain, problem)
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-DEEPEST = 40  # parts within parts; a rubric has six
+DEEPEST = 40  # nested parts; a rubric has six levels
 MOST_PARTS = 100_000  # the course's longest rubric has 860
 
 
 def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
-    """Plain data and the line of every part of it. No tags, no double keys."""
+    """Return plain data and the line of every part. Tags and repeated keys are errors."""
     try:
         text = path.read_text(encoding="utf-8-sig")
         check_levels(text, path)
@@ -170,7 +170,7 @@ def read_yaml(path: Path) -> tuple[Any, dict[tuple, int]]:
 
 
 def check_levels(text: str, path: Path) -> None:
-    """Before anything is built of it: the library falls over a hundred thousand brackets."""
+    """Check the nesting before anything is built: a hundred thousand brackets crash the library."""
     levels = 0
     for event in yaml.parse(text, Loader=LOADER):
         levels += isinstance(event, yaml.CollectionStartEvent)
@@ -186,9 +186,10 @@ def too_deep(path: Path, line: int) -> SettingsError:
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
     line = node.start_mark.line + 1
     lines[place] = line
-    if len(place) > DEEPEST:  # a part that is within itself
+    if len(place) > DEEPEST:  # a part that contains itself
         raise too_deep(path, line)
-    if len(lines) > MOST_PARTS:  # of a dozen lines, where * stands for what stands for others
+    # a dozen lines can expand to this, where * repeats parts that repeat others
+    if len(lines) > MOST_PARTS:
         raise SettingsError(
             f"{path}:{line}: more than {MOST_PARTS:,} parts, with all that * stands for written out"
         )
@@ -209,7 +210,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
 
 
 def _scalar(text: str, tag: str, style: str | None) -> Any:
-    """`no` is a word and `02` is a name here; YAML 1.1 would make False and 2 of them."""
+    """Return `no` as a word and `02` as a name. YAML 1.1 would make False and 2 of them."""
     if style in ("'", '"', "|", ">"):
         return text
     if text in ("true", "false"):
