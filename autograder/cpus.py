@@ -1,11 +1,11 @@
-"""The processors that this process may use. Light to import, because training programs use it too."""
+"""The processors that this process may use. Light to import: training programs use it too."""
 
 import os
 from pathlib import Path
 
 
 def usable_cpus() -> list[int]:
-    """Return the CPUs of the job or container if the system reports them, not the whole machine's."""
+    """Return the CPUs of the job or container, if the system reports them, not all CPUs."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))

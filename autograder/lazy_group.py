@@ -6,7 +6,7 @@ import click
 
 
 class LazyGroup(click.Group):
-    """A group with its subcommands as data: name -> ("package.module:function", one line of help)."""
+    """A group with subcommands as data: name -> ("package.module:function", line of help)."""
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
         super().__init__(*args, **kwargs)

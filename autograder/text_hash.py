@@ -7,7 +7,7 @@ DIGITS = 16
 
 
 def text_hash(data: bytes) -> str:
-    """Return the hash of a text's lines. Line endings, and a missing last one, make no difference."""
+    """Return the hash of a text's lines. Line endings make no difference."""
     return blake2b(b"\n".join(data.splitlines())).hexdigest()[:DIGITS]
 
 

@@ -69,9 +69,9 @@ def against(law: laws.Said, objections: Collection[laws.Objection]) -> str:
     if not law.describes:
         return "does not describe these data"
     if law.fit.form is forms.AMDAHL and laws.Objection.FRACTION_FALLS in objections:
-        return "hardly describes them: Karp–Flatt falls"
+        return "hardly describes these data: Karp–Flatt falls"
     if law.fit.form is forms.USL and laws.Objection.KAPPA_BELOW_ZERO in objections:
-        return "hardly describes them: κ would be below 0"
+        return "hardly describes these data: κ would be below 0"
     return ""
 
 
@@ -88,18 +88,18 @@ def remarks(table: Table, lines: Sequence[Line]) -> list[str]:
         )
     elif table.per_node is None and study.sizes[-1] <= 8:
         sentences.append(
-            "All sizes may be within one node, and then nothing here says what the network costs: "
-            "say how many a node has with --per-node."
+            "All sizes may be within one node, and then the table does not show what the network "
+            "costs: give the workers per node with --per-node."
         )
     if max(table.study.repeats) == 1:
-        sentences.append("Each size was run once: how much a run varies is a guess of 2 %.")
+        sentences.append("Each size was run once, so the variation of a run is assumed to be 2 %.")
     if table.scaling == "epoch":
         sentences.append("Larger batches make fewer updates: compare the accuracy too.")
     wide = [line for line in lines if line.foretold.ratio > WIDE]
     if wide:
         sentences.append(
-            f"Of {wide[0].size:,} workers and more these data leave open more than "
-            f"{WIDE:g} times; measure a size between."
+            f"From {wide[0].size:,} workers on, intervals span more than {WIDE:g} times; measure a "
+            "size in between."
         )
     return sentences
 

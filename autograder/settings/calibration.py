@@ -62,7 +62,7 @@ def read_calibration(path: Path | None) -> Calibration:
     except (AttributeError, LookupError, TypeError, ValueError):
         line = line_of(lines, (lesson,))
         raise SettingsError(
-            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file anew"
+            f"{path}:{line}: this is not what `autograder calibrate` writes; write the file again"
         ) from None
     return Calibration(references, curves)
 

@@ -38,7 +38,7 @@ def load_formats(path: Path) -> list[Reader]:
     """Return readers for the `formats:` in a file, which may be a whole rubric."""
     data, lines = read_yaml(path)
     if not isinstance(data, dict) or "formats" not in data:
-        raise SettingsError(f"{path}:1: no `formats:` stand here; see docs/formats-read.md")
+        raise SettingsError(f"{path}:1: the file has no `formats:`; see docs/formats-read.md")
     try:
         known = Formats.model_validate({"formats": data["formats"]})
     except ValidationError as error:

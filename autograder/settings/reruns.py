@@ -1,7 +1,7 @@
 """Read what `cluster rerun` wrote: the instructor's own runs of submitted programs.
 
-RERUNS/ada/02/rerun.json   which hand-in was run again, as which jobs; written outside of the job
-RERUNS/ada/02/outputs/     what these jobs printed: as much to be believed as any output
+RERUNS/ada/02/rerun.json   the submission that was run again, and the jobs; written outside the jobs
+RERUNS/ada/02/outputs/     what these jobs printed: no more trustworthy than any output
 """
 
 import json
@@ -48,9 +48,7 @@ def read_reruns(folder: Path | None) -> dict[tuple[str, str], Rerun]:
         return {}
     found = [read_rerun(path) for path in sorted(folder.glob(f"*/*/{NAME}"))]
     if not found:
-        raise SettingsError(
-            f"{folder} holds no reruns: `cluster rerun CLASS/STUDENT NN` makes them"
-        )
+        raise SettingsError(f"{folder} has no reruns: run `cluster rerun CLASS/STUDENT NN`")
     return {(rerun.student, rerun.lesson): rerun for rerun in found}
 
 

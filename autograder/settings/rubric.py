@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[1] / "rubrics"
 def files_in(folder: Path) -> list[Path]:
     files = sorted(folder.glob("[0-9]*.yaml"))
     if not files:
-        raise SettingsError(f"{folder} holds no rubric NN.yaml")
+        raise SettingsError(f"{folder} has no rubric NN.yaml")
     return files
 
 
@@ -67,7 +67,7 @@ def load_expected(path: Path, rubric: Rubric) -> dict[str, Scalar]:
             raise SettingsError(f"{path}:{line}: {key!r} has to be one of {question.choices}")
     needed = {k for k, q in rubric.answers.items() if q.kind != "prediction" and not q.metric}
     for key in sorted(needed - set(data)):
-        raise SettingsError(f"{path}:1: no value for {key!r}, which the rubric asks")
+        raise SettingsError(f"{path}:1: no value for {key!r}, which is a question of the rubric")
     return data
 
 
@@ -106,7 +106,7 @@ def mistakes(rubric: Rubric) -> Iterator[Mistake]:
     used = {answer for check in rubric.checks for answer in check.answers}
     for key, question in rubric.answers.items():
         if key not in used:
-            yield ("answers", key), f"no check counts the answer {key!r}; name it in one"
+            yield ("answers", key), f"no check uses the answer {key!r}; add it to one"
         for name in unknown_runs(rubric, question.of, question.base):
             yield ("answers", key), f"there is no run {name!r} under runs"
     for profile in ("smoke", "full"):

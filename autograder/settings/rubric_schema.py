@@ -21,7 +21,7 @@ Scalar = str | int | float | bool
 def _known_metric(name: str | None, base: str | None = None, at: Collection[str] = ()) -> None:
     if name is None:
         if base is not None:
-            raise ValueError("base goes with a metric")
+            raise ValueError("base needs a metric")
         return
     try:
         metric = metric_named(name)
@@ -30,12 +30,12 @@ def _known_metric(name: str | None, base: str | None = None, at: Collection[str]
         raise ValueError(f"no metric is called {name!r}; there are: {known}") from None
     odd = [] if metric.any_at else sorted(set(at) - set(metric.at))
     if odd and not metric.at:
-        raise ValueError(f"{name} is the same everywhere: leave `at` away")
+        raise ValueError(f"{name} has no points to choose from: remove `at`")
     if metric.needs_at and set(at) != set(metric.at):
         example = ", ".join(f"{key}: {value}" for key, value in metric.at.items())
         raise ValueError(f"{name} needs `at: {{{example}}}`: {metric.needs_at}")
     if odd:
-        raise ValueError(f"{name} has no {odd[0]!r}; `at` knows {', '.join(sorted(metric.at))}")
+        raise ValueError(f"{name} has no {odd[0]!r}; `at` can have {', '.join(sorted(metric.at))}")
     if base is not None and not metric.base:
         those = sorted(name for name, metric in METRICS.items() if metric.base)
         raise ValueError(f"{name} has no base; {' and '.join(those)} have")
@@ -47,7 +47,7 @@ def _of_a_run(name: str | None) -> None:
     """Check that runs can be sorted by this metric."""
     _known_metric(name)
     if name is not None and not metric_named(name).of_a_run:
-        raise ValueError(f"runs cannot be chosen by {name}, which is not of one run alone")
+        raise ValueError(f"runs cannot be chosen by {name}, which needs more than one run")
 
 
 def tolerance(written: str | float) -> tuple[float, float]:
@@ -150,7 +150,7 @@ class Condition(Strict):
         if self.half_from and self.zero_from:
             raise ValueError("give half_from or zero_from, not both")
         if (self.half_from or self.zero_from) and not (self.at_least or self.at_most):
-            raise ValueError("half_from and zero_from go with at_least or at_most")
+            raise ValueError("half_from and zero_from need at_least or at_most")
         if self.minus and self.over:
             raise ValueError("give minus or over, not both")
         for name in ("at_least", "at_most", "above", "below", "half_from", "zero_from"):
@@ -199,7 +199,7 @@ class ReportAsked(Strict):
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if not self.tables and not self.parts:
-            raise ValueError("a report is asked for tables or for parts")
+            raise ValueError("a report needs tables or parts")
         odd = sorted({*self.words, *self.numbers, *self.hints} - set(self.parts))
         if odd:
             raise ValueError(f"there is no part {odd[0]!r} under parts")
@@ -246,11 +246,11 @@ class Question(Strict):
     def _makes_sense(self) -> Self:
         _known_metric(self.metric, self.base, self.at)
         if (self.metric is None) != (self.of is None):
-            raise ValueError("metric and of go together")
+            raise ValueError("metric and of need each other")
         if self.metric and self.kind != "number":
             raise ValueError("only a number can be compared with a metric")
         if (self.kind == "interval") != (self.widest is not None):
-            raise ValueError("widest goes with an interval, and an interval needs it")
+            raise ValueError("an interval needs widest, and nothing else has it")
         if self.widest is not None and self.widest <= 1:
             raise ValueError("widest is a ratio above 1")
         tolerance(self.tolerance)

@@ -1,7 +1,7 @@
-"""CSV for the roster and the instructor's other tables: rows, each with its place in the file.
+"""Read CSV for the roster and the instructor's other tables: rows with their place in the file.
 
-A slip of the pen must not change a grade in silence: a misspelt column, a comma without quotes or
-a quotation mark that is not closed is an error with its line.
+A typo must not change a grade silently. A misspelt column, a comma without quotes or an unclosed
+quotation mark is an error with its line.
 """
 
 import csv
@@ -15,13 +15,13 @@ from autograder.errors import SettingsError
 from autograder.safe_text import shortened
 from autograder.wording import counted
 
-Row = tuple[str, dict[str, str]]  # file:line, and the cells by the names of their columns
+Row = tuple[str, dict[str, str]]  # file:line, and the cells by column name
 
 
 def read_csv(
     path: Path | None, needed: Sequence[str], optional: Collection[str] | None = None
 ) -> Iterator[Row]:
-    """Columns in any order and case. Without `optional` there may be any others."""
+    """Yield the rows. Columns may have any order and case; others only without `optional`."""
     if path is None:
         return
     lines = _lines(path)
@@ -47,7 +47,7 @@ def _check_header(
     known = [*needed, *(optional or ())]
     for number, name in enumerate(header if optional is not None else (), start=1):
         if not name:
-            raise SettingsError(f"{where}: column {number} has no name; take it out")
+            raise SettingsError(f"{where}: column {number} has no name; remove it")
         if name not in known:
             near = difflib.get_close_matches(name, [n for n in known if n not in header], 1)
             what = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(known)}"
@@ -58,22 +58,23 @@ def _check_header(
             raise SettingsError(f"{where}: there is no column `{name}`; found: {found}")
     for name in known:
         if header.count(name) > 1:
-            raise SettingsError(f"{where}: the column `{name}` is there twice")
+            raise SettingsError(f"{where}: the column `{name}` appears twice")
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The cells of each line that has any, without empty ones at its end."""
+    """Yield the cells of each line that has any, without empty ones at its end."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=True)
     while True:
-        where = f"{path}:{reader.line_num + 1}"  # where it begins; a cell in quotes may go on
+        # where it begins; a quoted cell may continue on the next line
+        where = f"{path}:{reader.line_num + 1}"
         try:
             cells = [_cell(text) for text in next(reader)]
         except StopIteration:
             return
         except csv.Error:
             raise SettingsError(
-                f'{where}: a quotation mark is open or has text behind it; write "" for " in a cell'
+                f'{where}: a quotation mark is open or has text after it; write "" for " in a cell'
             ) from None
         while cells and not cells[-1]:
             cells.pop()
@@ -82,12 +83,12 @@ def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _cell(text: str) -> str:
-    """One line; é as one character, as on the other computers where the name was typed."""
+    """Return the text in one line, with é as one character, however it was typed."""
     return unicodedata.normalize("NFC", " ".join(text.split("\n")).replace("\r", "").strip())
 
 
 def separator(text: str) -> str:
-    """What stands between the cells: spreadsheets write `;` where `2,5` is a number."""
+    """Return the separator of cells. Spreadsheets write `;` if `2,5` is a number."""
     header = text.split("\n", 1)[0]
     return max(",;\t", key=header.count)
 

@@ -71,7 +71,7 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
         wanted = f"{name} has to be {' or '.join(filter(None, kinds))}"
         if kinds == ["text"] and isinstance(given, int | float):
             return f'{wanted}, not {given!r}: write "{given}"'
-        return f"{wanted}; nothing stands there" if given is None else f"{wanted}, not {given!r}"
+        return f"{wanted}; there is no value" if given is None else f"{wanted}, not {given!r}"
     if kind == "extra_forbidden" and (place[0], place[-1]) in REMOVED_FIELDS:
         return f"{name}: {REMOVED_FIELDS[place[0], place[-1]]}"
     if kind == "extra_forbidden":
@@ -80,9 +80,9 @@ def sentence(place: tuple, mistakes: list[Any], model: type[BaseModel]) -> str:
         hint = f"did you mean {near[0]}?" if near else "check the spelling"
         return f"{name}: no such field; {hint}"
     if kind == "missing":
-        return f"{name}: this field is needed"
+        return f"{name}: this field is required"
     if kind == "too_short":
-        return f"{name}: at least one is needed"
+        return f"{name}: at least one is required"
     return f"{name}: {first['msg'].removeprefix('Value error, ')}"
 
 
@@ -109,19 +109,19 @@ SLIPS = {
     "',' or ']'": "a comma or the closing ] is missing",
     "tab character": "a tab; indent with blanks",
     "mapping values": "a colon does not fit here: text with a colon needs quotes, a colon needs a "
-    "blank behind it, and names of one level the same indentation",
-    "block sequence": "a list begins on a line of its own, each entry with `- `",
-    "'-' indicator": "the list above ends here; look at the indentation",
-    "expected key": "this does not fit what stands above: look at the indentation, and for text "
-    "behind a closing quotation mark or bracket",
-    "<block end>": "this does not fit what stands above; look at the indentation",
-    "<document start>": "this does not fit what stands above; look at the indentation",
+    "blank after it, and names of one level need the same indentation",
+    "block sequence": "a list begins on a separate line, each entry with `- `",
+    "'-' indicator": "the list above ends here; check the indentation",
+    "expected key": "this does not fit the lines above: check the indentation, and look for text "
+    "after a closing quotation mark or bracket",
+    "<block end>": "this does not fit the lines above; check the indentation",
+    "<document start>": "this does not fit the lines above; check the indentation",
     "expected ':'": "a `name: value` line without its colon",
     "end of stream": "a quotation mark is not closed",
     "unknown escape": "a backslash in \"…\" means something else; use '…' for this text",
     "undefined alias": "a text that begins with * needs quotes",
     "alphabetic or numeric": "a text that begins with * or & needs quotes",
-    "another document": "a second document begins; there has to be one",
+    "another document": "a second document begins; only one is allowed",
     "node content": "something is missing before this, or a bracket above is still open",
     "tag": "a text that begins with ! needs quotes",
     "directive": "a line that begins with % needs quotes",
@@ -132,7 +132,7 @@ def slip(error: yaml.YAMLError, text: str) -> tuple[int, str]:
     """Return the line of a mistake in YAML itself, and the mistake in plain words."""
     unseen = yaml.reader.Reader.NON_PRINTABLE.search(text)
     if unseen:
-        return text.count("\n", 0, unseen.start()) + 1, "a character that cannot be seen; delete it"
+        return text.count("\n", 0, unseen.start()) + 1, "an invisible character; delete it"
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return 1, "not valid YAML"
@@ -180,7 +180,7 @@ def check_levels(text: str, path: Path) -> None:
 
 
 def too_deep(path: Path, line: int) -> SettingsError:
-    return SettingsError(f"{path}:{line}: parts within parts, more than {DEEPEST} of them")
+    return SettingsError(f"{path}:{line}: more than {DEEPEST} nested parts")
 
 
 def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -> Any:
@@ -191,7 +191,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
     # a dozen lines can expand to this, where * repeats parts that repeat others
     if len(lines) > MOST_PARTS:
         raise SettingsError(
-            f"{path}:{line}: more than {MOST_PARTS:,} parts, with all that * stands for written out"
+            f"{path}:{line}: more than {MOST_PARTS:,} parts, counting everything that * repeats"
         )
     if isinstance(node, yaml.SequenceNode):
         return [_plain(n, (*place, i), lines, path) for i, n in enumerate(node.value)]
@@ -200,9 +200,7 @@ def _plain(node: yaml.Node, place: tuple, lines: dict[tuple, int], path: Path) -
         for key_node, value_node in node.value:
             key = str(key_node.value)
             if key in data:
-                raise SettingsError(
-                    f"{path}:{key_node.start_mark.line + 1}: {key!r} is there twice"
-                )
+                raise SettingsError(f"{path}:{key_node.start_mark.line + 1}: {key!r} appears twice")
             data[key] = _plain(value_node, (*place, key), lines, path)
             lines[(*place, key)] = key_node.start_mark.line + 1
         return data

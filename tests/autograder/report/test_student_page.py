@@ -88,9 +88,7 @@ def test_what_is_for_the_instructor_is_not_told_to_the_student():
     assert "--times" not in text
     assert "your instructor looks at this; there is nothing for you to do" in text
     done = Check("a", "A", 1, 1, "passed", "", "fine")
-    assert "nothing left to do" in page_of(
-        graded(done, findings=(finding,))
-    )
+    assert "nothing left to do" in page_of(graded(done, findings=(finding,)))
 
 
 NOT_GRADED = [

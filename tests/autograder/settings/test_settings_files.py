@@ -53,8 +53,8 @@ def refused(tmp_path, grade):
         (TOTALS + "ada,02,excused,ill\n\nada,2,3,x\n", "file:4: lesson 02 of ada stands twice"),
         (TOTALS + 'ada,02,3,"ill\neve,02,excused,ill\n', "file:2: a quotation mark is open"),
         ("student,lesson,points\nada,02,5\n", "no column `reason`; found: student, lesson, points"),
-        ("student,lesson,points,points,reason\n", "file:1: the column `points` is there twice"),
-        ("student,lesson,,points,reason\n", "file:1: column 3 has no name; take it out"),
+        ("student,lesson,points,points,reason\n", "file:1: the column `points` appears twice"),
+        ("student,lesson,,points,reason\n", "file:1: column 3 has no name"),
         (CHANGES + "ada,02,nets,5,x\n", "no check 'nets'"),
         (
             CHANGES + "ada,02,accuracy,2,5,broken node\n",
@@ -120,7 +120,7 @@ def test_an_extension_of_no_due_time(refused):
         ("due:\n  '99': 2026-03-01T23:59Z\n", "file:2: there is no rubric for lesson '99'; there"),
         (DUE.replace("}", ", 2: 2026-03-02T23:59Z}"), "file:1: lesson 02 stands twice under due"),
         ("due: tomorrow\n", "due has to be `name: value` lines, not 'tomorrow'"),
-        ("due:\n", "due has to be `name: value` lines; nothing stands there"),
+        ("due:\n", "due has to be `name: value` lines"),
         ("- due\n", ":1: the file has to be `name: value` lines"),
         (DUE + "penalty_a_day: 0.1\n", ":2: penalty_a_day: this is a percentage like 10%, not 0.1"),
         (DUE + "penalty_a_day: 10\n", ":2: penalty_a_day: write 10%"),
@@ -142,9 +142,9 @@ def test_an_extension_of_no_due_time(refused):
         ("due: @x\n", ":1: a text that begins with @ needs quotes"),
         ("due: a: b\n", ":1: a colon does not fit here"),
         ("due: \x07\n", ":1: a character that cannot be seen"),
-        ("due: &a [*a]\n", ":1: parts within parts, more than 40"),
-        (LAUGHS, "more than 100,000 parts, with all that * stands for written out"),
-        ("due: " + "[" * 200_000, ":1: parts within parts, more than 40"),
+        ("due: &a [*a]\n", ":1: more than 40"),
+        (LAUGHS, "more than 100,000 parts"),
+        ("due: " + "[" * 200_000, ":1: more than 40"),
         (b"due: M\xe4rz\n", "file: is not UTF-8: save it as UTF-8"),
     ],
 )
@@ -154,7 +154,7 @@ def test_policy(refused, policy, words):
 
 @pytest.mark.parametrize("text", ["'02': {}\n", "'02':\n  values: 3\n", "'02': 7\n"])
 def test_a_calibration_that_is_none(refused, text):
-    words = "file:1: this is not what `autograder calibrate` writes; write the file anew"
+    words = "file:1: this is not what `autograder calibrate` writes"
     assert words in refused(calibration=text)
 
 
