@@ -56,11 +56,11 @@ def epochs_in_order(run: Run) -> Iterator[Finding]:
 
 
 def no_more_epochs_than_asked(run: Run) -> Iterator[Finding]:
-    asked, count = run.header.epochs_asked, len(run.epochs)
-    if asked is not None and count > asked:
+    requested, count = run.header.epochs_asked, len(run.epochs)
+    if requested is not None and count > requested:
         yield finding(
             FindingCode.MORE_EPOCHS_THAN_ASKED,
-            f"{asked:g} epochs",
+            f"{requested:g} epochs",
             f"{count} epochs",
             [epoch.where for epoch in run.epochs[-1:]],
         )
@@ -74,10 +74,10 @@ def no_fewer_epochs_than_asked(run: Run) -> Iterator[Finding]:
 
     Ranks may divide the epochs, and a run that continues from a checkpoint keeps counting.
     """
-    asked, size = run.header.epochs_asked, run.header.world_size
-    if not run.epochs or asked is None or run.header.source in STOP_EARLY:
+    requested, size = run.header.epochs_asked, run.header.world_size
+    if not run.epochs or requested is None or run.header.source in STOP_EARLY:
         return
-    due = math.ceil(asked / size) if size and size >= 1 else asked
+    due = math.ceil(requested / size) if size and size >= 1 else requested
     if run.epochs[-1].number < due:
         yield finding(
             FindingCode.FEWER_EPOCHS_THAN_ASKED,

@@ -48,16 +48,16 @@ def only_filled(pieces: Pieces, lines: Sequence[str]) -> list[Line] | None:
     end = len(lines) - len(last) if len(pieces) > 1 else 0
     if tuple(lines[: len(first)]) != first or tuple(lines[end:]) != last or end < 0:
         return None
-    at, found = len(first), []
+    at, in_gaps = len(first), []
     for piece in pieces[1:-1]:
         start = place_of(piece, lines, at, end)
         if start is None:
             return None
-        found += [(number + 1, lines[number]) for number in range(at, start)]
+        in_gaps += [(number + 1, lines[number]) for number in range(at, start)]
         at = start + len(piece)
     if len(pieces) > 1 and at > end:
         return None
-    return found + [(number + 1, lines[number]) for number in range(at, end)]
+    return in_gaps + [(number + 1, lines[number]) for number in range(at, end)]
 
 
 def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) -> int | None:

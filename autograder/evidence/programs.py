@@ -105,8 +105,8 @@ def earlier_versions(ran: Sequence[Ran], programs: Sequence[HandedIn]) -> Iterat
     for file in ran:
         earlier = [output for hash_, output in file.hashes.items() if hash_ not in there]
         if earlier and len(earlier) < len(file.hashes):
-            said = f"another version of it ran in {shortened(', '.join(earlier), 120)}"
-            yield ProgramText(shortened(file.name, 80), said)
+            note = f"another version of it ran in {shortened(', '.join(earlier), 120)}"
+            yield ProgramText(shortened(file.name, 80), note)
 
 
 def not_handed_in(
@@ -162,18 +162,18 @@ def changed(
     program: HandedIn, name: str, pieces: Pieces, counts: bool, renamed: bool
 ) -> Iterator[ProgramText]:
     if len(program.lines) > MOST_LINES:
-        said = f"{len(program.lines):,} lines are too many to compare with {name} as released"
-        yield ProgramText(program.name, said, look=counts)
+        note = f"{len(program.lines):,} lines are too many to compare with {name} as released"
+        yield ProgramText(program.name, note, look=counts)
         return
     differences = compare(pieces, program.lines)
     lines = changed_lines(differences, counts)
     if not lines and not renamed:
         return
     outside = len(differences.removed) + len(differences.added)
-    said = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
+    note = f"{counted(outside, 'line')} outside the gaps differ from {name} as released"
     if outside == 1:
-        said = said.replace("differ", "differs")
-    yield text_of(program, said if outside else f"{name} as released, under another name", lines)
+        note = note.replace("differ", "differs")
+    yield text_of(program, note if outside else f"{name} as released, under another name", lines)
 
 
 def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
@@ -188,21 +188,21 @@ def changed_lines(differences: Compared, counts: bool) -> list[ChangedLine]:
 
 def own_programs(program: HandedIn, counts: bool) -> Iterator[ProgramText]:
     lines = [ChangedLine("own", n, t, counts) for n, t in meaningful(program.lines) if records(t)]
-    said = f"{counted(len(program.lines), 'line')} of the student's own"
-    yield text_of(program, said + ("" if counts else ", which did not run"), lines)
+    note = f"{counted(len(program.lines), 'line')} of the student's own"
+    yield text_of(program, note + ("" if counts else ", which did not run"), lines)
 
 
 def text_of(program: HandedIn, said: str, lines: Sequence[ChangedLine]) -> ProgramText:
     """Return the program's lines; if they are too many, those that ask for a look come first."""
-    kept = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
+    shown_lines = sorted(lines, key=lambda line: not line.telling)[:MOST_SHOWN]
     return ProgramText(
         file=program.name,
         said=said,
         lines=tuple(
             replace(line, text=shortened(line.text, 160))
-            for line in sorted(kept, key=lambda line: line.number)
+            for line in sorted(shown_lines, key=lambda line: line.number)
         ),
-        left_out=len(lines) - len(kept),
+        left_out=len(lines) - len(shown_lines),
         look=any(line.telling for line in lines),
     )
 

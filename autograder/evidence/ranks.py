@@ -37,11 +37,11 @@ def every_rank_ends(run: Run) -> Iterator[Finding]:
 
 
 def as_many_as_asked(run: Run) -> Iterator[Finding]:
-    asked, size = run.header.ranks_asked, run.header.world_size
-    if asked is not None and size is not None and asked != size:
+    requested, size = run.header.ranks_asked, run.header.world_size
+    if requested is not None and size is not None and requested != size:
         yield finding(
             FindingCode.OTHER_RANK_COUNT,
-            counted(asked, "rank"),
+            counted(requested, "rank"),
             counted(size, "rank"),
             run.rank_lines,
             "start the program with `launch`, which uses the job's own launcher",
@@ -77,12 +77,12 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
 
 def hosts_agree(run: Run) -> Iterator[Finding]:
     named = run.header.hosts
-    seen = {r.host for r in run.ranks if r.host}
-    if named is not None and seen and not seen <= set(named):
+    hosts = {r.host for r in run.ranks if r.host}
+    if named is not None and hosts and not hosts <= set(named):
         yield finding(
             FindingCode.HOSTS_NOT_IN_HEADER,
             shortened(", ".join(named[:8]), 120),
-            shortened(", ".join(sorted(seen)[:8]), 120),
+            shortened(", ".join(sorted(hosts)[:8]), 120),
             run.rank_lines,
         )
 

@@ -152,8 +152,8 @@ def stopped_early(run: Run) -> bool:
 
     Ranks may divide the epochs.
     """
-    asked, size = run.header.epochs_asked, run.header.world_size
-    share = asked / size if asked is not None and size and size >= 1 else asked
+    requested, size = run.header.epochs_asked, run.header.world_size
+    share = requested / size if requested is not None and size and size >= 1 else requested
     return share is not None and len(run.epochs) < share
 
 

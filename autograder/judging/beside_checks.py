@@ -49,11 +49,11 @@ def smaller_than_asked(hand_in: HandIn, name: str) -> Iterator[Finding]:
     short = size_shortfall(hand_in, name, run) if run else None
     if run is None or short is None:
         return
-    used, asked = short
+    used, required = short
     yield make_finding(
         "size",
         FindingCode.RUN_TOO_SMALL,
-        f"{shown(asked)} training samples (profile {hand_in.profile})",
+        f"{shown(required)} training samples (profile {hand_in.profile})",
         shown(used),
         [epoch.where for epoch in run.epochs[:1]],
         "submit the job without --train-samples",

@@ -38,12 +38,12 @@ def expected_kind(question: Question, text: str) -> str:
 
 def misspelt_as(hand_in: HandIn, key: str) -> str | None:
     """Return the question that this unknown id resembles most, if it is one of this lesson."""
-    asked = hand_in.rubric.answers
-    unknown = sorted(hand_in.answers.keys() - {*asked, *hand_in.other_ids})
+    questions = hand_in.rubric.answers
+    unknown = sorted(hand_in.answers.keys() - {*questions, *hand_in.other_ids})
     near = difflib.get_close_matches(key, unknown, 1, ALIKE)
-    if near and difflib.get_close_matches(near[0], sorted(asked.keys() - hand_in.answers), 1) == [
-        key
-    ]:
+    if near and difflib.get_close_matches(
+        near[0], sorted(questions.keys() - hand_in.answers), 1
+    ) == [key]:
         return near[0]
     return None
 
@@ -62,8 +62,8 @@ def judge_answer(hand_in: HandIn, key: str) -> Part:
         expected, found = f"{key}: a prediction", f"{key}: made"
         return Part(key, PASSED, 1, expected, found, where, code=ReasonCode.ANSWER)
     found = f"{key}: {shortened(answer.text, 40)}"
-    if asked := expected_kind(question, answer.text):
-        expected, hint = f"{key}: a {question.kind}", f"write {asked}"
+    if expected_text := expected_kind(question, answer.text):
+        expected, hint = f"{key}: a {question.kind}", f"write {expected_text}"
         return Part(key, FAILED, 0, expected, found, where, hint, code=ReasonCode.ANSWER)
     if question.metric is not None:
         return _of_own_run(hand_in, key, question, answer, found)

@@ -173,10 +173,10 @@ def size_shortfall(hand_in: HandIn, name: str, run: Run) -> tuple[float, float] 
     samples = hand_in.rubric.runs[name].train_samples or hand_in.rubric.train_samples
     if samples is None:
         return None
-    asked = samples.fixed(hand_in.profile)
+    required = samples.fixed(hand_in.profile)
     used = measured_or_none(train_samples, run)
-    if used and isinstance(asked, int | float) and used.value < asked:
-        return used.value, asked
+    if used and isinstance(required, int | float) and used.value < required:
+        return used.value, required
     return None
 
 

@@ -18,12 +18,12 @@ def metric_value(
     hand_in: HandIn, metric: str, name: str, run: Run, at: dict[str, Any], base: str | None = None
 ) -> Value:
     """Return a metric of a run, or of all runs with its name; `base` is for speedups."""
-    asked = metric_named(metric)
-    if asked.all_runs:
-        return asked.function(finished(hand_in, name), at)
-    if asked.base and base is not None:
-        return asked.function(run_that_counts(hand_in, base), run)
-    return asked.function(run) if asked.of_a_run else asked.function(run, at)
+    row = metric_named(metric)
+    if row.all_runs:
+        return row.function(finished(hand_in, name), at)
+    if row.base and base is not None:
+        return row.function(run_that_counts(hand_in, base), run)
+    return row.function(run) if row.of_a_run else row.function(run, at)
 
 
 def condition_value(hand_in: HandIn, condition: Condition, name: str) -> Value:
@@ -74,15 +74,15 @@ def _of_reference(
     hand_in: HandIn, threshold: Threshold, condition: Condition, name: str
 ) -> Measure:
     """Return a fraction of what the solution reaches on this site, without an interval."""
-    known = reference_of(hand_in, condition, name)
-    if known is None or threshold.of_reference is None:
+    reference = reference_of(hand_in, condition, name)
+    if reference is None or threshold.of_reference is None:
         raise NotMeasured(
             f"nobody has measured the solution's {title_of(condition, name)} on this site",
             "instructor: `autograder calibrate` with the solution's outputs, then --calibration",
             code=ReasonCode.NOT_CALIBRATED,
         )
-    value = threshold.of_reference * known.value + threshold.plus
-    return exact(value, known.unit, known.where, known.basis)
+    value = threshold.of_reference * reference.value + threshold.plus
+    return exact(value, reference.unit, reference.where, reference.basis)
 
 
 def moved(value: Measure, by: float) -> Measure:

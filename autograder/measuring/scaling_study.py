@@ -74,12 +74,12 @@ def by_size(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 def left_out(runs: Sequence[Run], used: Mapping[int, Sequence[Run]]) -> str:
     """Return why runs were not compared, for people."""
-    kept = {run.id for same in used.values() for run in same}
+    used_ids = {run.id for same in used.values() for run in same}
     base = next(iter(used.values()))[-1]
     reasons = [
         reason
         for run in runs
-        if run.id not in kept
+        if run.id not in used_ids
         for reason in (measure.different_work(base, run) + measure.different_hardware(base, run))[
             :1
         ]
@@ -151,13 +151,13 @@ def sizes(runs: Sequence[Run], at: At) -> Measure:
 
 
 def size_of(there: Sequence[int], at: At) -> int:
-    asked = at.get("size", "largest")
-    if asked in ("largest", "smallest"):
-        return max(there) if asked == "largest" else min(there)
-    if asked in there:
-        return asked
+    size = at.get("size", "largest")
+    if size in ("largest", "smallest"):
+        return max(there) if size == "largest" else min(there)
+    if size in there:
+        return size
     raise NotMeasured(
-        f"no run of the same work on {asked} workers",
+        f"no run of the same work on {size} workers",
         "submit the job on this size",
         code=ReasonCode.NO_RUN_OF_SIZE,
     )

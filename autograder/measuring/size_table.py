@@ -78,10 +78,10 @@ def comparable(runs: Sequence[Run]) -> Sizes:
             sizes.remarks.append(f"{name}: {missing.reason}")
             continue
         weak = "weak" if run.header.scaling == "weak" else None
-        unlike = measure.different_work(done[0], run, weak)
-        unlike += measure.different_hardware(done[0], run)
-        if unlike:
-            sizes.remarks.append(f"{name} is not comparable: {'; '.join(unlike)}")
+        differences = measure.different_work(done[0], run, weak)
+        differences += measure.different_hardware(done[0], run)
+        if differences:
+            sizes.remarks.append(f"{name} is not comparable: {'; '.join(differences)}")
         else:
             sizes.by_size.setdefault(measure.workers(run) or 1, []).append(value)
     return sizes

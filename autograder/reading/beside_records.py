@@ -69,9 +69,9 @@ def add(
     `place` has three byte positions: the end of the previous line, and the beginning and end of
     this one.
     """
-    told, tag, end = place
-    if tag - told >= SHORTEST:
-        between(all_, data, told, tag, where)
+    previous_end, tag, end = place
+    if tag - previous_end >= SHORTEST:
+        between(all_, data, previous_end, tag, where)
     key, about = event.get("key"), event.get("metadata")
     if key not in KEYS or not isinstance(about, dict) or about.get("rank") != 0:
         return
@@ -85,9 +85,9 @@ def add(
     elif key == "epoch_stop":
         number = about.get("epoch_num")
         if type(number) is int and all_.epochs < MOST_EPOCHS:
-            found = epochs_after(data, end, number, where)
-            beside.epochs += found
-            all_.epochs += len(found)
+            epochs = epochs_after(data, end, number, where)
+            beside.epochs += epochs
+            all_.epochs += len(epochs)
     elif key == "eval_accuracy" and about.get("split") == "test":
         beside.evaluated = finite(event.get("value")), finite(about.get("loss"))
     elif key == "run_stop":
@@ -116,8 +116,8 @@ def between(all_: BesideRecords, data: bytes, first: int, last: int, where: Wher
         if stopped is not None and of_run and (number := printed(of_run[1].decode())):
             stopped.tests.setdefault("accuracy", placed(number, where))
     if data.find(b"gpus on this node: ", first, last) >= 0:
-        said = FACTS.findall(data[first:last][-20_000:])
-        all_.job = {name.decode(): text.decode("utf-8", "replace").strip() for name, text in said}
+        facts = FACTS.findall(data[first:last][-20_000:])
+        all_.job = {name.decode(): text.decode("utf-8", "replace").strip() for name, text in facts}
 
 
 def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch]:
@@ -126,7 +126,7 @@ def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch
         following = data.find(b"\n", end + 1)
         if data.find(b'"rank":0,', end + 1, following) >= 0:
             return []
-    found: list[Epoch] = []
+    epochs: list[Epoch] = []
     line = where.line
     for raw in data[end + 1 : end + WINDOW].split(b"\n")[:8]:
         line += 1
@@ -138,9 +138,9 @@ def epochs_after(data: bytes, end: int, number: int, where: Where) -> list[Epoch
             continue
         label, text = lines.shown(raw)
         if label in (None, 0) and (epoch := read_epoch(text, number, Where(where.file, line))):
-            found.append(epoch)
+            epochs.append(epoch)
             break
-    return found
+    return epochs
 
 
 def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
@@ -154,15 +154,15 @@ def read_epoch(text: str, number: int, where: Where) -> Epoch | None:
     facts = keras.read(text)
     if facts is None or not facts.closes:
         return None
-    known = facts.numbers
+    numbers = facts.numbers
     return Epoch(
         number,
-        seconds=known.get("seconds"),
+        seconds=numbers.get("seconds"),
         steps=facts.steps,
-        train_loss=known.get("train_loss"),
-        train_accuracy=known.get("train_accuracy"),
-        val_loss=known.get("val_loss"),
-        val_accuracy=known.get("val_accuracy"),
+        train_loss=numbers.get("train_loss"),
+        train_accuracy=numbers.get("train_accuracy"),
+        val_loss=numbers.get("val_loss"),
+        val_accuracy=numbers.get("val_accuracy"),
         where=where,
     )
 
@@ -172,13 +172,13 @@ def placed(number: Number, where: Where) -> Number:
 
 
 def of_run(all_: BesideRecords, run: str) -> Beside:
-    known = all_.runs.get(run)
-    if known is None:
+    beside = all_.runs.get(run)
+    if beside is None:
         return Beside()
     return Beside(
-        epochs=tuple(known.epochs),
-        test_accuracy=known.tests.get("accuracy"),
-        test_loss=known.tests.get("loss"),
-        evaluated=known.evaluated,
-        job=known.job,
+        epochs=tuple(beside.epochs),
+        test_accuracy=beside.tests.get("accuracy"),
+        test_loss=beside.tests.get("loss"),
+        evaluated=beside.evaluated,
+        job=beside.job,
     )

@@ -62,8 +62,10 @@ def add_line(all_: Lanes, reader: Reader, label: int | None, line: int, facts: L
 def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: LineFacts) -> bool:
     """Add a line without an epoch to the lane with the latest epoch before it."""
     # Keras' heading is the most common.
-    known = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
-    lanes = max((lanes for lanes in known if lanes), key=lambda lanes: lanes[-1].last, default=None)
+    candidates = [all_.open.get((format_, label)) for format_ in (reader.format, "keras")]
+    lanes = max(
+        (lanes for lanes in candidates if lanes), key=lambda lanes: lanes[-1].last, default=None
+    )
     if lanes is None:
         return False
     latest = lanes[-1]
@@ -86,8 +88,8 @@ def add_loose(all_: Lanes, reader: Reader, label: int | None, line: int, facts: 
 
 def says_twice(lane: Lane, facts: LineFacts) -> bool:
     """Return whether the epoch has these values already: then the line is another rank's."""
-    told = lane.epochs[lane.current].loose
-    return facts.step is None and not told.isdisjoint(facts.numbers)
+    earlier = lane.epochs[lane.current].loose
+    return facts.step is None and not earlier.isdisjoint(facts.numbers)
 
 
 def near(all_: Lanes, lanes: list[Lane], label: int | None) -> int:
@@ -118,11 +120,11 @@ def heads_again(lanes: list[Lane], line: int, facts: LineFacts) -> bool:
     Of several ranks, the one whose heading is the oldest gets it.
     """
     ranks = [lane for lane in lanes[-LOOK_BACK:] if lane.last >= lanes[-1].first]
-    known = [lane for lane in ranks if may_head_again(lane, facts)]
+    candidates = [lane for lane in ranks if may_head_again(lane, facts)]
     behind = any(facts.number == lane.current + lane.base for lane in ranks)
-    if not known or (behind and begins(facts)):
+    if not candidates or (behind and begins(facts)):
         return False
-    lane = min(known, key=lambda lane: lane.heading)
+    lane = min(candidates, key=lambda lane: lane.heading)
     lane.part, lane.heading = facts.part, line
     return True
 

@@ -45,35 +45,35 @@ def chosen(all_: Lanes, formats: list[str], begins: list[int]) -> list[list[Lane
     """
     order = {name: place for place, name in enumerate(formats)}
     ranked = sorted(by_run(all_), key=lambda lanes: (order.get(lanes[0].format, 99), span(lanes)))
-    told = [lanes for lanes in ranked if has_results(lanes)]
-    of_steps_ = joined([span(lanes) for lanes in told if lanes[0].format == STEPS])
-    kept: list[list[Lane]] = []
+    with_results = [lanes for lanes in ranked if has_results(lanes)]
+    of_steps_ = joined([span(lanes) for lanes in with_results if lanes[0].format == STEPS])
+    selected: list[list[Lane]] = []
     taken: list[tuple[int, int]] = []  # lines of the kept runs, sorted
     trusted: list[list[Lane]] | None = None  # the runs of other formats than plain, sorted
     # the lines of all runs except those of steps, sorted
     others: list[tuple[int, int]] | None = None
-    for lanes in told:
-        if lanes[0].format == STEPS and within_epochs(lanes, kept, of_steps_):
+    for lanes in with_results:
+        if lanes[0].format == STEPS and within_epochs(lanes, selected, of_steps_):
             continue
         if lanes[0].format in WEAK:  # comes after all others
-            trusted = sorted(kept, key=span) if trusted is None else trusted
+            trusted = sorted(selected, key=span) if trusted is None else trusted
             before = bisect_right(trusted, span(lanes), key=span)
             if before and says_again(lanes[0], trusted[before - 1][0]):
                 continue
         if lanes[0].format == STEPS:
-            others = sorted(map(span, kept)) if others is None else others
+            others = sorted(map(span, selected)) if others is None else others
             if not apart(span(lanes), others, begins):
                 continue
         if not overlaps(taken, span(lanes)):
             insort(taken, span(lanes))
-            kept.append(lanes)
+            selected.append(lanes)
     # A beginning without a result is a run, unless another format understood what followed.
-    covered = joined([*taken, *map(span, told)])
+    covered = joined([*taken, *map(span, with_results)])
     for lanes in ranked:
         if not has_results(lanes) and not overlaps(covered, span(lanes)):
             insort(covered, span(lanes))
-            kept.append(lanes)
-    return sorted(kept, key=span)
+            selected.append(lanes)
+    return sorted(selected, key=span)
 
 
 def apart(steps: tuple[int, int], others: list[tuple[int, int]], begins: list[int]) -> bool:
@@ -115,9 +115,9 @@ def says_again(lane: Lane, run: Lane) -> bool:
 
     Some programs print their history at the end.
     """
-    known = run.epochs
+    epochs = run.epochs
     pairs = [
-        (number, known[at].numbers.get(name) if at in known else None)
+        (number, epochs[at].numbers.get(name) if at in epochs else None)
         for at, epoch in lane.epochs.items()
         for name, number in epoch.numbers.items()
         if number is not None
@@ -208,15 +208,15 @@ def ranks_among(lanes: list[Lane], first: Lane) -> int | None:
     that a process prints once per epoch in the same words. Cut-off starts and a program's several
     lines about an epoch are no ranks. If the ranks' lines are mixed, the number is unknown.
     """
-    alike = [
+    similar = [
         lane
         for lane in lanes
         if lane.label is not None
         or (len(lane.epochs) == len(first.epochs) and lane.words == first.words)
     ]
-    told = [said_once(lane) for lane in alike if lane.label is None]
+    told = [said_once(lane) for lane in similar if lane.label is None]
     sure = not told or (told[0] is not None and all(one == told[0] for one in told))
-    return len(alike) if len(alike) > 1 and sure else None
+    return len(similar) if len(similar) > 1 and sure else None
 
 
 def said_once(lane: Lane) -> frozenset[EpochNumber] | None:

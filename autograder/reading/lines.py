@@ -78,8 +78,8 @@ def clean(line: bytes) -> str:
     """Return a line as a terminal finally shows it, with carriage returns, backspaces, colours
     applied."""
     if b"\r" in line:
-        shown = line.rstrip(b"\r\n \t")
-        line = shown[shown.rfind(b"\r") + 1 :]
+        visible = line.rstrip(b"\r\n \t")
+        line = visible[visible.rfind(b"\r") + 1 :]
     if b"\x08" in line:
         line = erase(line)
     if b"\x1b" in line:
@@ -89,12 +89,12 @@ def clean(line: bytes) -> str:
 
 def erase(line: bytes) -> bytes:
     """Apply backspaces: the characters before them are replaced."""
-    shown, at = bytearray(), 0
+    visible, at = bytearray(), 0
     for run in BACKSPACES.finditer(line):
-        shown += line[at : run.start()]
-        del shown[max(0, len(shown) - (run.end() - run.start())) :]
+        visible += line[at : run.start()]
+        del visible[max(0, len(visible) - (run.end() - run.start())) :]
         at = run.end()
-    return bytes(shown + line[at:])
+    return bytes(visible + line[at:])
 
 
 def split_label(line: str) -> tuple[int | None, str]:

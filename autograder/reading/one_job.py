@@ -69,15 +69,15 @@ def attach_facts(at: int, file: ScannedFile, drafts: list[RunDraft]) -> None:
 
 def add_sizes(draft: RunDraft, more: RunFacts, where: Where) -> None:
     """Add the numbers of workers in one more line. The first statement counts."""
-    known = draft.facts
+    facts = draft.facts
     if more.workers or more.batch or more.rank is not None or more.alone:
         draft.places.setdefault("workers", where)
-    known.workers = more.workers if known.workers is None else known.workers
-    known.says_end = known.says_end or more.says_end
+    facts.workers = more.workers if facts.workers is None else facts.workers
+    facts.says_end = facts.says_end or more.says_end
     if more.alone is not None:
-        known.alone = more.alone and known.alone is not False
-    known.batch = more.batch if known.batch is None else known.batch
-    known.batch_each = more.batch_each if known.batch_each is None else known.batch_each
+        facts.alone = more.alone and facts.alone is not False
+    facts.batch = more.batch if facts.batch is None else facts.batch
+    facts.batch_each = more.batch_each if facts.batch_each is None else facts.batch_each
 
 
 def workers_of(facts: RunFacts) -> int | None:
@@ -153,8 +153,8 @@ def job_of(files: list[ScannedFile]) -> str | None:
 
 
 def place_of_job(files: list[ScannedFile]) -> dict[str, Where]:
-    said = ((file.name, line) for file in files for line, facts in file.facts if facts.job_id)
-    return {"job_id": Where(*first)} if (first := next(said, None)) else {}
+    places = ((file.name, line) for file in files for line, facts in file.facts if facts.job_id)
+    return {"job_id": Where(*first)} if (first := next(places, None)) else {}
 
 
 def finish(

@@ -63,13 +63,13 @@ def last_alike(data: bytes, line: bytes, facts: LineFacts, at: int, limit: int) 
     except (ValueError, StopIteration):
         return at
     pattern = shape(tuple(NUMBER.split(line)), first, second)
-    found, last = pattern.match(data, at, limit), at
-    while found is not None:
-        number, steps = found.groups()
+    match, last = pattern.match(data, at, limit), at
+    while match is not None:
+        number, steps = match.groups()
         if number != epoch or int(steps) <= step:
             break
-        step, last = int(steps), found.start()
-        found = pattern.match(data, found.end(), limit)
+        step, last = int(steps), match.start()
+        match = pattern.match(data, match.end(), limit)
     return last
 
 

@@ -81,10 +81,10 @@ def differences(stamps: list[Stamp]) -> list[float] | None:
 
 
 def spans(moments: list[float | None], daily: bool) -> list[float] | None:
-    known = [moment for moment in moments if moment is not None]
-    if len(known) < len(moments):
+    times = [moment for moment in moments if moment is not None]
+    if len(times) < len(moments):
         return None
-    steps = [after - before for before, after in pairwise(known)]
+    steps = [after - before for before, after in pairwise(times)]
     steps = [step + DAY if daily and step < 0 else step for step in steps]
     return steps if all(step > 0 for step in steps) else None
 

@@ -71,7 +71,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
     places |= {lesson: len(header) + number for number, lesson in enumerate(new)}
     maxima = {lesson: filling.maximum_in(table[above][place]) for lesson, place in places.items()}
 
-    found = []
+    filled_in = []
     find = finder(header, by_student, people)
     for line in table[above + 1 :]:
         student = find(line) or ""
@@ -81,14 +81,14 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], export: Path) -> t
         for place, value in cells.items():
             line[place] = str(value)
         if cells:
-            found.append(student)
-    kept = [*range(header.index("Section") + 1), *places.values()]
-    text = filling.write_table([line[place] for place in kept] for line in table)
+            filled_in.append(student)
+    columns_kept = [*range(header.index("Section") + 1), *places.values()]
+    text = filling.write_table([line[place] for place in columns_kept] for line in table)
     scales = {s: filling.scale(lessons[s].max_score, maxima[s]) for s in places}
     return text, filling.summary(
         "canvas.csv",
         len(table) - above - 1,
-        found,
+        filled_in,
         {student for (student, _), row in by_student.items() if cell(row, None) is not None},
         "canvas_id, sis_id, sis_login or name",
         *(f"{lesson}: {text}" for lesson, text in scales.items() if text),
@@ -117,16 +117,16 @@ def finder(
     """Return a function from a line of the export to our student, by ids in Canvas's order."""
     ours = [(student, student) for student, _ in by_student]
     everybody = people.values()
-    known = {
+    students_by_id = {
         "ID": filling.one_each((p.canvas_id, p.student) for p in everybody),
         "SIS User ID": filling.one_each((p.sis_id, p.student) for p in everybody),
         "SIS Login ID": filling.one_each([*ours, *((p.sis_login, p.student) for p in everybody)]),
         "Student": filling.one_each([*ours, *((p.full_name, p.student) for p in everybody)]),
     }
-    places = {name: header.index(name) for name in known if name in header}
+    places = {name: header.index(name) for name in students_by_id if name in header}
 
     def find(line: Sequence[str]) -> str | None:
-        found = (known[name].get(line[place].strip()) for name, place in places.items())
+        found = (students_by_id[name].get(line[place].strip()) for name, place in places.items())
         return next(filter(None, found), None)
 
     return find

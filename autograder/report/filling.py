@@ -58,12 +58,12 @@ def scale(ours: float, maximum: float | None) -> str:
 
 def one_each(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return identifier -> student, without identifiers that two students share."""
-    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
     twice = set()
     for known_by, student in pairs:
-        if found.setdefault(known_by, student) != student:
+        if owners.setdefault(known_by, student) != student:
             twice.add(known_by)
-    return {key: student for key, student in found.items() if key and key not in twice}
+    return {key: student for key, student in owners.items() if key and key not in twice}
 
 
 def summary(

@@ -18,8 +18,8 @@ def document(grades: Sequence[Grade], speeds: leaderboard.Graded | None = None) 
     broken = any(g.status == GRADER_ERROR for g in grades)
     tests = []
     for grade in grades:
-        shown = [c for c in grade.checks if not c.hidden]
-        for number, check in enumerate(shown, start=1):
+        visible = [c for c in grade.checks if not c.hidden]
+        for number, check in enumerate(visible, start=1):
             lines = [check.by_hand or check.found]
             if check.status != PASSED:
                 places = ", ".join(f"{w.file}:{w.line}" for w in check.where)
@@ -66,5 +66,5 @@ def note(finding: Finding) -> str:
     """Return the text of a finding, without advice for the instructor."""
     advice = finding.try_ if for_student(finding) else ""
     parts = {"Expected": finding.expected, "Found": finding.found, "Try": advice}
-    said = [f"{name}: {text}" for name, text in parts.items() if text]
-    return ". ".join([finding.title, *said])
+    lines = [f"{name}: {text}" for name, text in parts.items() if text]
+    return ". ".join([finding.title, *lines])

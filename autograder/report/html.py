@@ -63,15 +63,15 @@ def coded(text: str) -> Markup:
 
 def curves(grade: Grade) -> list[tuple[str, list[tuple[int, Point]]]]:
     """Return speedup over workers for every program that ran on more than one size."""
-    found = []
+    curves_ = []
     finished = [r for r in grade.runs if r.outcome == Outcome.COMPLETED]
     for name in sorted({r.program for r in finished}):
         same = [r for r in finished if r.program == name]
         line = [(r.workers, r.speedup) for r in same if r.speedup and (r.workers or 0) > 1]
         if line and any(r.workers == 1 for r in same):
             sizes = [(workers, p) for workers, p in line if workers is not None]
-            found.append((name, [(1, Point(1.0, 1.0, 1.0)), *sizes]))
-    return found
+            curves_.append((name, [(1, Point(1.0, 1.0, 1.0)), *sizes]))
+    return curves_
 
 
 def met(check: Check) -> list[tuple[str, str]]:

@@ -123,11 +123,11 @@ def entries(
 
 def speeds(grade: Grade, graded: Graded) -> Iterator[tuple[RunSummary, Point]]:
     """Yield the counted runs of several ranks with the speedup of rounds or over one rank."""
-    asked = graded.get(grade.lesson, ())
+    names = graded.get(grade.lesson, ())
     if grade.status != GradeStatus.GRADED or grade.tier == EvidenceLevel.CONTRADICTED:
         return
     for run in grade.runs:
-        if run.name not in asked or not run.counted or run.outcome != Outcome.COMPLETED:
+        if run.name not in names or not run.counted or run.outcome != Outcome.COMPLETED:
             continue
         speedup = run.rounds.speedup if run.rounds else run.speedup
         if speedup and (run.workers or 0) > 1:
@@ -173,12 +173,12 @@ def sentence(names: Mapping[str, str], made: Sequence[Board], known: Collection[
 
 def for_gradescope(grades: Sequence[Grade], graded: Graded) -> list[dict[str, Any]]:
     """Return the values for Gradescope, which asks students for a name itself and sorts them."""
-    found: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     for grade in grades:
         mine = list(speeds(grade, graded))
         for run, speedup in mine:
             name = f"{grade.lesson} {run.name}: speedup on {run.workers} ranks"
-            found.append({"name": name, "value": round(speedup.value, 3), "order": "desc"})
+            values.append({"name": name, "value": round(speedup.value, 3), "order": "desc"})
         if mine:
-            found.append({"name": f"{grade.lesson} evidence", "value": grade.tier})
-    return found
+            values.append({"name": f"{grade.lesson} evidence", "value": grade.tier})
+    return values

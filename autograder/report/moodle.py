@@ -42,7 +42,7 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
     maxima = [i for i, name in enumerate(header) if any(word in name for word in MAXIMUM)]
     theirs = {row.student: row for row in rows if row.lesson == lesson and row.title}
     find = finder(theirs.values(), people)
-    found, scales = [], {}
+    filled_in, scales = [], {}
     for line in table[1:]:
         line += [""] * (len(header) - len(line))
         student = find(line)
@@ -53,14 +53,14 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
             most = filling.maximum_in(line[maxima[0]]) if len(maxima) == 1 else None
             line[grades[0]] = f"{filling.scaled(row, most):.2f}"
             scales[filling.scale(row.max_score, most)] = True
-            found.append(student)
+            filled_in.append(student)
         if comments:
             line[comments[0]] = csv_cell(comment(row))
     graded = [row.student for row in theirs.values() if row.score is not None]
     return filling.write_table(table), filling.summary(
         filled_name(worksheet),
         len(table) - 1,
-        found,
+        filled_in,
         graded,
         "moodle_id, email or name",
         *scales,
@@ -71,9 +71,9 @@ def filled(rows: Sequence[Row], people: Mapping[str, Person], worksheet: Path) -
 def lesson_meant(path: Path, rows: Iterable[Row], example: str) -> str:
     """Return the lesson of a platform's file, from its name or because there is only one."""
     lesson = lesson_of(path.stem)
-    known = sorted({row.lesson for row in rows if row.title})
-    if lesson is None and len(known) == 1:
-        lesson = known[0]
+    lessons = sorted({row.lesson for row in rows if row.title})
+    if lesson is None and len(lessons) == 1:
+        lesson = lessons[0]
     if lesson is None:
         raise SettingsError(f"{path}: begin its name with the lesson, like {example}")
     return lesson

@@ -18,13 +18,13 @@ KINDS = {"-": "released, gone", "+": "new, outside the gaps", "gap": "in a gap",
 
 def write(out: Path, page: str, name: str, grades: Sequence[Grade]) -> None:
     """Write both files, or neither if there is nothing to show. `page` is the student's."""
-    told = [grade for grade in grades if grade.programs]
-    if not told:
+    with_programs = [grade for grade in grades if grade.programs]
+    if not with_programs:
         remove(out, page)
         return
     template = environment().get_template("programs.html.j2")
-    html = template.render(student=name, grades=told, kinds=KINDS, more=more)
-    for path, text in zip(files(out, page), (html, as_text(name, told)), strict=True):
+    html = template.render(student=name, grades=with_programs, kinds=KINDS, more=more)
+    for path, text in zip(files(out, page), (html, as_text(name, with_programs)), strict=True):
         write_if_new(path, text)
 
 

@@ -37,10 +37,10 @@ def publisher(
         if out is None:
             return
         name = readable_name(settings.names.get(student.name) or student.name)
-        asked = requests_of_student(student.name, grades, policy)
+        requests = requests_of_student(student.name, grades, policy)
         absent = not_handed_in(student.name, grades, policy)
         write_if_new(
-            out / PAGES / page, html.student_page(name, grades, settings.curves, asked, absent)
+            out / PAGES / page, html.student_page(name, grades, settings.curves, requests, absent)
         )
         programs.write(out, page, name, grades)
         data = {"format": 1, "student": printable(student.name), "grades": grades}

@@ -50,11 +50,11 @@ def show(
     Last come the count, messages about files that were filled in, and the page.
     """
     looks = [row for row in rows if row.look]
-    shown = _show_rows(rows, looks)
+    visible = _show_rows(rows, looks)
     if len({row.student for row in rows}) == 1:
         _show_checks(rows, titles)
-    if len(shown) < len(rows):
-        print(f"Shown: {len(shown)} of {len(rows)}. The others are in the reports.")
+    if len(visible) < len(rows):
+        print(f"Shown: {len(visible)} of {len(rows)}. The others are in the reports.")
     print(f"{counts(rows)}, {len(looks)} for a person to look at.", file=sys.stderr)
     if text := size_notice(rows, profile):
         print(text, file=sys.stderr)
@@ -78,12 +78,12 @@ def show_shard(rows: Sequence[Row], name: str, students: int, everybody: int, pa
 def _show_rows(rows: Sequence[Row], looks: Sequence[Row]) -> Sequence[Row]:
     """Print the rows and return them; a terminal with many shows only those to look at."""
     terminal = sys.stdout.isatty()
-    shown = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
-    if shown and terminal:
-        _show_table(shown)
-    elif shown:
-        _show_plain(shown)
-    return shown
+    visible = looks[:MOST_SHOWN] if terminal and len(rows) > MOST_SHOWN else rows
+    if visible and terminal:
+        _show_table(visible)
+    elif visible:
+        _show_plain(visible)
+    return visible
 
 
 def _show_plain(rows: Sequence[Row]) -> None:

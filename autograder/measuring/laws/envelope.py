@@ -90,7 +90,7 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
     grids = [fitting.every_fit(fit.form, study, noise, sizes) for fit in fits]
     costs, scores = (np.concatenate(parts) for parts in zip(*grids, strict=True))
     level = fitting.NORMAL_TAIL * noise / math.sqrt(len(study.sizes))
-    found = []
+    predictions = []
     for i, size in enumerate(sizes):
         low, high = fitting.middle_of(costs[:, i], scores)
         laws = []
@@ -105,10 +105,10 @@ def foretell(study: Study, sizes: Sequence[int], node: int | None = None) -> lis
                 Said(fit, good, *(speedup(study, size, cost) for cost in (best, many, few)))
             )
         low, high = widened(study, size, low, high, noise, node)
-        found.append(
+        predictions.append(
             Foretold(size, speedup(study, size, high), speedup(study, size, low), tuple(laws))
         )
-    return found
+    return predictions
 
 
 def speedup(study: Study, size: int, log_cost: float) -> float:

@@ -150,8 +150,8 @@ def from_printed(
         first, last = lanes_to_runs.span(lanes)
         if any(goes_on(record_, lanes[0], file) for record_ in records):
             continue
-        known = whole is not None or run.format != STEPS
-        draft = RunDraft(run, at, first, last, whole, known=known, facts=lanes[0].run)
+        is_certain = whole is not None or run.format != STEPS
+        draft = RunDraft(run, at, first, last, whole, known=is_certain, facts=lanes[0].run)
         lane = lanes_to_runs.first_rank(lanes)
         ranks = [other for other in lanes if max(other.epochs) == max(lane.epochs)]
         begun = min(rank.epochs[max(rank.epochs)].begun for rank in ranks)

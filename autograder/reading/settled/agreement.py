@@ -24,14 +24,14 @@ def agreed(run: Run, totals: list[Number]) -> Run:
         reason = "the printed times of the whole run differ, so they are those of parts"
         return without(run, where, reason, total=True)
     total = run.total_seconds.value
-    known = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]
-    if len(known) < 2 or len(known) < len(run.epochs):
+    seconds = [epoch.seconds.value for epoch in run.epochs if epoch.seconds is not None]
+    if len(seconds) < 2 or len(seconds) < len(run.epochs):
         return run
-    if sum(known) > APART * total + 1:
-        reason = f"{total:g} s are printed for the run, but {sum(known):g} s for its epochs"
+    if sum(seconds) > APART * total + 1:
+        reason = f"{total:g} s are printed for the run, but {sum(seconds):g} s for its epochs"
         return without(run, where, reason, total=True, epochs=True)
-    if sum(known) < LEAST * total and total > 60:
-        reason = f"{sum(known):g} s are printed for the epochs, but the run took {total:g} s"
+    if sum(seconds) < LEAST * total and total > 60:
+        reason = f"{sum(seconds):g} s are printed for the epochs, but the run took {total:g} s"
         return without(run, where, reason, epochs=True)
     return run
 

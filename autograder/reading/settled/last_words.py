@@ -40,11 +40,11 @@ def last_telling(tail: bytes, next_line: int, ends: Sequence[EndLine]) -> int:
     That is the `MOST_TELLING`th line from the end that is none of these. `next_line` is the number
     of the line after the tail.
     """
-    told = {end.where.line for end in ends}
+    end_lines = {end.where.line for end in ends}
     number, telling = next_line, dict[int | None, int]()  # per rank
     for raw in reversed(tail.split(b"\n")):
         number -= 1
-        if not raw or number in told:
+        if not raw or number in end_lines:
             continue
         rank, text = lines.shown(raw)
         if OTHERS.match(text[:400]):

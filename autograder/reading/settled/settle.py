@@ -81,14 +81,14 @@ def take_differences(lane: Lane, numbers: list[int]) -> None:
     They are recognised because they grow in each epoch by about the first value.
     """
     so_far = [lane.epochs[number].numbers.get("seconds") for number in numbers]
-    known = [number for number in so_far if number is not None]
-    if len(known) < FEW or len(known) < len(so_far) or known[0].value <= 0:
+    values = [number for number in so_far if number is not None]
+    if len(values) < FEW or len(values) < len(so_far) or values[0].value <= 0:
         return
-    first = known[0].value
-    if any(abs(n.value - k * first) > NEAR * k * first for k, n in enumerate(known, 1)):
+    first = values[0].value
+    if any(abs(n.value - k * first) > NEAR * k * first for k, n in enumerate(values, 1)):
         return
     for place in range(len(numbers) - 1, 0, -1):
-        now, before = known[place], known[place - 1]
+        now, before = values[place], values[place - 1]
         apart = Number(
             float(f"{now.value - before.value:.9g}"), now.half_width + before.half_width, now.where
         )

@@ -103,7 +103,7 @@ def for_moodle(
     lesson, table = moodle.opened(worksheet, rows)
     back = of_lesson(lesson, rows, grades, people)
     find = moodle.finder([row for row in rows if row.lesson == lesson and row.title], people)
-    files, given = {}, []
+    files, packed_students = {}, []
     for line in table[1:]:
         student, number = find(line) or "", moodle.participant(line)
         if student not in back.grades or not number:
@@ -112,9 +112,13 @@ def for_moodle(
         folder = f"{name}_{number}_assignfeedback_file_"
         files[f"{folder}/feedback-{lesson}.html"] = back.page(student)
         files[f"{folder}/feedback-{lesson}.txt"] = back.text(student)
-        given.append(student)
+        packed_students.append(student)
     name = f"moodle-{worksheet.stem}.zip"
-    return name, zipped(files), sentence(name, given, back, "--roster tells moodle_id or email")
+    return (
+        name,
+        zipped(files),
+        sentence(name, packed_students, back, "--roster tells moodle_id or email"),
+    )
 
 
 # --- Canvas -----------------------------------------------------------------------------------
@@ -135,12 +139,12 @@ def for_canvas(
         if student in back.grades:
             offered.setdefault(student, []).append(name)
     files: dict[str, str | bytes] = {}
-    given = []
+    packed_students = []
     for student, names in sorted(offered.items()):
         best = min(names, key=lambda name: (fitness(name), name))
         if fitness(best) > 1:
             continue
-        given.append(student)
+        packed_students.append(student)
         text = back.text(student)
         if fitness(best):
             files[best] = text
@@ -149,7 +153,7 @@ def for_canvas(
             files[best] = zipped(pages)
     name = f"canvas-{lesson}.zip"
     known_by = "--roster tells canvas_id; a .zip or a text of theirs has to be in the download"
-    return name, zipped(files), sentence(name, given, back, known_by)
+    return name, zipped(files), sentence(name, packed_students, back, known_by)
 
 
 def fitness(name: str) -> int:
@@ -194,10 +198,10 @@ def canvas_comments(
     }
     name = f"canvas-{lesson}-comments.json"
     text = json.dumps({"grade_data": data}, ensure_ascii=False, indent=1) + "\n"
-    given = [student for student in back.grades if student in ids]
-    if not given:
+    commented = [student for student in back.grades if student in ids]
+    if not commented:
         raise SettingsError(
             f"{name} would contain none of {counted(len(back.grades), 'student')}: give --roster "
             "with their canvas_id, and the names that are in the grades"
         )
-    return name, text, sentence(name, given, back, "--roster tells their canvas_id")
+    return name, text, sentence(name, commented, back, "--roster tells their canvas_id")

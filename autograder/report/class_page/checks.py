@@ -47,14 +47,14 @@ def of_lesson(rows: Sequence[Row], titles: Mapping[str, str]) -> list[CheckOfCla
     worth = {name: most for row in rows for name, _, most, _ in row.checks}
     order = [name for name in titles if name in worth]
     order += [name for name in worth if name not in titles]
-    found = []
+    checks = []
     for name in order:
         states = [status for row in rows for one, _, _, status in row.checks if one == name]
         passed = sum(status in (PASSED, BORDERLINE) for status in states)
         reason, having = commonest([r for row in rows for one, r in row.why if one == name])
         title = titles.get(name, name)
-        found.append(CheckOfClass(title, worth[name], passed, len(states), reason, having))
-    return found
+        checks.append(CheckOfClass(title, worth[name], passed, len(states), reason, having))
+    return checks
 
 
 def commonest(reasons: Sequence[str]) -> tuple[str, int]:
@@ -62,8 +62,8 @@ def commonest(reasons: Sequence[str]) -> tuple[str, int]:
     same."""
     if not reasons:
         return "", 0
-    alike: dict[str, Counter[str]] = defaultdict(Counter)
+    groups: dict[str, Counter[str]] = defaultdict(Counter)
     for reason in reasons:
-        alike[NUMBER.sub("#", reason)][reason] += 1
-    most = max(alike.values(), key=lambda texts: (sum(texts.values()), texts.most_common(1)))
+        groups[NUMBER.sub("#", reason)][reason] += 1
+    most = max(groups.values(), key=lambda texts: (sum(texts.values()), texts.most_common(1)))
     return most.most_common(1)[0][0], sum(most.values())

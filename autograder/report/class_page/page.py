@@ -75,14 +75,14 @@ def requests_of(
 ) -> list[Request]:
     """Return all requests, those without an answer first. `record_of` reads a student's grades."""
     pages = {row.student: row.page for row in rows if row.page}
-    known = {(row.student, row.lesson): row for row in rows}
-    found: list[Request] = []
+    rows_by_key = {(row.student, row.lesson): row for row in rows}
+    requests: list[Request] = []
     for student in sorted({name for name, _ in policy.regrades}):
         page = pages.get(printable(student))
         for request in requests_of_student(student, record_of(page) if page else (), policy):
-            row = known.get((printable(student), request.lesson))
-            found.append(replace(request, tier=row.tier, look=row.look) if row else request)
-    return sorted(found, key=lambda request: bool(request.answer))
+            row = rows_by_key.get((printable(student), request.lesson))
+            requests.append(replace(request, tier=row.tier, look=row.look) if row else request)
+    return sorted(requests, key=lambda request: bool(request.answer))
 
 
 def drawn(rows: Sequence[Row]) -> list[tuple[str, str]]:

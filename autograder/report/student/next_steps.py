@@ -38,14 +38,14 @@ class Step:
 
 def next_steps(grades: Sequence[Grade]) -> list[Step]:
     """Return the steps, most points first. A step for several checks appears once."""
-    found: dict[str, list[tuple[tuple[str, str], float]]] = {}
+    reasons: dict[str, list[tuple[tuple[str, str], float]]] = {}
     for grade in grades:
         for do, about, lost in steps_of(grade):
             where = lesson_number(grade), about
-            found.setdefault(shortened(sentence(do), 300), []).append((where, lost))
+            reasons.setdefault(shortened(sentence(do), 300), []).append((where, lost))
     steps = [
         Step(do, tuple(dict.fromkeys(about for about, _ in those)), sum(lost for _, lost in those))
-        for do, those in found.items()
+        for do, those in reasons.items()
     ]
     return sorted(steps, key=lambda step: -step.points)[:MOST]
 
@@ -65,8 +65,8 @@ def steps_of(grade: Grade) -> Iterator[tuple[str, str, float]]:
             if open_points and not check.hidden and not check.by_hand:
                 yield from ways(check)
     elif grade.status not in (GradeStatus.EXCUSED, GRADER_ERROR):
-        said = (one for one in grade.findings if one.try_ and not one.private)
-        for finding in filter(for_student, list(said)[:1]):
+        findings = (one for one in grade.findings if one.try_ and not one.private)
+        for finding in filter(for_student, list(findings)[:1]):
             yield finding.try_, grade.title or finding.title, grade.max_score
 
 

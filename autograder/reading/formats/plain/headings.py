@@ -32,19 +32,19 @@ NOT_BEGUN = re.compile(r"(?i)sav|load|best|resum|checkpoint|stop|restor|from|unt
 def read(line: str) -> LineFacts | None:
     if len(line) > 300:
         return None
-    found = HEADING.match(line)
-    if found is None or NOT_BEGUN.search(found["rest"]):
+    heading = HEADING.match(line)
+    if heading is None or NOT_BEGUN.search(heading["rest"]):
         return None
     part: EpochPart | None = None
-    if CHECKING.search(found["words"]):
+    if CHECKING.search(heading["words"]):
         part = "val"
-    elif TRAINING.search(found["words"]):
+    elif TRAINING.search(heading["words"]):
         part = "train"
     return LineFacts(
-        int(found["number"]),
-        of=int(found["of"]) if found["of"] else None,
+        int(heading["number"]),
+        of=int(heading["of"]) if heading["of"] else None,
         opens=True,
         heading=True,
-        results=RESULTS.search(found["words"]) is not None,
+        results=RESULTS.search(heading["words"]) is not None,
         part=part,
     )

@@ -177,12 +177,12 @@ def add_by_blanks(
     others = {(one.kind, one.on) for one in measured}
     at = begin
     for match in NAMED_BY_BLANK.finditer(line, begin):
-        said = match[1].lower().replace("_", " ").replace("-", "")
-        if said not in NAMES or NOT_THIS_EPOCHS.search(
+        name = match[1].lower().replace("_", " ").replace("-", "")
+        if name not in NAMES or NOT_THIS_EPOCHS.search(
             line, max(0, match.start() - 12), match.start()
         ):
             continue
-        kind, of = NAMES[said]
+        kind, of = NAMES[name]
         if others and (of is None or (kind, of) in others or (kind, None) in others):
             continue
         named.first = named.first or line[begin : match.end(1)]

@@ -101,8 +101,8 @@ def within_bar(place: re.Match[str], bar: re.Match[str], named: Named) -> LineFa
 
 def measured_on(before: str) -> On | None:
     """Return the data set in the words before the epoch: `Test Epoch 3: loss 0.2`."""
-    found = CHECKING.search(before)
-    return ("val" if found[1] else "test") if found else None
+    word = CHECKING.search(before)
+    return ("val" if word[1] else "test") if word else None
 
 
 def below(line: str) -> LineFacts | None:

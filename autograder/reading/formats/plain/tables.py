@@ -51,11 +51,11 @@ def head(line: str) -> Table | None:
         cells = line.split()
     names = tuple(plainly(cell.strip(" #'\"")) for cell in cells)
     index = next((name for name in names if name in (*EPOCHS, *COUNTS)), None)
-    known = sum(name in NAMES for name in names)
-    if index is None or not known or len(names) > MOST_COLUMNS:
+    recognised = sum(name in NAMES for name in names)
+    if index is None or not recognised or len(names) > MOST_COLUMNS:
         return None
-    said = {NAMES[name] for name in names if name in NAMES}
-    return Table(separator, names, index not in EPOCHS, said)
+    kinds = {NAMES[name] for name in names if name in NAMES}
+    return Table(separator, names, index not in EPOCHS, kinds)
 
 
 def row(table: Table, line: str) -> LineFacts | None:
@@ -77,22 +77,22 @@ def row(table: Table, line: str) -> LineFacts | None:
         elif name in TIMES and CLOCK_CELL.match(cell):
             numbers.setdefault("seconds", duration(cell, 0, "", ""))
         elif name in TIMES or name in NAMES:
-            found = CELL.match(cell)
-            if found is None:
+            match = CELL.match(cell)
+            if match is None:
                 return None
             if name in TIMES:
-                numbers.setdefault("seconds", duration(found[1], 0, found[1], found[2] or ""))
+                numbers.setdefault("seconds", duration(match[1], 0, match[1], match[2] or ""))
                 continue
-            percent = percent or found[2] == "%"
+            percent = percent or match[2] == "%"
             kind, on = NAMES[name]
             if on is None and of_either(kind, table.said):
                 on = "val"  # fastai's and Hugging Face's tables have only the loss for both
             of_epoch, test = MEANS[kind, on or "train"]
-            numbers.setdefault(of_epoch, printed(found[1], 0.01 if found[2] == "%" else 1.0))
+            numbers.setdefault(of_epoch, printed(match[1], 0.01 if match[2] == "%" else 1.0))
             if test == "test_accuracy":
-                of_run[test] = fraction(found[1], found[2] or "")
+                of_run[test] = fraction(match[1], match[2] or "")
             elif test is not None:
-                of_run[test] = printed(found[1])
+                of_run[test] = printed(match[1])
     if at is None:
         return None
     if table.of_steps:
