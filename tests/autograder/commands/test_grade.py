@@ -275,7 +275,7 @@ TOO_LONG = [
     (["grade", "class", "--rubrics", LONG], "does not exist"),
     (["grade", "class", "--expected", LONG], "does not exist"),
     (["grade", "class", "--released", LONG], "does not exist"),
-    (["explain", LONG, "02", "--grades", "class"], "has no grades"),
+    (["explain", LONG, "02", "--grades", "class"], "holds no grades"),
     (["gradescope-zip", LONG, "--out", "a.zip"], "no rubric for lesson"),
     (["gradescope-zip", "../expected/02", "--out", "a.zip"], "no rubric for lesson"),
 ]

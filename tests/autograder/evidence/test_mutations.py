@@ -90,38 +90,40 @@ def faster(lines: list[str]) -> list[str]:
 CUT = two_ranks()[:-3]
 COPY = {"one": one_rank(job_id="3"), "two": two_ranks(job_id="4")}
 
-# what was done; the run on one rank (None: as it was) and on two; points, tier, words of the look
+# what was done; the run on one rank (None: as it was) and on two; points, tier, why to look
 MUTATIONS = [
     ("untouched", None, two_ranks(), 10, "confirmed", None),
     ("truncated", None, CUT, 0, "confirmed", None),
     ("last line cut in half", None, [*two_ranks()[:-1], two_ranks()[-1][:90]], 0, "confirmed",
         None),
-    ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted", "do not follow"),
+    ("lines reordered", None, swapped(two_ranks(), 4, 6), 10, "contradicted",
+        FindingCode.CHAIN_BROKEN),
     ("interleaved otherwise", None, swapped(two_ranks(), 1, 2), 10, "confirmed", None),
-    ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", "never write"),
-    ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted", "Not every rank"),
+    ("duplicated rank", None, with_twin(two_ranks()), 10, "confirmed", FindingCode.NEVER_WRITTEN),
+    ("rank missing", None, two_ranks(first_rank_only=True), 7, "contradicted",
+        FindingCode.RANK_MISSING),
     ("unsharded", None, two_ranks(shards=[None, None]), 7, "confirmed", None),
     ("shared wrongly", None, two_ranks(shards=[[0, None, 2]] * 2), 7, "contradicted",
-        "hold fewer samples"),
+        FindingCode.SHARES_TOO_SMALL),
     ("loss is not a number", None, sealed_again(edited(edited(two_ranks(),
         '"loss":0.16666666666666666', '"loss":"nan"'), '"test_accuracy":0.978',
-        '"test_accuracy":0.098')), 8, "confirmed", "diverged"),
+        '"test_accuracy":0.098')), 8, "confirmed", FindingCode.DIVERGED),
     ("accuracy edited", None, edited(two_ranks(test_accuracy=0.9), "0.9,", "0.99,"), 10,
-        "contradicted", "do not follow"),
+        "contradicted", FindingCode.CHAIN_BROKEN),
     ("seconds edited", None, edited(two_ranks(seconds=(8.0, 9.0, 9.1)), '"seconds":9.0',
-        '"seconds":3.0'), 10, "contradicted", "do not follow"),
+        '"seconds":3.0'), 10, "contradicted", FindingCode.CHAIN_BROKEN),
     ("fake speedup: new seconds, new seal", None, faster(two_ranks(seconds=(8.0, 5.0, 5.1))), 10,
-        "self-consistent", "far longer than they say"),
+        "self-consistent", FindingCode.EPOCHS_FAR_SHORT_OF_CLOCK),
     ("fake speedup: less data", None, two_ranks(samples=12800, train_samples=12800,
         seconds=(2.0, 1.0, 1.0)), 6, "confirmed", "speedup is not measured"),
     ("fake speedup: slow baseline elsewhere", one_rank(device="CPU a slow one",
         seconds=(25.0, 24.0, 24.0)), two_ranks(), 6, "confirmed", "speedup is not measured"),
     ("clock backwards", None, two_ranks(wall=(8.0, -40.0, 5.1)), 10, "contradicted",
-        "clock goes backwards"),
+        FindingCode.CLOCK_BACKWARDS),
     ("somebody else's jobs", COPY["one"], COPY["two"], 10, "self-consistent",
-        "belongs to another account"),
+        FindingCode.OTHER_ACCOUNT),
     ("a job that nobody ran", one_rank(job_id="77"), two_ranks(), 10, "self-consistent",
-        "does not hold this job"),
+        FindingCode.JOB_NOT_ACCOUNTED),
 ]  # fmt: skip
 
 
@@ -151,7 +153,8 @@ def test_each_mutation_has_its_verdict(graded, one, two, score, tier, look):
     result = graded(ada=(one_rank() if one is None else one, two))
     rows = {row[0]: row for row in result.table}
     assert rows["ada"][2:5] == [f"{score}/10", "graded", tier]
-    assert (look or "") in rows["ada"][5]
+    heading = look.heading if isinstance(look, FindingCode) else look
+    assert (heading or "") in rows["ada"][5]
     assert bool(look) == (result.exit_code == 1), rows["ada"]
 
 
@@ -173,7 +176,7 @@ def test_a_copied_output_is_seen_in_both_places(graded):
     rows = {row[0]: row for row in result.table}
     told = r"also handed in by ben \((one_1|two_2)\.out:2; ben: \1\.out:2\)"  # one of both runs
     assert re.search(told, rows["ada"][5])
-    assert "belongs to another account" in rows["ben"][5]
+    assert FindingCode.OTHER_ACCOUNT in rows["ben"][5]
     assert [rows[name][2] for name in ("ada", "ben")] == ["10/10", "10/10"]
     for name, other in (("ada", "ben"), ("ben", "ada")):
         assert f"by {other}" not in (result.folder / "students" / f"{name}.html").read_text()

@@ -259,7 +259,7 @@ def test_an_output_of_another_job_does_not_count(tmp_path, grade):
     reruns = rerun_folder(tmp_path / "reruns", "ada", "02", jobs)
     result = grade(tmp_path / "class", "--reruns", reruns)
     assert tier(result) == "self-consistent"
-    assert "did not finish when it was run again" in result.table[0][5]
+    assert Code.RERUN_UNFINISHED.heading in result.table[0][5]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"student": "a", "lesson": "02", "jobs": [1]}'])

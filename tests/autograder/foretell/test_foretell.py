@@ -148,7 +148,7 @@ def test_a_first_step_over_the_network_is_feared_and_said(foretell, answer):
     )
     assert inside[0] > 1.2 * outside[0]
     assert "within one node of 4" in foretell(table, "--per-node", 4).output
-    assert "say how many a node has with --per-node" in foretell(table).output
+    assert "with --per-node" in foretell(table).output
 
 
 def test_a_picture_is_written(foretell, tmp_path):

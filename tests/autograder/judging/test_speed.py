@@ -53,14 +53,14 @@ CASES = {
     ),
     "a rate of 0": (rounds_of(0.93, error=1.0, moved=0.0), {}, 0, FAILED, "movement"),
     "nothing moved": (rounds_of(0.93, moved=0.0), {}, 0, FAILED, "movement of parameters"),
-    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "the very same"),
+    "rounds copied": ((*RIGHT, RIGHT[1] | {"round": 13}), {}, 0, NOT_MEASURED, "rounds 1 and 13"),
     "two rounds": (RIGHT[:3], {}, 0, NOT_MEASURED, "of at least 3"),
     "too few to tell": (rounds_of(0.93)[:9], {}, 0, FAILED, "rounds of speed: 8"),
-    "one rank": (RIGHT, {"size": 1}, 0, NOT_MEASURED, "nobody to be compared with"),
+    "one rank": (RIGHT, {"size": 1}, 0, NOT_MEASURED, "a single rank"),
     "a rank too few": (RIGHT, {"ranks_asked": 4}, 0, FAILED, "2 ranks"),
     "a smaller network": (RIGHT, {"params": 1000}, 0, FAILED, "parameters"),
     "nothing compared": (RIGHT[1:], {}, 0, NOT_MEASURED, "update_error"),
-    "diverged": (rounds_of(0.93, spread="nan"), {}, 0, NOT_MEASURED, "no `spread`"),
+    "diverged": (rounds_of(0.93, spread="nan"), {}, 0, NOT_MEASURED, "`spread`"),
 }  # fmt: skip
 
 

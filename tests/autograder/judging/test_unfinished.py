@@ -34,7 +34,7 @@ def test_the_reason_stands_in_the_error_file(tmp_path, grade):
     write_lines(folder / "08_2.out", two)
     write_lines(folder / "08_2.err", [STALLED])
     page = (grade(tmp_path / "class").folder / "students" / "ada.html").read_text()
-    assert "ranks waited for others that did not come" in page
+    assert "stalled (ranks waited for others" in page
 
 
 IN_VAIN = "worker 0 has waited 60 s for the others in vain; nobody answers as worker 1 at n1:12345"

@@ -114,7 +114,7 @@ def test_strong_scaling_also_fixes_the_global_batch():
 
 
 def test_a_baseline_that_cannot_be_measured_is_named_as_such():
-    with pytest.raises(NotMeasured, match="baseline: there is one epoch only") as missing:
+    with pytest.raises(NotMeasured, match=r"^baseline: ") as missing:
         measure.speedup(run_of((9,)), run_of((9, 4), workers=2))
     assert missing.value.try_ == "train at least 3 epochs"
 

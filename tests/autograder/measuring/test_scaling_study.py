@@ -84,7 +84,7 @@ def test_the_range_is_that_of_the_repeats():
     [
         ({"device": "GPU of another kind"}, "device is"),
         ({"model": "cnn"}, "model is"),
-        ({"samples": 6400, "train_samples": 6400}, "different samples an epoch"),
+        ({"samples": 6400, "train_samples": 6400}, "different samples per epoch"),
     ],
 )
 def test_other_work_is_no_further_size(other, words):
@@ -99,8 +99,8 @@ def test_other_work_is_no_further_size(other, words):
     [
         (runs({1: 8.0}), "sizes beyond one worker are needed: 1, and there are 0"),
         (runs({2: 4.4, 4: 2.5}), "needs a run on one worker"),
-        ([*runs({1: 8.0}), *runs({2: 4.4}, scaling="strong"), *runs({4: 2.5})], "two studies"),
-        ([], "no run says"),
+        ([*runs({1: 8.0}), *runs({2: 4.4}, scaling="strong"), *runs({4: 2.5})], "studies"),
+        ([], "no run reports"),
     ],
 )
 def test_what_cannot_be_fitted_says_why(given, words):

@@ -110,8 +110,8 @@ MOODLE = (
 WORKSHEETS = [
     ("Maximum Grade", "10.00", ["10.00", "8.00"], ""),
     ("Bestwertung", '"100,00"', ["100.00", "80.00"], "; points of 10 written as points of 100"),
-    ("Maximum Grade", "-", ["10.00", "8.00"], "; points of 10, as the maximum there cannot"),
-    ("Allowed", "5", ["10.00", "8.00"], "; points of 10, as the maximum there cannot"),
+    ("Maximum Grade", "-", ["10.00", "8.00"], "; points of 10, because the maximum there cannot"),
+    ("Allowed", "5", ["10.00", "8.00"], "; points of 10, because the maximum there cannot"),
 ]  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def test_explain_of_an_excused_student_says_no_evidence_where_there_is_none(
 def test_explain_of_a_folder_without_grades(home, graded):
     result = run("explain", "ada", "02", "--grades", home / "class")
     assert result.exit_code == 2
-    assert "has no grades: give the folder of `autograder grade --out`" in result.stderr
+    assert "holds no grades: give the folder of `autograder grade --out`" in result.stderr
     (graded / "grades.json").write_text("{")
     assert "is not what" in run("explain", "zoe", "02", "--grades", graded).stderr
 

@@ -138,7 +138,7 @@ def test_moodle_worksheet_is_filled_in(handed_in, grade):
 @pytest.mark.parametrize(
     ("option", "text", "words"),
     [
-        ("--canvas", "a,b\n1,2\n", "no Canvas gradebook export"),
+        ("--canvas", "a,b\n1,2\n", "Canvas gradebook export"),
         ("--moodle", "a,b\n1,2\n", "which column is the grade"),
         ("--roster", "name\nada\n", "no student"),
     ],

@@ -46,7 +46,7 @@ def test_the_page_draws_each_round(reports):
         silent > together > 0 for silent, together in zip(heights[::2], heights[1::2], strict=True)
     )
     assert 'class="ideal"' in picture
-    assert "dashed: 2. Median speedup 1.8" in page
+    assert "Median speedup 1.8" in page
     assert re.search(r'data-label="speedup">1\.8\d<', page)
     assert re.search(r'<p class="met">Speedup on 2 ranks 1\.8\d \(', page)
 
