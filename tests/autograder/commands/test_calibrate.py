@@ -86,7 +86,7 @@ STUDIES = [
     ("everything half as fast", {"epoch": 16.0}, 6, "throughput of one: 3,750"),
     ("everything twice as fast", {"epoch": 4.0}, 10, "throughput of one: 15,000"),
     ("less data on four ranks than on one", {"samples": 12800, "train_samples": 12800}, 6,
-        "smaller than asked"),
+        "smaller than required"),
 ]  # fmt: skip
 
 

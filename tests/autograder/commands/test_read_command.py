@@ -99,7 +99,7 @@ def test_several_sizes_in_one_file_are_compared(tmp_path):
     assert [run["workers"] for run in three] == [1, 2, 4]
     (table,) = three[0]["scaling"]
     assert three[0]["scaling"] == three[1]["scaling"] == three[2]["scaling"]
-    assert (table["kind"], table["of"], table["left_out"]) == (None, "s an epoch", [])
+    assert (table["kind"], table["of"], table["left_out"]) == (None, "s per epoch", [])
     one, two, four = table["rows"]
     assert (one["ranks"], one["runs"], one["seconds"], one["speedup"]) == (1, 1, 14, 1)
     assert (two["from"], two["to"]) == (7.5, 8.5)

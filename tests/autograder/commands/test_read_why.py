@@ -19,15 +19,15 @@ Training finished
 """
 # fact, value, line, a word of its rule
 SAID = [
-    ("outcome", "completed", 6, "says that it is done"),
+    ("outcome", "completed", 6, "after the last epoch"),
     ("job_id", "4711", 1, "scheduler"),
-    ("workers", 4, 2, "how many train together"),
+    ("workers", 4, 2, "number of workers"),
     ("epochs", 2, 4, "in a line with an epoch"),
     ("epoch_seconds", [12.4, 11.9], 4, "in a line with an epoch"),
     ("final_train_loss", 0.25, 4, "in a line with an epoch"),
     ("final_train_accuracy", None, None, "looked for `accuracy: 0.9`"),
     ("final_val_accuracy", 0.75, 4, "in a line with an epoch"),
-    ("test_accuracy", 0.7, 5, "the test's"),
+    ("test_accuracy", 0.7, 5, "the test"),
     ("throughput", None, None, "looked for `814 examples/sec`"),
     ("total_seconds", None, None, "looked for `Training time"),
 ]

@@ -41,7 +41,7 @@ CASES = {
     ),
     "an answer whose truth is kept": (
         {"answers": RIGHT_ANSWERS | {"s4_epoch_s": "99"}},
-        ["s4_epoch_s is right. To look at it again yourself: microseconds per sample"],
+        ["s4_epoch_s is right. To check it again yourself: microseconds per sample"],
         ["7.2", "which is not it"],
         0,
     ),
@@ -174,7 +174,7 @@ def test_answers_with_one_hint_share_a_line():
     lines = for_the_instructor(
         SelfGrade(Grade("you", "12", "", "smoke", "graded", 0, 10), None, undecided)
     )
-    assert [line.strip() for line in lines if "look at" in line] == [
-        "whether small_f, large_f are right. To look at them again yourself: exercise 12.3",
-        "whether kind_a is right. To look at it again yourself: what is kept?",
+    assert [line.strip() for line in lines if "yourself" in line] == [
+        "whether small_f, large_f are right. To check them again yourself: exercise 12.3",
+        "whether kind_a is right. To check it again yourself: what is kept?",
     ]
