@@ -114,7 +114,7 @@ def test_it_is_found_wherever_it_lies(tmp_path, graded, how):
     SAME[how](student(tmp_path / "class/ada", train=TRAIN, train_torch=TORCH))
     found, _ = graded()
     assert found["findings"] == []
-    assert "not handed in" not in found["tier_reason"]
+    assert "not submitted" not in found["tier_reason"]
     assert found["look"] == []
 
 
