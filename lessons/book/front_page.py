@@ -15,7 +15,7 @@ GROUPS = {
         *("student-tasks", "install", "install-cluster", "ondemand"),
         *("teaching", "teaching-notes", "private-course", "term", "giving-back", "rerun"),
         *("writing-a-lesson", "book"),
-        *("sites", "containers", "box", "foretell"),
+        *("sites", "containers", "horovod", "box", "foretell"),
     ),
     "Reference": (
         *("README", "glossary", "commands", "data"),
