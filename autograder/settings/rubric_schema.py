@@ -193,13 +193,14 @@ class ReportAsked(Strict):
     parts: list[str] = []
     words: dict[str, int] = {}  # by part: so many different words at least
     numbers: list[str] = []  # parts that name a number, in digits
+    quotes: dict[str, str] = {}  # by part: the run whose table it quotes a size and a value of
     hints: dict[str, str] = {}  # by part: what it should say
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if not self.tables and not self.parts:
             raise ValueError("a report is asked for tables or for parts")
-        odd = sorted({*self.words, *self.numbers, *self.hints} - set(self.parts))
+        odd = sorted({*self.words, *self.numbers, *self.quotes, *self.hints} - set(self.parts))
         if odd:
             raise ValueError(f"there is no part {odd[0]!r} under parts")
         return self
