@@ -60,10 +60,8 @@ def planned_work(rank, kinds, sizes, args):
             )
         needed = max(samples for _, samples in plans)
         if needed > IMAGES:
-            text = (
-                f"--train-samples {args.train_samples}: {kind} scaling on {sizes[-1]} ranks needs "
-            )
-            text += f"{needed:,} images, and CIFAR-10 has {IMAGES:,}. Ask for at most "
+            text = f"--train-samples {args.train_samples}: {kind} scaling on {sizes[-1]} ranks "
+            text += f"needs {needed:,} images, and CIFAR-10 has {IMAGES:,}. Ask for at most "
             leave(rank, f"{text}{args.train_samples * IMAGES // needed}.")
     return works
 
