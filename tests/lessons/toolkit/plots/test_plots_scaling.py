@@ -58,7 +58,7 @@ def test_the_smallest_cost_times_time_has_a_ring():
 
 
 @pytest.mark.parametrize(
-    ("recommendation", "warned"), [("Ask for 4: efficiency 0.70.", False), ("Ask for 4.", True)]
+    ("recommendation", "warned"), [("Ask for 4: efficiency 0.67.", False), ("Ask for 4.", True)]
 )
 def test_a_recommendation_without_the_table_is_told(
     recommendation, warned, tmp_path, monkeypatch, capsys
