@@ -23,7 +23,10 @@ GROUPS = {
         *("jobs", "supported-sites", "doctor", "box-reference"),
         *("support", "privacy"),
     ),
-    "Explanation": ("grading", "rerun-limits", "foretell-method", "scale", "architecture"),
+    "Explanation": (
+        *("grading", "rerun-limits", "foretell-method", "scale", "large-batches"),
+        "architecture",
+    ),
 }
 SHORT = {"for-students": "A student's first hour"}  # its own title is that of the course
 

@@ -157,11 +157,6 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
                 where={"rule": "linear"},
             ),
         ],
-        "the rate was not scaled": [
-            Kept(
-                "rate not scaled at all", {"accuracy": "0.905"}, {"rate": 0.1}, {"rule": "linear"}
-            ),
-        ],
         "divided by N": [
             Kept("rate divided by N", {"accuracy": "0.803"}, {"rate": 0.0125}, {"rule": "linear"}),
         ],
