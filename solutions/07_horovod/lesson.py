@@ -350,8 +350,8 @@ for name, run in broken.items():
 # of 8 ranks each sends 2 · 7/8 · 94 = 165 MB. Through one network card of 25 GB/s that takes 7 ms; through 300
 # GB/s of NVLink, 0.6 ms (data sheets: 200 Gb/s InfiniBand, A100). A step of 256 images computes for 72 ms if an
 # H100 needs 14 s for 50,000 images (lesson 05). One card per node would therefore add a tenth. JUWELS Booster and
-# MareNostrum 5 have four such cards per node, and NCCL uses all of them at once: 2 to 3 %, or less where the
-# exchange overlaps with the backward pass. If your second node costs much more, see `docs/horovod.md`.
+# MareNostrum 5 have four such cards per node (by their user guides), and NCCL uses all of them at once: 2 to 3 %, or
+# less where the exchange overlaps with the backward pass. If your second node costs much more, see `docs/horovod.md`.
 #
 # In `full` the next cell submits all sizes. **Nobody has run it on GPUs for this course yet**, only on two virtual
 # nodes, with a small network.
