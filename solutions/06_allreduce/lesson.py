@@ -219,7 +219,7 @@ check.check_6_4(train)
 
 # %%
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once
 
 runs = {}
 for ranks in rank_counts:
@@ -316,12 +316,10 @@ check.check_6_5(collectives.overlapped_allreduce)
 
 
 # %%
-def times_of(run, key):
-    """For each scheme or back end the pairs of bytes and seconds that a job measured."""
+def times_of(run, key):  # scheme or back end -> pairs of bytes and seconds
     found = {}
-    for m in run.measures:
-        if m["name"] == "allreduce_s":
-            found.setdefault(m[key], []).append((m["bytes"], m["value"]))
+    for m in (m for m in run.measures if m["name"] == "allreduce_s"):
+        found.setdefault(m[key], []).append((m["bytes"], m["value"]))
     return found
 
 
@@ -386,8 +384,6 @@ plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 # send that: **fusion**.
 
 # %%
-from cluster.jobs.notebook import on_nodes
-
 places = {"here": {}}
 if full:  # a GPU for each rank, where there are some
     each = dict([gpus.format(n=1).split("=")]) if gpus else {}
@@ -400,9 +396,8 @@ for place, options in places.items():
         a, b = fit(*zip(*measured, strict=True), p)
         n, seconds = max(measured)
         speed, moved = n / seconds / 1e9, 2 * (p - 1) / p
-        print(
-            f"{place}, {name:5} alpha {1e6 * a:.0f} µs, bandwidth {1 / b / 1e9:.2f} GB/s;", end=" "
-        )
+        a, gbs = 1e6 * a, 1e-9 / b
+        print(f"{place}, {name:5} alpha {a:.0f} µs, bandwidth {gbs:.2f} GB/s;", end=" ")
         print(f"{n / 1e6:.0f} MB: algorithm {speed:.2f}, bus {moved * speed:.2f} GB/s")
 
 # %%
