@@ -112,9 +112,7 @@ def test_a_recommendation_names_a_number():
      ("1 and 1.00", False), ("2 and 2", False)],
 )  # fmt: skip
 def test_a_recommendation_quotes_the_table_of_the_records(figures, right):
-    words = (
-        "apple pear plum cherry fig grape lemon lime mango melon orange papaya peach quince kiwi"
-    )
+    words = "apple pear plum fig grape kiwi lemon lime mango melon orange papaya peach quince nut"
     text = REPORT.replace(f"Recommendation: {WORDS}", f"{words} {figures}")
     lost = [part for part in judged(text, "report") if part.credit < 1]
     assert [part.found for part in lost] == ([] if right else [
