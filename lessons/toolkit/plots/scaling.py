@@ -107,10 +107,10 @@ def cost_against_time(
             axes.annotate(f"{size}", (t, cost), (7, 5), textcoords="offset points")
         axes.set(xscale="log", yscale="log", xlabel="seconds", title=name)
         axes.margins(0.15, 0.2)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter("{x:g}")
-            axis.set_minor_formatter("{x:g}")
-        axes.tick_params(which="minor", labelsize=8)
+        axes.minorticks_off()
+        for axis, values in ((axes.xaxis, seconds), (axes.yaxis, costs)):
+            axis.set_ticks(sorted({values[0], values[best], values[-1]}))
+            axis.set_major_formatter("{x:.4g}")
         axes.legend(loc="best", fontsize=9)
     panels[0].set_ylabel("cost, smallest size = 1")
 
