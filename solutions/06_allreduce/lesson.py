@@ -403,8 +403,8 @@ for place, options in places.items():
 # %%
 for m in found.measures:  # many small arrays, and the two halves
     if m["name"] in ("fusion_s", "half_s"):
-        what = f"{m['arrays']} of 1 kB" if "arrays" in m else f"{m['bytes'] / 1e6:.0f} MB"
-        print(f"{m.get('backend', 'mpi'):5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
+        what = f"{m['arrays']} of 1 kB" if m["arrays"] else f"{m['bytes'] / 1e6:.0f} MB"
+        print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
 # **What you should see.** On two CPU cores, while other programs ran on them, MPI's smallest array took 12 µs and Gloo's
