@@ -13,7 +13,7 @@ from autograder.records import Where
 from autograder.safe_text import shortened
 from autograder.settings.rubric_schema import ReportAsked
 from autograder.submissions.answers import as_number
-from autograder.submissions.report import Report, Table
+from autograder.submissions.report import Table
 from autograder.verdict import FAILED, NOT_MEASURED, PASSED, Part
 
 COARSEST = 0.03  # of a value: "1" does not report 0.6, whatever its rounding
@@ -23,12 +23,14 @@ WRITE_IT = "run the notebook's cell that writes report.md after your last job, a
 SIGNS = r"\u3040-\u30ff\u3400-\u9fff"
 WORD = re.compile(rf"[{SIGNS}]|[^\W\d_{SIGNS}]{{2,}}")
 NUMBER = re.compile(r"\d")
+FIGURE = re.compile(r"\d+(?:[.,]\d+)*(?:\s?%)?")
+QUOTED = ("seconds", "speedup", "efficiency")  # columns of a table that a text may quote
 
 
 def judge_report(hand_in: HandIn, asked: ReportAsked) -> tuple[Part, ...]:
     """Return a part for each table and each heading that the rubric requires."""
     tables = tuple(judge_table(hand_in, name) for name in asked.tables)
-    return (*tables, *(judge_part(hand_in.report, title, asked) for title in asked.parts))
+    return (*tables, *(judge_part(hand_in, title, asked) for title in asked.parts))
 
 
 # --- tables ----------------------------------------------------------------------------------
@@ -98,10 +100,13 @@ def agrees(text: str, value: float) -> bool:
 # --- what is written -------------------------------------------------------------------------
 
 
-def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
+def judge_part(hand_in: HandIn, title: str, asked: ReportAsked) -> Part:
+    report = hand_in.report
     name = f"the report's part “{title}”"
     fewest = asked.words.get(title, 1)
     parts = [f"at least {fewest} words"] * (fewest > 1) + ["a number"] * (title in asked.numbers)
+    if title in asked.quotes:
+        parts.append(f"a size and a value of the table {asked.quotes[title]}")
     expected = f"{name} with {' and '.join(parts)}" if parts else f"{name} is there"
     if report is None:
         return Part(name, FAILED, 0, expected, NO_REPORT, (), WRITE_IT, code=ReasonCode.NO_REPORT)
@@ -117,11 +122,40 @@ def judge_part(report: Report | None, title: str, asked: ReportAsked) -> Part:
     if title in asked.numbers and not NUMBER.search(text):
         found = f"{name} has no number in digits"
         return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
+    if title in asked.quotes and not quotes_table(text, table_rows(hand_in, asked.quotes[title])):
+        found = f"{name} quotes no size and value of the table {asked.quotes[title]}"
+        return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     for before in asked.parts[: asked.parts.index(title)]:
         if as_read(text) == as_read(report.parts.get(before.casefold(), ("", where))[0]):
             found = f"{name} repeats “{before}”"
             return Part(name, FAILED, 0, expected, found, (where,), hint, code=ReasonCode.TEXT)
     return Part(name, PASSED, 1, expected, f"{name} is there", (where,), "", code=ReasonCode.TEXT)
+
+
+def table_rows(hand_in: HandIn, name: str) -> list[Row]:
+    """Return the rows of a run's table; none where the runs give no table."""
+    try:
+        return study_table.rows(finished(hand_in, name))
+    except NotMeasured:
+        return []
+
+
+def quotes_table(text: str, rows: Sequence[Row]) -> bool:
+    """Return whether a text names a size of the table, and a value that was measured there.
+
+    The value is a time, or a speedup or efficiency of more than the fewest ranks, in two digits or
+    more: every number of ranks agrees with some value that is rounded to one digit.
+    """
+    numbers = FIGURE.findall(text)
+    values = [
+        row.values[column]
+        for row in rows
+        for column in QUOTED
+        if column == "seconds" or row.ranks > rows[0].ranks
+    ]
+    size = any(as_number(number) == row.ranks for number in numbers for row in rows)
+    exact = [number for number in numbers if len(re.sub(r"\D", "", number).lstrip("0")) > 1]
+    return size and any(agrees(number, value) for number in exact for value in values)
 
 
 def as_read(text: str) -> str:

@@ -194,13 +194,14 @@ class ReportAsked(Strict):
     parts: list[str] = []
     words: dict[str, int] = {}  # by part: minimum number of different words
     numbers: list[str] = []  # parts that contain a number, in digits
+    quotes: dict[str, str] = {}  # by part: the run whose table it quotes a size and a value of
     hints: dict[str, str] = {}  # by part: what it should say
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if not self.tables and not self.parts:
             raise ValueError("a report needs tables or parts")
-        odd = sorted({*self.words, *self.numbers, *self.hints} - set(self.parts))
+        odd = sorted({*self.words, *self.numbers, *self.quotes, *self.hints} - set(self.parts))
         if odd:
             raise ValueError(f"there is no part {odd[0]!r} under parts")
         return self

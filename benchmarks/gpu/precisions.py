@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 LESSON = Path(__file__).resolve().parents[2] / "solutions" / "10_native"
-STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda": 1024, "cpu": 2}
+STEPS, WARM_UP, BATCH = {"cuda": 50, "cpu": 2}, {"cuda": 10, "cpu": 1}, {"cuda": 256, "cpu": 2}
+WIDTH = {"cuda": 10, "cpu": 1}  # as in the `full` profile: enough arithmetic for a GPU
 
 
 def precisions(device: Any) -> list[dict[str, Any]]:
@@ -26,7 +27,7 @@ def precisions(device: Any) -> list[dict[str, Any]]:
         autocast = torch.autocast(device.type, dtype=torch.bfloat16)
         for loop, make in (("bare", bare), ("lesson", lesson)):
             torch.manual_seed(1)
-            model = resnet.resnet().to(device)
+            model = resnet.resnet(WIDTH[device.type]).to(device)
             batches = noise.batches(BATCH[device.type], 1, torch.device("cpu"))
             step = make(model, torch.optim.Adam(model.parameters()), batches, device)
             with autocast if precision == "bfloat16" else nullcontext():

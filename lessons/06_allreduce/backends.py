@@ -50,19 +50,34 @@ def meet(backend):
     return store  # rank 0's must live as long as the group
 
 
-def allreduce_of(backend, floats):
-    """A function that sums one array of so many floats on all ranks."""
+def zeros(backend, floats):
+    """An array of this back end's kind: NumPy's for MPI, else a tensor, for NCCL on the GPU."""
     if backend == "mpi":
-        values = np.zeros(floats, np.float32)
-        return lambda: comm.Allreduce(MPI.IN_PLACE, values)
-    tensor = torch.zeros(floats, device="cuda" if backend == "nccl" else "cpu")
+        return np.zeros(floats, np.float32)
+    return torch.zeros(floats, device="cuda" if backend == "nccl" else "cpu")
 
-    def reduce():
-        dist.all_reduce(tensor)
-        if backend == "nccl":
-            torch.cuda.synchronize()
 
-    return reduce
+def reduce_all(backend, arrays):
+    """Sum each array over all ranks. NCCL's calls only queue their work: wait once, for all."""
+    for array in arrays:
+        if backend == "mpi":
+            comm.Allreduce(MPI.IN_PLACE, array)
+        else:
+            dist.all_reduce(array)
+    if backend == "nccl":
+        torch.cuda.synchronize()
+
+
+def reduce_fused(backend, arrays):
+    """The same with one message: copy all arrays into a buffer where they are, and back."""
+    numpy = backend == "mpi"
+    buffer = np.concatenate(arrays) if numpy else torch.cat(arrays)
+    reduce_all(backend, [buffer])
+    parts = np.split(buffer, len(arrays)) if numpy else buffer.split(len(arrays[0]))
+    for array, part in zip(arrays, parts, strict=True):
+        array[:] = part
+    if backend == "nccl":
+        torch.cuda.synchronize()
 
 
 def halves(record, floats):
@@ -83,21 +98,12 @@ def halves(record, floats):
 
 def fusion(record, backend, floats):
     """Many small arrays, one after another; or copied into one buffer that travels once."""
-    small = [np.zeros(floats, np.float32) for _ in range(TENSORS)]
-    one_by_one = [allreduce_of(backend, floats) for _ in range(TENSORS)]
-    together = allreduce_of(backend, floats * TENSORS)
-
-    def apart():
-        for reduce in one_by_one:
-            reduce()
-
-    def fused():
-        buffer = np.concatenate(small)
-        together()
-        for part, array in zip(np.split(buffer, TENSORS), small, strict=True):
-            array[:] = part
-
-    for name, seconds in in_turns({"one by one": apart, "fused": fused}, 10).items():
+    small = [zeros(backend, floats) for _ in range(TENSORS)]
+    works = {
+        "one by one": lambda: reduce_all(backend, small),
+        "fused": lambda: reduce_fused(backend, small),
+    }
+    for name, seconds in in_turns(works, 10).items():
         record.measure("fusion_s", seconds, "s", backend=backend, what=name, arrays=TENSORS)
 
 
@@ -123,14 +129,15 @@ def main():
             torch.cuda.set_device(comm.Split_type(MPI.COMM_TYPE_SHARED).Get_rank())
         store = None if backend == "mpi" else meet(backend)
         for floats in args.floats:
-            reduce = allreduce_of(backend, floats)
+            array = zeros(backend, floats)
             rounds = int(min(30, max(5, 3e6 / floats)))
-            [seconds] = in_turns({backend: reduce}, rounds).values()
+            work = {backend: lambda name=backend, array=array: reduce_all(name, [array])}
+            [seconds] = in_turns(work, rounds).values()
             record.measure("allreduce_s", seconds, "s", backend=backend, bytes=4 * floats)
         fusion(record, backend, 256)
         if store:
             dist.destroy_process_group()
-    halves(record, max(args.floats))
+    halves(record, min(max(args.floats), max(SIZES)))  # three arrays of 512 MB are no use
     record.end()
 
 

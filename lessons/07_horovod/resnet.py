@@ -1,15 +1,19 @@
-"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 273,658 parameters."""
+"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 273,658 parameters.
+
+Ten times as wide, with 27,020,650 parameters, it keeps a GPU busy.
+"""
 
 import tensorflow as tf
 
 keras = tf.keras
 
 
-def resnet():
-    """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
+def resnet(width=1):
+    """20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
     inputs = keras.Input((32, 32, 3))
-    x = keras.layers.ReLU()(normalised(convolution(inputs, 16)))
-    for channels in (16, 16, 16, 32, 32, 32, 64, 64, 64):
+    x = keras.layers.ReLU()(normalised(convolution(inputs, 16 * width)))
+    for factor in (1, 1, 1, 2, 2, 2, 4, 4, 4):
+        channels = 16 * width * factor
         strides = channels // x.shape[-1]
         path = keras.layers.ReLU()(normalised(convolution(x, channels, 3, strides)))
         path = normalised(convolution(path, channels))

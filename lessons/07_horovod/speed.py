@@ -35,6 +35,7 @@ def command_line():
     parser.add_argument(
         "--batch-size", "--batch_size", type=int, default=64, help="images a step, on each rank"
     )
+    parser.add_argument("--width", type=int, default=1, help="10: enough arithmetic for a GPU")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
@@ -103,8 +104,8 @@ def difference(model, other, start):
 def main():
     parser = command_line()
     args = parser.parse_args()
-    if min(args.rounds, args.steps, args.batch_size) < 1:
-        parser.error("--rounds, --steps and --batch-size are at least 1")
+    if min(args.rounds, args.steps, args.batch_size, args.width) < 1:
+        parser.error("--rounds, --steps, --batch-size and --width are at least 1")
     args.model = "resnet20"
 
     enough_gpus(len(tf.config.list_physical_devices("GPU")))
@@ -118,7 +119,7 @@ def main():
         leave(rank, text)
     keras.utils.set_random_seed(args.seed + rank)
 
-    ours, other = resnet.resnet(), resnet.resnet()
+    ours, other = resnet.resnet(args.width), resnet.resnet(args.width)
     ours_optimizer = train.make_optimizer(args.lr)
     rate = float(ours_optimizer.learning_rate)
     optimizer = keras.optimizers.Adam(rate)

@@ -1,4 +1,7 @@
-"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters."""
+"""A small ResNet for 32 x 32 images in colour, on which two cores pay: 272,282 parameters.
+
+Ten times as wide, with 27,006,890 parameters, it keeps a GPU busy.
+"""
 
 import itertools
 
@@ -22,12 +25,12 @@ class Block(nn.Module):
         return nn.functional.relu(self.path(x) + self.beside(x))
 
 
-def resnet():
-    """20 layers: three stages of three blocks with 16, 32 and 64 channels."""
-    widths = (16, 16, 16, 16, 32, 32, 32, 64, 64, 64)
-    blocks = [Block(before, after) for before, after in itertools.pairwise(widths)]
-    first = [*normalised(convolution(3, 16)), nn.ReLU()]
-    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10)]
+def resnet(width=1):
+    """20 layers: three stages of three blocks with 16, 32 and 64 channels, times `width`."""
+    channels = [16 * width * factor for factor in (1, 1, 1, 1, 2, 2, 2, 4, 4, 4)]
+    blocks = [Block(before, after) for before, after in itertools.pairwise(channels)]
+    first = [*normalised(convolution(3, channels[0])), nn.ReLU()]
+    last = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels[-1], 10)]
     return nn.Sequential(*first, *blocks, *last)
 
 

@@ -5,7 +5,6 @@ mpirun -np 2 python study.py --rounds 6 --batch-size 64 --train-samples 256
 
 import argparse
 import datetime
-import sys
 
 import torch
 import torch.distributed as dist
@@ -21,6 +20,8 @@ import resnet
 import train
 from ranks import who_am_i
 
+IMAGES = 50_000  # of CIFAR-10's training set
+
 
 def command_line():
     parser = argparse.ArgumentParser(
@@ -34,6 +35,7 @@ def command_line():
         "--batch-size", "--batch_size", type=int, default=64, help="images a step of one rank alone"
     )
     parser.add_argument("--train-samples", type=int, default=256, help="images of one rank alone")
+    parser.add_argument("--width", type=int, default=1, help="10: enough arithmetic for a GPU")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate of one rank alone")
     parser.add_argument("--timeout", type=float, default=300, help="seconds to wait for a rank")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
@@ -45,9 +47,28 @@ def numbers_of_ranks(size):
     return [2**n for n in range(size.bit_length()) if 2**n < size] + [size]
 
 
-def make_trainer(device, group, ranks):
+def planned_work(rank, kinds, sizes, args):
+    """What `plan` gives each kind, for each size. Before anything is measured it has to fit."""
+    works = {}
+    for kind in kinds:
+        plans = train.plan(kind, sizes, args.batch_size, args.train_samples)
+        works[kind] = dict(zip(sizes, plans, strict=True))
+        if min(local_batch for local_batch, _ in plans) < 1:
+            leave(
+                rank,
+                f"A batch of {args.batch_size} images cannot be divided among {sizes[-1]} ranks.",
+            )
+        needed = max(samples for _, samples in plans)
+        if needed > IMAGES:
+            text = f"--train-samples {args.train_samples}: {kind} scaling on {sizes[-1]} ranks "
+            text += f"needs {needed:,} images, and CIFAR-10 has {IMAGES:,}. Ask for at most "
+            leave(rank, f"{text}{args.train_samples * IMAGES // needed}.")
+    return works
+
+
+def make_trainer(device, group, ranks, width):
     """A network for so many ranks, and a function that trains it for one pass."""
-    network = resnet.resnet().to(device)
+    network = resnet.resnet(width).to(device)
     model = train.distribute(network, device, group) if ranks > 1 else network
     optimizer = torch.optim.Adam(model.parameters(), lr=0)
     loss_function = nn.CrossEntropyLoss()
@@ -68,8 +89,8 @@ def trainable(network):
 def main():
     parser = command_line()
     args = parser.parse_args()
-    if min(args.rounds, args.batch_size, args.train_samples) < 1:
-        parser.error("--rounds, --batch-size and --train-samples are at least 1")
+    if min(args.rounds, args.batch_size, args.train_samples, args.width) < 1:
+        parser.error("--rounds, --batch-size, --train-samples and --width are at least 1")
     args.model = "resnet20"
 
     rank, size, local_rank = who_am_i()
@@ -77,20 +98,20 @@ def main():
     if size < 2 or comm.size != size:
         text = "study.py compares numbers of ranks: start it by mpirun or srun, with at least two."
         leave(rank, text)
+    sizes = numbers_of_ranks(size)
+    kinds = train.KINDS if args.scaling == "all" else [args.scaling]
+    works = planned_work(rank, kinds, sizes, args)
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(seconds=args.timeout))
     torch.manual_seed(args.seed)
-    sizes = numbers_of_ranks(size)
     groups = {p: dist.new_group(range(p)) for p in sizes}
     # One network for each number of ranks; the one for one rank is also that of silent copies.
-    trainers = {p: make_trainer(device, groups[p], p) for p in sizes if rank < p or p == 1}
+    trainers = {
+        p: make_trainer(device, groups[p], p, args.width) for p in sizes if rank < p or p == 1
+    }
     params = {p: lambda net=net: trainable(net) for p, (net, _) in trainers.items()}
 
-    for kind in train.KINDS if args.scaling == "all" else [args.scaling]:
-        plans = train.plan(kind, sizes, args.batch_size, args.train_samples)
-        planned = dict(zip(sizes, plans, strict=True))
-        if min(local_batch for local_batch, _ in plans) < 1:
-            sys.exit(f"A batch of {args.batch_size} images cannot be divided among {size} ranks.")
-        cifar = data.load("cifar10", max(samples for _, samples in plans), 1)
+    for kind, planned in works.items():
+        cifar = data.load("cifar10", max(samples for _, samples in planned.values()), 1)
         x = torch.tensor(cifar.x_train).permute(0, 3, 1, 2).contiguous().to(device)
         y = torch.tensor(cifar.y_train, dtype=torch.long).to(device)
 
@@ -108,7 +129,7 @@ def main():
             source="study",
             scaling=kind,
             framework="torch",
-            params=sum(p.numel() for p in resnet.resnet().parameters()),
+            params=sum(p.numel() for p in resnet.resnet(args.width).parameters()),
             optimizer="adam",
             dataset=cifar.facts,
             rank=rank,

@@ -16,7 +16,7 @@ GROUPS = {
         *("teaching", "teaching-notes", "private-course", "term"),
         *("grade-a-class", "change-grades", "large-class", "giving-back", "rerun"),
         *("writing-a-lesson", "fuzzing", "book"),
-        *("sites", "containers", "box", "foretell"),
+        *("sites", "containers", "horovod", "box", "foretell"),
     ),
     "Reference": (
         *("README", "glossary", "commands", "data"),
@@ -26,7 +26,7 @@ GROUPS = {
     ),
     "Explanation": (
         *("points", "evidence", "rerun-limits", "foretell-method"),
-        *("scale", "scale-jobs", "scale-class", "architecture"),
+        *("scale", "scale-jobs", "scale-class", "large-batches", "architecture"),
     ),
 }
 SHORT = {"for-students": "A student's first hour"}  # its own title is that of the course

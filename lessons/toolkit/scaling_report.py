@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autograder.codes import Outcome
+from autograder.judging.judge_report import quotes_table
 from autograder.measuring import measure, rounds, study_points
 from autograder.measuring.interval import Measure, measured_or_none
 from autograder.measuring.study_table import HEAD, Row, by_kind
@@ -56,6 +57,9 @@ def write(
     )
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
+    if not quotes_table(recommendation, tables.get("epoch", [])):
+        print("The recommendation names no number of ranks of the table of epoch scaling, or no")
+        print("efficiency, speedup or time from it. The grader looks for both.")
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:

@@ -217,7 +217,7 @@ predictions.compare("predict_params", network.count_params(), how="counted")
 # |---|---|---|---|---|
 # | float32 | 32 | 23 | 3 · 10³⁸ | this course's programs ask for it |
 # | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units make of float32, on NVIDIA GPUs from the A100 on |
-# | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision*: the products in 16 bits, the parameters in float32 |
+# | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision by autocast*: the products in 16 bits, the parameters in float32 |
 # | float16 | 16 | 10 | 65,504 | the same, with the loss scaled up, for small gradients would become 0 |
 
 # %%
@@ -230,9 +230,9 @@ print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execu
 
 # %% [markdown]
 # In bfloat16 a weight of 1 does not notice a step of 0.001. In float16 a gradient of 10⁻⁸ is 0. That is why
-# mixed precision keeps the parameters in float32, and adds the steps there. It must be asked for
-# (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`; `torch.autocast`). TF32 is
-# different: TensorFlow uses it by itself, and PyTorch does for convolutions but not for other products
+# mixed precision keeps float32 numbers to add the steps to. With **autocast** these are the parameters. It must be
+# asked for (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`; `torch.autocast`). The other way, **bfloat16
+# parameters with float32 copies** in the optimizer, is part of lesson 11. TF32 is different: TensorFlow uses it by itself, and PyTorch does for convolutions but not for other products
 # (versions 2.21 and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100,
 # and with 23 on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to
 # divide their seconds. With a throughput, say in which precision it was.

@@ -15,16 +15,16 @@
 #
 # **What travels between workers in one step, and how long must it take?**
 #
-# Lesson 01's program, on several processes: each computes the gradient of its share of a batch, and
-# all need the mean of all shares before anyone may take the step. This exchange is called
-# **allreduce**. You write it twice, count its bytes, time it, and predict its time for a size that
-# you have not measured. Horovod, NCCL and the frameworks of the later lessons do just this under other
-# names.
+# Run lesson 01's program on several processes. Each computes the gradient of its share of a batch, and all need the
+# mean of all shares before any may take the step. This exchange is called **allreduce**. You write it twice, count its
+# bytes, time it, and predict its time for a size that you have not measured. Horovod, NCCL and the frameworks of the
+# later lessons do the same.
 #
-# Allow 90 minutes. On two CPU cores all the runs of this page together take less than a minute.
+# Allow 90 minutes. On two CPU cores all runs of this page take less than a minute.
 
 # %% tags=["parameters"]
-profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 16 ranks, up to 100 MB
+profile = "smoke"  # "smoke": two CPU cores. "full": all images, 1 to 16 ranks, up to 512 MB
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
@@ -42,11 +42,11 @@ rank_counts = [1, 2, 4, 8, 16] if full else [1, 2, 4]
 # %% [markdown]
 # ## Predict
 #
-# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need their sum.
-# How many megabytes pass through the *busiest* process, one after another, until everyone has it? (What it
-# sends while it receives counts once.)
+# A network of 25.6 million parameters (a ResNet-50) has 102.5 MB of gradients. Four workers need their sum. How many
+# megabytes pass through the *busiest* process, one after another, until everyone has it? (What it sends while it
+# receives counts once.)
 #
-# 1. The workers stand in a **ring**, and each talks to its two neighbours only.
+# 1. The workers form a **ring**, and each talks to its two neighbours only.
 # 2. A separate **parameter server** receives from all four and sends to all four.
 
 # %% tags=["exercise"]
@@ -59,26 +59,23 @@ answers.note(predict_ring_mb=predict_ring_mb, predict_server_mb=predict_server_m
 # %% [markdown]
 # ## Synchronous training
 #
-# Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker
-# takes its slice of the batch · forward and backward · **aggregate the gradients** · update. After each
-# update all workers hold the same parameters. Nobody is the master while training.
+# Algorithm 1 of every paper on the subject, in one line: broadcast the start parameters · each worker takes its slice
+# of the batch · forward and backward · **aggregate the gradients** · update. After each update all workers have the
+# same parameters.
 #
-# Aggregating can be organised in two ways. *Centralised*: parameter servers collect, add and send back. How
-# many servers is a matter of experiment: with few, workers queue at few doors; with many, everyone talks to
-# everyone. *Between peers*: nobody is special. Which is better depends on topology, bandwidth, latency, how
-# often you exchange, and what happens if one fails. TensorFlow's first MPI option moved messages point to
-# point for its servers; CNTK and Caffe's relatives went for collectives, and so have most frameworks since.
+# There are two ways to aggregate. *Centralised*: parameter servers collect, add and send back. With few servers the
+# workers queue; with many, everyone talks to everyone. *Between peers*: no process is special. TensorFlow's first MPI
+# option sent messages point to point; CNTK and Caffe's relatives chose collectives, as most frameworks have since.
 #
 # ## A parameter server
 #
-# In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array,
-# dest=1)`, `comm.Recv(array, source=0)`. If MPI is new to you, twenty minutes with the MPI tutorial
-# and the mpi4py documentation are well spent.
+# In `collectives.py` beside this notebook, `comm` is an **mpi4py** communicator: `comm.Send(array, dest=1)`,
+# `comm.Recv(array, source=0)`. If MPI is new to you, spend twenty minutes with the MPI tutorial and mpi4py's
+# documentation.
 #
-# **Exercise 6.1.** Fill `ps_allreduce`: rank 0 is both server and worker, and everyone ends with the sum in
-# `values` itself. The check runs your function on 1 to 4 *simulated* ranks. They are threads of this notebook
-# that know `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`. They never buffer a message, so what could hang
-# does hang. And they count bytes.
+# **Exercise 6.1.** Fill `ps_allreduce`. Rank 0 is both server and worker, and everyone ends with the sum in `values`
+# itself. The check runs your function on 1 to 4 *simulated* ranks, which are threads of this notebook. They know
+# `Send`, `Recv`, `Sendrecv`, `Isend` and `Irecv`, count bytes, and never buffer a message, so what could hang does hang.
 
 # %% tags=["check"]
 import collectives
@@ -89,12 +86,12 @@ check.check_6_1(collectives.ps_allreduce)
 # %% [markdown]
 # ## A ring
 #
-# Cut the array into as many chunks as there are ranks. In each round everyone sends one chunk to the
-# right and receives one from the left. In the first size − 1 rounds what comes is *added*; after them each
-# rank owns one finished chunk. In another size − 1 rounds what comes *replaces*.
+# Cut the array into as many chunks as there are ranks. In each round every rank sends one chunk to the right and
+# receives one from the left. In the first size − 1 rounds the received chunk is *added*. After them each rank owns one
+# finished chunk. In another size − 1 rounds the received chunk *replaces* the old one.
 #
-# Which chunk? In the first round rank r sends chunk number r. In every later round it sends the chunk that it
-# has just received, sum included. On three ranks:
+# In the first round rank r sends chunk number r. In every later round it sends the chunk that it has just received, sum
+# included. On three ranks:
 #
 # | round | rank 0 sends | rank 1 sends | rank 2 sends | what comes |
 # |---|---|---|---|---|
@@ -103,8 +100,8 @@ check.check_6_1(collectives.ps_allreduce)
 # | 3 | chunk 1 | chunk 2 | chunk 0 | replaces |
 # | 4 | chunk 0 | chunk 1 | chunk 2 | replaces: everyone has all three |
 #
-# The tempting way is `Send` to the right, then `Recv` from the left. With small arrays MPI keeps the
-# message in a buffer and all is well; from a few kilobytes on it waits for the receiver:
+# It is tempting to `Send` to the right and then `Recv` from the left. MPI keeps a small message in a buffer, and all is
+# well. From a few kilobytes on `Send` waits for the receiver:
 
 
 # %%
@@ -120,20 +117,17 @@ except Hang as hang:
     print(hang)
 
 # %% [markdown]
-# Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)`
-# does both at once.
+# Everybody sends and nobody receives. `comm.Sendrecv(give, dest=right, recvbuf=take, source=left)` does both at once.
 #
-# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: what you write into a chunk is in
-# the array. When size does not divide the length, the first chunks are one number longer than the others.
+# **Exercise 6.2.** Fill `ring_allreduce`. `chunks` are views into `values`: what you write into a chunk is in the array.
+# When size does not divide the length, the first chunks are one number longer.
 
 # %% tags=["check"]
 importlib.reload(collectives)
 check.check_6_2(collectives.ring_allreduce)
 
-# %% [markdown]
-# Count for more ranks than 4, with your own two functions:
-
 # %%
+# Your own two functions, on more than 4 ranks
 both = {"server": collectives.ps_allreduce, "ring": collectives.ring_allreduce}
 counted = {
     scheme: {p: run_on_ranks(f, [np.zeros(960) for _ in range(p)]).busiest / (8 * 960)
@@ -143,29 +137,26 @@ counted = {
 plots.busiest_rank(counted)
 
 # %% [markdown]
-# **What you should see.** The server moves 2(p − 1) arrays: 30 at 16 ranks. In the ring everyone moves
-# 2(p − 1)/p arrays: never more than two, however many ranks there are. One article says that each
-# worker passes its gradients on around the ring. If whole arrays went around, each rank would move
-# p − 1 of them: p/2 times as many.
+# **What you should see.** The server moves 2(p − 1) arrays: 30 on 16 ranks. In the ring each rank moves 2(p − 1)/p
+# arrays: never more than two. One article says that each worker passes its gradients on around the ring. If whole arrays
+# went around, each rank would move p − 1 of them: p/2 times as many.
 #
-# Your ring has two halves, and both have names. **Reduce-scatter**: after the first size − 1 rounds each
-# rank owns one finished chunk. **Allgather**: in the others everyone gets everyone's chunk. Each half
-# moves (p − 1)/p arrays, so an allreduce costs just what both cost. Whoever needs only one chunk of the sum
-# on each rank saves the second half. An optimizer whose state is divided among the ranks is such a case.
+# The two halves of your ring have names. **Reduce-scatter** leaves each rank with one finished chunk. **Allgather** gives
+# everyone everyone's chunk. Each half moves (p − 1)/p arrays. An optimizer whose state is divided among the ranks needs
+# only one chunk of the sum, and saves the second half.
 #
 # ## How long must it take?
 #
-# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds per byte, which is
-# 1 / bandwidth. An allreduce of n bytes takes, one message after another,
+# A message of n bytes takes **α + β·n** seconds: α is the latency, β the seconds per byte, which is 1 / bandwidth. An
+# allreduce of n bytes takes, one message after another,
 #
 # - *ring*: 2(p − 1) messages of n/p bytes;
-# - *server*, rank 0 being itself a worker: 2(p − 1) messages of n bytes;
-# - *servers*, k separate ones, all at work at the same time: each 2p messages of n/k bytes.
+# - *server*, with rank 0 also a worker: 2(p − 1) messages of n bytes;
+# - *servers*, k separate ones that work at the same time: each 2p messages of n/k bytes.
 #
-# **Exercise 6.3.** Write the `model`, and `fit` α and β of the ring to measured points. Each point is one
-# equation with two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β; `np.linalg.lstsq` fits all of them at
-# once. Large arrays take a thousand times as long as small ones, and would decide alone. So divide both sides
-# of each equation by its seconds; then all count alike.
+# **Exercise 6.3.** Write the `model`, and `fit` α and β of the ring to measured points. Each point is one equation with
+# two unknowns, seconds = 2(p − 1)·α + 2(p − 1)/p·n·β. `np.linalg.lstsq` fits all of them at once. Large arrays take a
+# thousand times as long as small ones and would decide alone, so divide both sides of each equation by its seconds.
 
 
 # %% tags=["exercise"]
@@ -198,8 +189,8 @@ check.check_6_3(model, fit)
 # %% [markdown]
 # ## Five calls
 #
-# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a
-# handful of calls; Horovod's, which you meet next, are close relatives. The published demo reads:
+# In 2018 Cray's CPE ML Plugin brought allreduce to TensorFlow on Cori, Theta and Piz Daint with a handful of calls.
+# Horovod's are close relatives. The published demo reads:
 #
 #     mc.init(1, 1, totsize, "tensorflow")             # numbers of all gradients together
 #     mc.config_team(0, 0, 100, max_steps, 2, 200)     # … a report every 200 steps
@@ -207,15 +198,13 @@ check.check_6_3(model, fit)
 #     grads = mc.gradients(grads, 0)                   # after the backward pass, in every step
 #     mc.finalize()
 #
-# with `mc.get_rank()` and `mc.get_nranks()`; every rank saved into a folder `rankN` of its own. (It
-# could serve several *thread teams* at once, for two networks as in a GAN.) `ml_comm.py` beside this
-# notebook is such a plugin in fifty lines of mpi4py with the same names and arguments. Read it:
-# `broadcast` and `gradients` *return* new arrays. In `train.py` these are called `params` and
-# `gradients`.
+# with `mc.get_rank()` and `mc.get_nranks()`. Every rank saved into its own folder `rankN`, and several *thread teams*
+# could train two networks. `ml_comm.py` is such a plugin in fifty lines of mpi4py. Read it: `broadcast` and `gradients`
+# *return* new arrays. In `train.py` these are called `params` and `gradients`.
 #
-# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as
-# `max_steps`. Each update uses `batch` images on each of the ranks. How many updates are E epochs of n images?
-# (The demo computed `int(E / nranks)` epochs first.)
+# **Exercise 6.4.** Put the calls into `train.py`, and fill `steps`, whose result `config_team` gets as `max_steps`. Each
+# update uses `batch` images on each of the ranks. How many updates are E epochs of n images? (The demo computed
+# `int(E / nranks)` epochs first.)
 
 # %% tags=["check"]
 import train
@@ -224,15 +213,13 @@ importlib.reload(train)
 check.check_6_4(train)
 
 # %% [markdown]
-# Compare `train.py` with lesson 01's. The network moved into `network.py`, where `backward` divides
-# by the number of images that it is told, not by those it is given. Beside that there are five differences: a
-# communicator; its *own slice* for each rank (`batch[rank::size]`); *broadcast* (each rank draws other start
-# parameters, so without it they stay unlike); *gradients*; and rank 0 alone prints and saves. The batch stays
-# 32 for all ranks together, so the mathematics is that of one rank.
+# Compare `train.py` with lesson 01's. There are five differences: a communicator; an *own slice* for each rank
+# (`batch[rank::size]`); *broadcast*, because each rank draws other start parameters; *gradients*; and rank 0 alone
+# prints and saves. The batch is 32 for all ranks together, so the mathematics is that of one rank.
 
 # %%
 from autograder.reading.files import read_files
-from cluster.jobs.notebook import submit_once
+from cluster.jobs.notebook import on_nodes, submit_once
 
 runs = {}
 for ranks in rank_counts:
@@ -240,24 +227,18 @@ for ranks in rank_counts:
     run = runs[ranks]
     print(f"ranks {ranks}: {run.epochs[-1].seconds.value:.2f} s per epoch,", end=" ")
     print(f"test accuracy {run.test_accuracy.value}, spread {run.end['param_spread']}")
-
-# %%
 plots.speedup(list(runs.values()))
 
 # %% [markdown]
-# **What you should see.** `param_spread`, the largest difference of any parameter between any two
-# ranks, is exactly 0: everyone adds the same numbers to the same start. Five seeds with 12,800 images
-# ended at test accuracies from 0.920 to 0.933, on 1, 2 and 4 ranks alike (2 cores, NumPy 2.4): the
-# seed moves the accuracy, the ranks do not. The time does *not* fall.
-# **Why no speedup?** A step of this network computes for only 0.2 ms, and each rank of two for half of that.
-# Then 200 kB have to be collected, exchanged and spread, however many ranks there are. What is divided is
-# small, and what is added is not. With more ranks than cores they also wait for each other's turn.
-# Data parallelism pays when there is much computation for each byte that travels: lesson 07.
+# **What you should see.** `param_spread`, the largest difference of any parameter between any two ranks, is exactly 0:
+# everyone adds the same numbers to the same start. Five seeds with 12,800 images ended at test accuracies from 0.920 to
+# 0.933, on 1, 2 and 4 ranks (2 cores, NumPy 2.4). The seed moves the accuracy, the ranks do not. The time does *not*
+# fall. A step of this network computes for only 0.2 ms, and on two ranks each computes for half of that. Then 200 kB
+# have to be collected, exchanged and spread, however many ranks there are. Data parallelism pays when there is much
+# computation for each byte that travels: lesson 07.
 #
-# Are the parameters those of one rank? Compute both in float64. In float32 rounding differs with
-# the order of additions. About once in a training some hidden unit lies so close to relu's corner
-# that this turns it on or off. One such event on 2 ranks made a weight differ by 0.0046, in a program
-# without a fault. In float64 the same runs differed by 1e-15.
+# Are the parameters those of one rank? Compare in float64. In float32 rounding depends on the order of additions, and
+# made a weight differ by 0.0046 in one correct run on 2 ranks. In float64 the same runs differed by 1e-15.
 
 # %%
 exact = ["--precision", "float64"]
@@ -272,16 +253,14 @@ print(f"largest difference to the serial run: {away:.1e}")
 #
 # `break_it.py` is this training in float64 with **your ring** for the exchange, and one line wrong:
 #
-# | `--without` | what is different |
-# |---|---|
-# | `nothing` | intact: your `ring_allreduce`, then divided by the number of ranks |
-# | `divide` | the sum is not divided |
-# | `half` | only the first half of the ring: nobody passes the finished chunks on |
-# | `slice` | every rank takes rank 0's slice of the batch |
-# | `send` | no training: everyone sends around the ring before anyone receives, arrays of five sizes |
+# - `--without nothing`: intact, your `ring_allreduce`, then divided by the number of ranks;
+# - `--without divide`: the sum is not divided;
+# - `--without half`: only the first half of the ring, so nobody passes the finished chunks on;
+# - `--without slice`: every rank takes rank 0's slice of the batch;
+# - `--without send`: no training; everyone sends around the ring before anyone receives, arrays of five sizes.
 #
-# Which of the first three faults leave the ranks with *unlike* parameters? Their first letters in
-# alphabetical order, as one word such as `"dh"`.
+# Which of `divide`, `half` and `slice` leave the ranks with *different* parameters? Write their first letters in
+# alphabetical order as one word, such as `"dh"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_unlike to a word of letters
@@ -308,23 +287,20 @@ plots.faults(broken, more=["first_step", "away_from_one_rank"])
 # | `half` | 0.15 | 0.840 | 0.06 | 0.473 | 0.856 |
 # | `slice` | 0 | 1.128 | 0.13 | 0.463 | 0.860 |
 #
-# - A spread of 0 proves that all ranks agree. It does not prove that they agree on the right thing: with
-#   `divide` and with `slice` all take the same wrong step. That is what the comparison with one rank is for.
-# - `divide` takes steps that are twice as long, to the last digit, and learns *more* in two epochs. `slice`
-#   takes the gradient of half the images: about as long, in another direction.
+# - A spread of 0 proves that all ranks agree, but not that they are right. With `divide` and with `slice` all take the
+#   same wrong step. Only the comparison with one rank shows it.
+# - `divide` takes steps that are exactly twice as long, and learns *more* in two epochs.
 # - `half` leaves each rank one finished chunk and one of its own. The ranks drift apart from the first step.
-# - Open MPI buffers a message up to about 4 kB between two ranks of one node: 80 and 800 bytes were sent though
-#   nobody received, 8,000 bytes were not. A program with this fault passes every small test.
-#   (`break_it.py` gives up after a second, receives, and goes on. A plain `Send` waits until the time limit.)
+# - Open MPI buffers a message up to about 4 kB between two ranks of one node: 80 and 800 bytes were sent though nobody
+#   received, 8,000 bytes were not. A program with this fault passes every small test.
 #
 # ## While the backward pass still runs
 #
-# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can
-# travel while the layers before it are still being computed. `comm.Iallreduce(gradient, total)`
-# starts a sum and returns a request; `request.Wait()` waits for it. `total` has to be another array:
-# MPI forbids one for both, unless you say `MPI.IN_PLACE` for the first. And until `Wait` MPI reads the one and
-# writes the other. mpi4py does not hold on to `gradient` for you. If nothing else does, Python gives its memory
-# to the next array, and what arrives is garbage: in a trial on two ranks a sum was wrong by 3 · 10³⁸.
+# Part of the exchange can be hidden. The gradient of the last layer is ready first, and can travel while the layers
+# before it are still being computed. `comm.Iallreduce(gradient, total)` starts a sum and returns a request;
+# `request.Wait()` waits for it. `total` must be another array. Until `Wait`, MPI reads `gradient`, but mpi4py does not
+# keep it alive. If nothing else does, Python gives its memory to the next array, and garbage arrives: in a trial on two
+# ranks a sum was wrong by 3 · 10³⁸.
 #
 # **Exercise 6.5.** Fill `overlapped_allreduce` in `collectives.py`.
 
@@ -335,26 +311,26 @@ check.check_6_5(collectives.overlapped_allreduce)
 # %% [markdown]
 # ## Time it
 #
-# `exchange.py` times server, ring and the library's own `MPI_Allreduce` on arrays from 1 kB on, in
-# turns, so that what disturbs one disturbs all. The time is that of the *slowest* rank, the median of
-# several rounds. A function that adds nothing is the fastest of all, so in every round each rank
-# draws new numbers that no other one knows, and every sum is compared with the library's.
+# `exchange.py` times server, ring and the library's own `MPI_Allreduce` in turns, so that other load affects all three
+# equally. The time is that of the *slowest* rank, the median of several rounds. Every sum is compared with the library's.
+
 
 # %%
+def times_of(run, key):  # scheme or back end -> pairs of bytes and seconds
+    found = {}
+    for m in (m for m in run.measures if m["name"] == "allreduce_s"):
+        found.setdefault(m[key], []).append((m["bytes"], m["value"]))
+    return found
+
+
 more = ["--floats", 256, 2560, 25600, 256000, 1000000, 2560000, 25600000] if full else []
 apart = {"nodes": "2", "ntasks-per-node": "1"} if full else {}  # through the network, not memory
 [exchange] = read_files(submit_once("job_exchange.sbatch", *more, options=apart))
-points = {}
-for m in exchange.measures:
-    if m["name"] == "allreduce_s":
-        points.setdefault(m["scheme"], []).append((m["bytes"], m["value"]))
+points = times_of(exchange, "scheme")
 for scheme, measured in points.items():
-    times = ", ".join(f"{size / 1000:.0f} kB {1000 * seconds:.2f}" for size, seconds in measured)
-    print(f"{scheme:8} ms: {times}")
+    print(f"{scheme:8} ms:", *(f"{n / 1000:.0f} kB {1000 * s:.2f}," for n, s in measured))
 shares = [m["value"] for m in exchange.measures if m["name"] == "ring_speed"]
-print(
-    f"10 MB: your ring has {np.median(shares):.2f} of the library's speed, median of", len(shares)
-)
+print(f"10 MB: your ring has {np.median(shares):.2f} of the library's speed")
 
 # %%
 unseen, p = 4_000_000, exchange.workers
@@ -367,26 +343,20 @@ lines = {s: lambda n, s=s: model(s, p, n, alpha, beta) for s in ("server", "ring
 plots.allreduce_times(points, lines, [unseen])
 
 # %% [markdown]
-# **What you should see.** Flat on the left, where latency rules, and proportional to the bytes on the
-# right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 /
-# 0.4 ms, 10 million 11.5 / 9.6 / 17 ms. Inside one memory the server does *not* lose with so few
-# ranks, and the model that was fitted to the ring is too slow for it. There is no network here, and what
-# fits into the processor's cache is faster. That is why we count bytes; between nodes the time shows them.
-# (Did you get a negative bandwidth, and a line that falls? Then other programs used these cores. With a load of 30
-# on them small arrays took as long as large ones, some 30 ms, and the fit said −1.3 GB/s. Submit it again when
-# it is quieter: `submit_once(…, again=True)`.)
+# **What you should see.** The lines are flat on the left, where latency dominates, and proportional to the bytes on the
+# right. Measured on 2 CPU cores with 2 ranks, ring / server / library: 1 million floats 2.6 / 0.8 / 0.4 ms, 10 million
+# 11.5 / 9.6 / 17 ms. Inside one memory the server does *not* lose with so few ranks, and what fits into the cache is
+# faster than the model says. That is why we count bytes. (A negative bandwidth means that other programs used these
+# cores. Submit again when it is quieter: `submit_once(…, again=True)`.)
 #
-# Libraries differ, too: Horovod with MPI needed 1.3 and 18 ms for 1 and 10 million floats on these
-# cores, with Gloo 5 and 30 ms. NCCL does the same between GPUs. On 10 MB a ring of whole chunks is
-# about as fast as the library here. One that adds number by number in Python has a fiftieth of its speed.
+# Horovod with MPI needed 1.3 and 18 ms for 1 and 10 million floats on these cores, with Gloo 5 and 30 ms.
 #
 # ## Why rings lose when ranks are many
 #
-# The ring's bytes do not grow with p, but its 2(p − 1) messages do, one after another, each with its α. A
-# **tree** sends whole arrays up and down, 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at
-# distance p/2, p/4, …, with half as much each time) has the tree's messages and the ring's bytes:
-# 2·log₂(p) messages, 2(p − 1)/p arrays in all. With α = 5 µs and 12.5 GB/s, typical of one network card
-# between nodes:
+# The ring's bytes do not grow with p, but its 2(p − 1) messages do, one after another, each with its α. A **tree** sends
+# whole arrays up and down: 2·log₂(p) messages of n bytes. **Halving and doubling** (partners at distance p/2, p/4, …,
+# each time with half as much) has the tree's number of messages and the ring's bytes. With α = 5 µs and 12.5 GB/s,
+# typical of one network card between nodes:
 
 # %%
 alpha, beta = 5e-6, 1 / 12.5e9
@@ -398,45 +368,53 @@ schemes = {
 plots.allreduce_by_ranks(schemes, [4_000, 102_500_000])
 
 # %% [markdown]
-# **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the
-# 102.5 MB of a ResNet-50 the ring is within a sixth of the best up to 256 ranks; at 4,096 latency is 41 of its
-# 57 ms, where halving and doubling needs 17. The plain tree, which sends whole arrays, is no help there: 197 ms.
-# So libraries choose by size and ranks: NCCL has rings and trees (which it cuts into pieces that follow each
-# other), MPI a handful. (This is a model. Halving and doubling also wants p to be a power of two, and far
-# partners to be as fast as neighbours.)
+# **What you should see.** For 4 kB the ring of 1,024 ranks takes 10 ms, the tree a hundredth of it. For the 102.5 MB of a
+# ResNet-50 the ring is within a sixth of the best up to 256 ranks. At 4,096 ranks latency is 41 of its 57 ms, where
+# halving and doubling needs 17 and the plain tree 197. So libraries choose by size and ranks: NCCL has rings and trees,
+# MPI a handful. (This is a model. It takes far partners to be as fast as neighbours.)
 #
-# ## Back ends, halves, and many small arrays
+# ## Back ends, and many small arrays
 #
-# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. Your `fit` gives each its α and bandwidth.
-# (It describes each of them as a ring, whatever it does inside.) And a network has not one gradient but some
-# hundred, most of them small. Horovod and DDP copy many into one buffer and send that: **fusion**.
+# `backends.py` times MPI and Gloo, and NCCL where there are GPUs. Two numbers describe a large allreduce.
+# **Algorithm bandwidth** is n bytes / seconds, which falls with p even on a perfect network. **Bus bandwidth** is that
+# times 2(p − 1)/p, the bytes that each rank of a ring really moves. Compare bus bandwidth with the data sheet. NVIDIA's
+# nccl-tests (`all_reduce_perf`) prints both as `algbw` and `busbw`.
+#
+# A network has not one gradient but some hundred, most of them small. Horovod and DDP copy many into one buffer and
+# send that: **fusion**.
 
 # %%
-places = {"between nodes": apart, "within a node": {"nodes": "1"}} if full else {"here": {}}
+places = {"here": {}}
+if full:  # a GPU for each rank, where there are some
+    each = dict([gpus.format(n=1).split("=")]) if gpus else {}
+    places = {"between nodes": apart | each, "within a node": on_nodes(2, gpus)}
+large = ["--floats", 256, 2560, 25600, 256000, 2560000, 25600000, 128000000] if full else []
 for place, options in places.items():
-    [found] = read_files(submit_once("job_backends.sbatch", options=options))
-    ends = {}
-    for m in found.measures:
-        if m["name"] == "allreduce_s":
-            ends.setdefault(m["backend"], []).append((m["bytes"], m["value"]))
-    for name, measured in ends.items():
-        a, b = fit(*zip(*measured, strict=True), found.workers)
-        print(f"{place}, {name:5} alpha {1e6 * a:6.0f} µs, bandwidth {1 / b / 1e9:5.2f} GB/s")
+    [found] = read_files(submit_once("job_backends.sbatch", *large, options=options))
+    p = found.workers
+    for name, measured in times_of(found, "backend").items():
+        a, b = fit(*zip(*measured, strict=True), p)
+        n, seconds = max(measured)
+        speed, moved = n / seconds / 1e9, 2 * (p - 1) / p
+        a, gbs = 1e6 * a, 1e-9 / b
+        print(f"{place}, {name:5} alpha {a:.0f} µs, bandwidth {gbs:.2f} GB/s;", end=" ")
+        print(f"{n / 1e6:.0f} MB: algorithm {speed:.2f}, bus {moved * speed:.2f} GB/s")
+
+# %%
 for m in found.measures:  # many small arrays, and the two halves
     if m["name"] in ("fusion_s", "half_s"):
-        what = f"{m['arrays']} of 1 kB" if "arrays" in m else f"{m['bytes'] / 1e6:.0f} MB"
-        print(f"{m.get('backend', 'mpi'):5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
+        what = f"{m['arrays']} of 1 kB" if m["arrays"] else f"{m['bytes'] / 1e6:.0f} MB"
+        print(f"{m['backend'] or 'mpi':5} {what}, {m['what']:14}: {1e3 * m['value']:.2f} ms")
 
 # %% [markdown]
-# **What you should see.** On two CPU cores, while other programs ran on them, MPI's smallest array took 12 µs
-# and Gloo's some 200; 160 arrays of 1 kB took 5.7 ms with MPI one by one and 1.7 ms fused, 36 ms with Gloo and
-# 1.0 ms fused. Where latency is large, fusion is most of the speed. The two halves together take about as long
-# as the allreduce. Compare yours with these orders of magnitude only: inside one memory they vary.
+# **What you should see.** On two CPU cores, while other programs ran on them, MPI's smallest array took 12 µs and Gloo's
+# some 200. 160 arrays of 1 kB took 5.7 ms with MPI one by one and 1.7 ms fused, 36 ms with Gloo and 1.0 ms fused. Where
+# latency is large, fusion gives most of the speed. The two halves together take about as long as the allreduce.
 #
-# Within a node and between nodes are two different networks. In `full` the cell runs this job on both, and
-# you get an α and a bandwidth for each back end and each network. For NCCL expect hundreds of GB/s over NVLink,
-# and between nodes the speed of the card: 25 GB/s for one of 200 Gb/s (data sheets; not measured here). Lesson
-# 07 says how to find out which way the gradients went.
+# Within a node and between nodes are two different networks. In `full` the cell measures both, up to 512 MB, because
+# NCCL needs large messages: 10 MB are far from enough to fill NVLink. Expect a bus bandwidth of hundreds of GB/s over
+# NVLink. Between nodes expect the speed of the cards: 25 GB/s for one of 200 Gb/s, up to 100 GB/s where a node has four
+# and eight ranks use them all. (Data sheets; not measured here.)
 #
 # ## Late, and early
 #
@@ -450,24 +428,24 @@ for m in exchange.measures:
 growth = next(m["value"] for m in exchange.measures if m["name"] == "straggler_growth_ms")
 
 # %% [markdown]
-# **What you should see.** A step grows by the straggler's 20 ms, give or take a few. Overlapping gains
-# little on a CPU, or nothing: the same core computes and moves the message. Where a network card or a
-# GPU moves it, it can hide up to the smaller of the two times, computing and moving.
+# **What you should see.** A step grows by the straggler's 20 ms, give or take a few. Overlapping gains little on a CPU,
+# because the same core computes and moves the message. Where a network card or a GPU moves it, overlapping can hide the
+# smaller of the two times.
 #
 # ## Write down your answers
 #
-# - `ring_mb`, `server_mb`: what you predicted, now computed. And the same for 1,024 workers:
-#   `ring_1024_mb` in MB, `server_1024_gb` in GB, for one separate server.
+# - `ring_mb`, `server_mb`: what you predicted, now computed. And for 1,024 workers: `ring_1024_mb` in MB,
+#   `server_1024_gb` in GB, for one separate server.
 # - `whole_arrays`: how many times the ring's bytes move on 8 ranks if whole arrays go around?
-# - `sum_rate`: some sources *sum* the gradients, others take the *mean*. With the mean the rate is
-#   0.1. Which rate gives the same training on 4 ranks with the sum?
+# - `sum_rate`: some sources *sum* the gradients, others take the *mean*. With the mean the rate is 0.1. Which rate gives
+#   the same training on 4 ranks with the sum?
 # - `demo_epochs`: how many epochs does `int(E / nranks)` give 8 ranks for E = 4?
 # - `aprun`: on Theta one typed `aprun -n4 -N1 -cc none -b ./a.out`. Under Slurm that is
 #   **A** `srun --nodes=4 --ntasks-per-node=4 ./a.out` ·
 #   **B** `srun --ntasks=4 --ntasks-per-node=1 --cpu-bind=none ./a.out` ·
 #   **C** `srun --ntasks=1 --cpus-per-task=4 ./a.out`
-# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which
-#   `slice`? The letters in this order, as one word.
+# - `faults_4_ranks`: three records of `break_it.py` on **four** ranks. Which is `divide`, which `half`, which `slice`?
+#   The letters in this order, as one word.
 #
 # | record | spread at the end | first step, times one rank's | away from one rank | test accuracy |
 # |---|---|---|---|---|
@@ -496,38 +474,37 @@ predictions.compare("predict_server_mb", server_mb, "MB", how="computed")
 # %% [markdown]
 # ## Traps
 #
-# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The
-# intact run had loss 0.279 and test accuracy 0.917, as one rank alone.
+# Every row was run. Those with numbers: two ranks on two CPU cores, 12,800 images, 2 epochs, float64. The intact run had
+# loss 0.279 and test accuracy 0.917, as one rank alone.
 #
 # | you see | it was |
 # |---|---|
 # | runs with 100 floats, hangs with a million | blocking sends around the ring (`send`) |
-# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. 4, 8 and 16 times the rate, as with so many ranks: 0.922, 0.909, and at 16 it learns no more (0.20) |
-# | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or what `mc.broadcast` returns thrown away |
+# | accuracy 0.920, loss 0.224: better than intact, spread 0; not the parameters of one rank | gradients summed and not divided, or the rate scaled although the batch is not: twice the rate. With 4, 8 and 16 times the rate, as on so many ranks: 0.922, 0.909, and 0.20 at 16 |
+# | accuracy 0.910, `param_spread` 0.89 | no broadcast and unlike seeds, or the result of `mc.broadcast` thrown away |
 # | accuracy 0.924, loss 0.299, `param_spread` 0.24 | what `mc.gradients` returns was not assigned: nothing is exchanged |
 # | accuracy 0.924, spread 0, not the parameters of one rank | all ranks read the same half |
 # | spread 0.15, growing from the first step on; half of each gradient is right | the ring's second half is missing (`half`) |
-# | accuracy 0.908, loss 0.330, spread 0 | the own mean divided once more: half the rate |
+# | accuracy 0.908, loss 0.330, spread 0 | a mean that is divided once more: half the rate |
 # | twice the bytes that you computed | float64 gradients: NumPy's default |
-# | a single exchange is quick, the job is slow | rank 0's own clock: it stops when rank 0 is done. `exchange.py` takes the slowest rank's. (The record's epochs are by rank 0's clock, too: there each step's exchange makes it wait, so it misses one step at most) |
+# | a single exchange is quick, the job is slow | rank 0's own clock, which stops when rank 0 is done. `exchange.py` takes the slowest rank's |
 # | one rank ends, the others wait for ever | not all ranks called the collective equally often |
 # | 4 runs of size 1 | a launcher that does not match the MPI |
 #
-# No accuracy tells these apart, and one fault looks better than the intact run. `param_spread` and the
-# comparison with one rank in float64 do.
+# No accuracy distinguishes these, and one fault looks better than the intact run. `param_spread` and the comparison with
+# one rank in float64 do.
 #
 # ## Recap
 #
 # - A step exchanges one number for each parameter, whatever the batch.
 # - Ring: 2(p − 1)/p arrays per rank. One server: 2p. Time: α + βn for each message.
 # - Many ranks or small arrays: trees, and small arrays sent as one.
-# - The slowest rank sets the pace. Equal parameters on all ranks are the proof of a right program.
+# - The slowest rank sets the pace. Equal parameters on all ranks are necessary for a correct program, not sufficient.
 #
-# **Hand in**: in a terminal, this packs the folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and lists its contents.
 #
 #     lessons submit 06
 #
-# Next: 07 takes Horovod, which does this for TensorFlow and PyTorch; 09 asks what a larger batch does
-# to learning. Further reading: A. Sergeev and M. Del Balso on Horovod (arXiv 1802.05799), X. Lian and
-# others on training without a server (arXiv 1705.09056), T. Ben-Nun and T. Hoefler (arXiv 1802.09941);
-# the MPI tutorial and the mpi4py documentation.
+# Next: 07 takes Horovod, which does this for TensorFlow and PyTorch; 09 asks what a larger batch does to learning.
+# Further reading: A. Sergeev and M. Del Balso on Horovod (arXiv 1802.05799), X. Lian and others on training without a
+# server (arXiv 1705.09056), T. Ben-Nun and T. Hoefler (arXiv 1802.09941).

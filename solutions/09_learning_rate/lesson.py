@@ -15,12 +15,11 @@
 #
 # **Why does N times the batch not train N times faster?**
 #
-# N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The
-# epoch is quicker. Is the training? For this network it does not matter who computes which part of a
-# batch, only how large the whole is. So one process can do what 64 workers would do, and a whole sweep
-# of settings takes seconds.
+# N workers with 32 images each make a batch of 32 N, and an epoch has N times fewer updates. The epoch is faster. Is the
+# training? For this network only the size of the whole batch matters, not who computes which part. So one process can do
+# what 64 workers would do, and a whole sweep of settings takes seconds.
 #
-# Allow 90 minutes. On two CPU cores all the runs of this page take about a minute.
+# Allow 90 minutes. On two CPU cores all runs of this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": 12,800 images, two seeds. "full": all 60,000, three seeds, and GPUs
@@ -46,17 +45,17 @@ sizes = few + {"smoke": [], "full": ["--seeds", "1", "2", "3"]}[profile]
 # %% [markdown]
 # ## Predict
 #
-# One worker, batch 32, rate 0.1, five epochs: test accuracy about 0.94 on 12,800 images. Now 16
-# workers, batch 512, five epochs, so 16 times fewer updates. Which accuracy will remain with
+# One worker, batch 32, rate 0.1, five epochs: test accuracy about 0.94 on 12,800 images. Now 16 workers, batch 512, five
+# epochs, so 16 times fewer updates. Which accuracy will remain with
 #
 # 1. the same rate, 0.1?
 # 2. 0.1 · √16 = 0.4?
 # 3. 0.1 · 16 = 1.6?
-# 4. Now all train until 0.93, however many epochs that takes, and talking to each other costs nothing. How many
-#    times sooner do the 16 workers get there than one?
-# 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate
-#    is not scaled, the (b)atch is not larger, (m)omentum is left on. Which of these four *raise* the test
-#    accuracy? Letters in alphabetical order, such as `"rs"`; `"none"` if none does.
+# 4. Now all train until 0.93, however many epochs that takes, and communication costs nothing. How many times sooner do
+#    the 16 workers get there than one?
+# 5. Eight workers train by the linear rule. Then one line is wrong: the gradients are (s)ummed, the (r)ate is not scaled,
+#    the (b)atch is not larger, (m)omentum is left on. Which of these four *raise* the test accuracy? Letters in
+#    alphabetical order, such as `"rs"`; `"none"` if none does.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: predict_same, _sqrt, _linear: accuracies; predict_race: a number; predict_better
@@ -70,11 +69,9 @@ answers.note(predict_race=predict_race, predict_better=predict_better)
 # %% [markdown]
 # ## Two rules
 #
-# A batch N times as large gives a better gradient and N times fewer steps. Two rules say what to do
-# with the rate:
+# A batch N times as large gives a better gradient and N times fewer steps. Two rules say what to do with the rate:
 #
-# - **linear**: N times the rate. N small steps in about the same direction are one step N times as
-#   long.
+# - **linear**: N times the rate. N small steps in about the same direction are one step N times as long.
 # - **square root**: √N times. The error of a mean over N times the samples falls with 1/√N.
 #
 # **Exercise 9.1.** Fill `scaled` in `rates.py`.
@@ -86,12 +83,11 @@ importlib.reload(rates)  # so that the cell sees what you just saved
 check.check_9_1(rates.scaled)
 
 # %% [markdown]
-# Both rules start from a rate that suits the small batch, and such start rates depend on the
-# optimizer. A table of 2018 gives Adam 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are
-# these still the defaults of the Keras that is installed here?
+# Both rules start from a rate that suits the small batch, and that depends on the optimizer. A table of 2018 gives Adam
+# 0.001, RMSProp 0.001, SGD 0.01, Adagrad 0.01, Adadelta 1.0. Are these still the defaults of the Keras that is installed
+# here?
 #
-# **Exercise 9.1b.** `differing(old, new)`: the names in `old` whose rate is another one in `new`,
-# sorted.
+# **Exercise 9.1b.** `differing(old, new)` returns the names in `old` whose rate is different in `new`, sorted.
 
 
 # %% tags=["exercise"]
@@ -117,18 +113,16 @@ print("other start rates than in 2018:", ", ".join(changed) or "none")
 answers.note(start_rates_changed=len(changed))
 
 # %% [markdown]
-# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a
-# thousandth of the table. Look a default up before you scale it.
-
-# %% [markdown]
+# **What you should see.** In Keras 3.15 Adagrad and Adadelta both start at 0.001: a tenth and a thousandth of the table.
+# Look a default up before you scale it.
+#
 # ## A schedule
 #
-# A rate that is right later can be too large for the first steps, when gradients are large and
-# point everywhere. **Warm-up**: go from the base rate to the scaled one along a straight line, in the first
-# epochs. Near the end smaller steps settle deeper: **decay**. From the end of the warm-up to the end of the
-# run, `done` goes from 0 to 1. Half a cosine, peak · (1 + cos(π · done)) / 2, stays high for long and ends at
-# 0. Exponential decay, here peak · 0.01^done, divides by the same number in every step and ends at a
-# hundredth of the peak.
+# The scaled rate can be too large for the first steps, when gradients are large and point everywhere. **Warm-up**: raise
+# the rate from the base to the scaled one along a straight line, in the first epochs. Near the end smaller steps settle
+# deeper: **decay**. From the end of the warm-up to the end of the run, `done` goes from 0 to 1. Half a cosine, peak · (1 +
+# cos(π · done)) / 2, remains high for long and ends at 0. Exponential decay, here peak · 0.01^done, divides by the same
+# number in every step.
 #
 # **Exercise 9.2.** Fill `lr_at` in `rates.py`. `warmup` and `total` are numbers of steps.
 
@@ -139,16 +133,13 @@ check.check_9_2(rates.lr_at)
 # %% [markdown]
 # ## Momentum and LARS
 #
-# **Momentum** keeps a running sum of gradients, the speed, in which older ones fade. The step is along the
-# speed. **LARS** (You and others, 2017) makes each layer's step proportional to the norm of its weights (the
-# root of the sum of their squares), whatever the norm of its gradient: gradient · trust · |w| / |gradient|.
-# Otherwise, with very large batches, one layer's gradient can be too large for its weights.
+# **Momentum** keeps a running sum of gradients, in which older ones fade, and steps along it. **LARS** (You and others,
+# 2017) makes each layer's step proportional to the norm of its weights, whatever the norm of its gradient: gradient ·
+# trust · |w| / |gradient|. Otherwise, with very large batches, one layer's gradient can be too large for its weights.
+# (There are other ways. Akiba and others trained a ResNet-50 in 15 minutes on 1,024 GPUs in 2017 without LARS: RMSprop
+# first, then SGD with momentum, and a slow start.)
 #
-# There are other ways. The ResNet-50 that was trained in 15 minutes on 1,024 GPUs (Akiba and others,
-# 2017) had no LARS. It began with RMSprop, went over to SGD with momentum, started slowly, and used batch
-# normalisation without moving averages.
-#
-# **Exercise 9.3.** Fill `update` and `lars` in `rates.py`; their docstrings have the formulas.
+# **Exercise 9.3.** Fill `update` and `lars` in `rates.py`. Their docstrings have the formulas.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -157,9 +148,9 @@ check.check_9_3(rates.update, rates.lars)
 # %% [markdown]
 # ## The sweep
 #
-# `train.py` differs from lesson 06's by the loop over N, rule and seed, and by a rate for every
-# step. The first job runs all of them. The second runs the linear rule with warm-up and decay, and the third
-# runs the same for N = 64 with LARS and momentum.
+# `train.py` differs from lesson 06's by the loop over N, rule and seed, and by a rate for every step. The first job runs
+# all of them. The second runs the linear rule with warm-up and decay, and the third the same for N = 64 with LARS and
+# momentum.
 
 # %%
 sweep = read_files(submit_once("job.sbatch", *sizes))
@@ -179,8 +170,7 @@ for rule in ("same", "sqrt", "linear"):
 plots.accuracy_by_workers(results)
 
 # %% [markdown]
-# **What you should see.** Measured on 12,800 images, five epochs, five seeds (you run two), NumPy 2.4
-# on one of 2 cores:
+# **What you should see.** Measured on 12,800 images, five epochs, five seeds (you run two), NumPy 2.4 on one of 2 cores:
 #
 # | N | same | √N | linear | linear, one epoch of warm-up, decay |
 # |---|---|---|---|---|
@@ -190,42 +180,19 @@ plots.accuracy_by_workers(results)
 # | 16 | 0.884–0.890 | 0.910–0.917 | 0.10–0.56 | 0.60–0.89 |
 # | 64 | 0.81–0.82 | 0.71–0.87 | 0.10–0.11 | 0.11–0.28 |
 #
-# Up to N = 8 the linear rule keeps the accuracy of one worker, in an eighth of the updates. Beyond that it
-# needs a warm-up. At N = 16 one epoch of it gave 0.60 to 0.89, and *two* gave 0.872 to 0.906. When the seeds
-# of a rule lie far apart, it is at its edge.
+# Up to N = 8 the linear rule keeps the accuracy of one worker, in an eighth of the updates. Beyond that it needs a
+# warm-up. At N = 16 one epoch of it gave 0.60 to 0.89, and *two* gave 0.872 to 0.906. Where the seeds of a rule are far
+# apart, the rule is at its limit. Never judge by one seed.
 #
-# At N = 64 an epoch is seven updates, and warm-up alone does not help. LARS with momentum, warm-up and
-# decay reached 0.905 to 0.921. How much of that is LARS? These controls have the same warm-up and decay, and
-# five seeds. Each row is of the best of the rates that were tried, which is in bold:
+# At N = 64 an epoch is seven updates, and warm-up alone does not help. LARS with momentum, warm-up and decay reached
+# 0.905 to 0.921. With the same warm-up and decay, LARS alone reached 0.885 to 0.889, momentum alone 0.864 to 0.892, and
+# neither 0.831 to 0.872. All stay behind one worker: there is a **largest useful batch**. On all 60,000 images (N = 1:
+# 0.970 to 0.973) N = 16 gave 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with one epoch of warm-up.
 #
-# | N = 64 | test accuracy | rates tried, times 64 |
-# |---|---|---|
-# | neither | 0.831–0.872 | **0.015**, 0.03 |
-# | momentum 0.9 alone | 0.864–0.892 | 0.0025, **0.005**, 0.01, 0.1 |
-# | LARS alone | 0.885–0.889 | **0.05**, 0.5 |
-# | LARS and momentum 0.9 | 0.905–0.921 | **0.05** |
-#
-# Each helps, both help more, and all stay behind one worker: there is a **largest useful batch**. On all
-# 60,000 images (N = 1: 0.970 to 0.973), N = 16 gave 0.11 to 0.35 by the linear rule, and 0.938 to 0.967 with a
-# warm-up of one epoch. Never judge by one seed. And runs of equal epochs are not runs of equal updates: at
-# N = 16 there are 16 times fewer.
-#
-# The rules were made for SGD. **With Adam** each step already is about as long as the rate, whatever the norm
-# of the gradient. Measured with lesson 07's network (batch 32 per worker, rate 0.001, four epochs of 6,400
-# images, three seeds, PyTorch 2.13 on a CPU):
-#
-# | N | rate as it was | √N times | N times |
-# |---|---|---|---|
-# | 1 | 0.932–0.938 | | |
-# | 2 | 0.926–0.932 | 0.932–0.934 | **0.936–0.937** |
-# | 4 | 0.919–0.924 | 0.925–0.933 | **0.931–0.946** |
-# | 8 | 0.910–0.912 | 0.922–0.929 | **0.940–0.943** |
-# | 16 | 0.900–0.908 | 0.905–0.920 | **0.938–0.941** |
-# | 32 | 0.878–0.881 | 0.910–0.917 | **0.914–0.927** |
-# | 64 | 0.835–0.846 | **0.889–0.897** | 0.733–0.837 |
-#
-# So lessons 07 and 08 may multiply Adam's rate by N: that holds up to N = 16. At N = 64 it does harm, and √N is
-# better. This is one network with a cautious start rate; yours has to be measured.
+# The rules were made for SGD. **With Adam** a step is about as long as the rate, whatever the norm of the gradient. For
+# lesson 07's network N times the rate was best up to N = 16 (0.938 to 0.941, one worker 0.932 to 0.938). At N = 64 it did
+# harm: 0.733 to 0.837, but 0.889 to 0.897 with √N. `docs/large-batches.md` has the whole table and the rates that were
+# tried. Yours has to be measured.
 #
 # **Exercise 9.4.** Up to which N is the best rule within 0.01 of one worker?
 
@@ -245,12 +212,9 @@ def largest(accuracies, within):
 # %% tags=["check"]
 check.check_9_4(largest)
 
-# %% [markdown]
-# Now the same sweep with a smaller network, 16 hidden units instead of 64, and the largest useful N of
-# both. Here `largest` is given one number for each rule, the *mean* over its seeds, so that one lucky seed
-# does not decide. The grader computes both from your runs, and compares.
-
 # %%
+# The same sweep with 16 hidden units instead of 64. `largest` gets one number per rule, the mean
+# over its seeds, so that one lucky seed does not decide. The grader computes both, and compares.
 nets = {"mlp64": sweep, "mlp16": read_files(submit_once("job_nets.sbatch", *sizes))}
 useful = {}
 for net, found in nets.items():
@@ -266,42 +230,24 @@ for net, found in nets.items():
 answers.note(useful_64=useful["mlp64"], useful_16=useful["mlp16"])
 
 # %% [markdown]
-# **What you should see.** With 16 hidden units it is N = 4, with 64 it is 8: the largest useful batch
-# depends on the model, and on data and optimizer as well.
-
-# %% [markdown]
-# ## Four curves
+# **What you should see.** With 16 hidden units it is N = 4, with 64 it is 8. The largest useful batch depends on the
+# model, the data and the optimizer.
 #
-# "Run it, then adjust up or down" is how a rate is found. That needs an eye for losses. These four pictures
-# are drawn by formula, not measured. You name them at the end of the page.
-
-# %%
-plots.four_curves()
-
-# %% [markdown]
 # ## The generalisation gap
 #
-# Large batches were also seen to end with *equal training* loss and a *worse test* (Keskar and
-# others; Hoffer and others). Three reasons were suggested: overfitting; attraction to saddle points;
-# lost exploration, because there is less noise. Keskar and others put it in a picture. Small batches, with
-# their noise, end in *flat* minima. Large ones end in *sharp* minima, where a small step in the weights raises
-# the loss a lot. The loss on the test images is that on the training images, slightly shifted; so it is higher
-# in a sharp minimum. They measured the sharpness, and it went with the gap.
+# Large batches were also seen to end with *equal training* loss and a *worse test* (Keskar and others; Hoffer and
+# others). Three reasons were suggested: overfitting; attraction to saddle points; lost exploration, because there is less
+# noise. Keskar and others measured that large batches end in *sharp* minima, where a small step in the weights raises the
+# loss a lot. Sharpness alone explains no gap, however: the same network written with other scales is sharper and tests
+# the same (L. Dinh and others; measured for this network in `docs/large-batches.md`). And whoever trains the large batch
+# longer may see no gap (Hoffer and others).
 #
-# The caveat: how sharp a minimum is depends on how the network is written down. Multiply the weights and
-# biases in front of a relu by 10 and divide the weights behind it by 10. The network computes the same, tests
-# the same, and is much sharper (L. Dinh and others, 2017). With this lesson's network, five epochs, N = 1 and
-# three seeds, a step of length 0.1 straight uphill raised the training loss by 0.03 to 0.04. Written the other
-# way it was 0.5 to 0.7, while the test accuracy was the same to the last digit. So sharpness by itself explains
-# no gap. And whoever trains the large batch longer may see none (Hoffer and others).
+# To claim a gap you need runs that have reached the same training loss. So now everyone trains until 0.15, twenty epochs
+# at most. The loss is measured after each epoch, over all training images.
 #
-# To claim a gap you need runs that have reached the same training loss. So now everyone trains until 0.15,
-# however many epochs that takes, twenty at most. (The loss in the log is a mean over the epoch, while the
-# parameters still moved. Here it is measured after each epoch, over all training images.)
-#
-# **Exercise 9.4b.** `gap(small, large, level)`: two lists of (training loss, test accuracy), one pair
-# for each epoch. Test accuracy of the small batch minus that of the large one, each in the first
-# epoch whose training loss is at most `level`. If one of them has not come so far: `None`.
+# **Exercise 9.4b.** `gap(small, large, level)` gets two lists of (training loss, test accuracy), one pair per epoch. It
+# returns the test accuracy of the small batch minus that of the large one, each in the first epoch whose training loss is
+# at most `level`. If one of them never gets there, it returns `None`.
 
 
 # %% tags=["exercise"]
@@ -331,21 +277,19 @@ for name in ("N = 16", "N = 64"):
 plots.at_equal_loss(paths, 0.15)
 
 # %% [markdown]
-# **What you should see.** Nobody has a gap here, in five seeds. N = 16 comes down to 0.15 after 14 to 16
-# epochs instead of 4 or 5, and then it tests as well as N = 1 (0.938–0.940 against 0.937–0.943).
-# N = 64 has *not* reached 0.15 in twenty epochs. Its test accuracy of 0.919 to 0.934 is lower,
-# but that is no generalisation gap: it has learnt less. At equal *epochs* both large batches look
-# worse. That is how people come to claim gaps that close when one trains on.
+# **What you should see.** No run shows a gap, in five seeds. N = 16 comes down to 0.15 after 14 to 16 epochs instead of 4
+# or 5, and then it tests as well as N = 1 (0.938–0.940 against 0.937–0.943). N = 64 has *not* reached 0.15 in twenty
+# epochs. Its test accuracy of 0.919 to 0.934 is lower, but that is no generalisation gap: it has learnt less. At equal
+# *epochs* both large batches look worse. That is how people come to claim gaps that close with more training.
 #
 # ## Parallel without communication
 #
-# Finding a rate, a momentum, a depth or a drop-out is parallel in the simplest way: every setting
-# is a job of its own, and none has to talk to another. Slurm calls that a **job array**:
-# `sbatch --array=0-7 job.sbatch` starts eight, which differ in `SLURM_ARRAY_TASK_ID`.
+# Searching a rate, a momentum, a depth or a drop-out is parallel in the simplest way: every setting is its own job.
+# Slurm calls that a **job array**: `sbatch --array=0-7 job.sbatch` starts eight, which differ in `SLURM_ARRAY_TASK_ID`.
 #
-# **Exercise 9.5.** Fill `setting` in `rates.py`: the number of a task, 0 to 7, becomes one of 4 rates
-# and one of 2 momenta, so that all eight pairs occur. Then read `job_array.sbatch`: `#SBATCH --array=0-7`, and
-# in the names of its outputs `%A` is the array's number and `%a` the task's.
+# **Exercise 9.5.** Fill `setting` in `rates.py`: the number of a task, 0 to 7, becomes one of 4 rates and one of 2
+# momenta, so that all eight pairs occur. Then read `job_array.sbatch`. In the names of its outputs `%A` is the array's
+# number and `%a` the task's.
 
 # %% tags=["check"]
 importlib.reload(rates)
@@ -361,23 +305,20 @@ for run in sorted(array, key=lambda run: -run.test_accuracy.value):
     )
 
 # %% [markdown]
-# **What you should see.** Eight jobs, two at a time on two cores; on a cluster all at once. For N = 8 the
-# best is rate 0.3 with momentum 0.9: 0.95 after five epochs. Momentum 0.9 adds up some ten gradients, so its
-# 0.3 works like 3 without. Rate 1.0 with momentum is too much (0.80). The winner is above the base of
-# 0.94, but nobody has searched a rate for the base: search on both sides before you compare. And it
-# was picked by its test accuracy, which flatters it. For a result that you publish, keep some
-# training images aside and pick by those.
-
-# %% [markdown]
+# **What you should see.** For N = 8 the best is rate 0.3 with momentum 0.9: 0.95 after five epochs. Momentum 0.9 adds up
+# some ten gradients, so its 0.3 works like 3 without. Rate 1.0 with momentum is too much (0.80). The winner is above the
+# base of 0.94, but nobody has searched a rate for the base: search on both sides before you compare. And it was chosen by
+# its test accuracy, which flatters it. For a published result, choose by training images that you have kept aside.
+#
 # ## The question of the title
 #
-# N workers go through an epoch up to N times as fast. But they need more epochs. What counts is the time to
-# a result, and that is a race: N workers against one, until the test accuracy is first reached.
+# N workers go through an epoch up to N times as fast, but they need more epochs. What counts is the race to a result: N
+# workers against one, until the test accuracy is first reached.
 #
-# **Exercise 9.6.** `epochs_to(accuracies, target)`: the first epoch, counted from 1, whose accuracy is at
-# least `target`; `None` if there is none. `race(one, several, n, share)`: one worker needs `one` epochs, n
-# workers need `several`. How many times sooner do the n arrive? `share` is what the exchange leaves of n times
-# the speed, as in lesson 07: 1 means that talking costs nothing.
+# **Exercise 9.6.** `epochs_to(accuracies, target)` returns the first epoch, counted from 1, whose accuracy is at least
+# `target`; `None` if there is none. `race(one, several, n, share)`: one worker needs `one` epochs, n workers need
+# `several`. How many times sooner do the n arrive? `share` is the part of n times the speed that the exchange leaves, as
+# in lesson 07. 1 means that communication costs nothing.
 
 
 # %% tags=["exercise"]
@@ -413,34 +354,28 @@ plots.race(needed, gains, target)
 # %% [markdown]
 # **What you should see.** Five seeds, 12,800 images, the square-root rule, until 0.93:
 #
-# | N | epochs | times sooner than one, if talking cost nothing |
+# | N | epochs | times sooner than one, if communication costs nothing |
 # |---|---|---|
 # | 1 | 3, 3, 4, 4, 5 | 1 |
 # | 4 | 5, 6, 6, 6, 7 | 2.5 |
 # | 16 | 9, 9, 10, 11, 11 | 6.1 |
 # | 64 | 18, 18, 19, and two not in twenty | 13 for those that arrive |
 #
-# (The first two of these seeds, which you ran, are slow for N = 1: 5 and 4 epochs. So you saw 8 times.)
+# (Your two seeds are slow for N = 1: 5 and 4 epochs. So you saw 8 times.)
 #
-# **This is why N times the batch does not train N times faster.** The number of epochs that are needed grows
-# with the batch, here 2.6 times at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost
-# to the exchange. With a share of 0.5, which is usual where a network is light, it is 3 times. (By the linear
-# rule N = 8 needs 3 to 5 epochs, hardly more than one worker, and arrives 7 times sooner. Each batch has its own
-# best rule.)
-#
-# The cell has noted your number (`race_93`; in `full`, where the target is 0.95, `race_95`). The grader computes
-# it from your runs, too, as it does with the largest useful N.
+# **This is why N times the batch does not train N times faster.** The number of epochs grows with the batch, here 2.6
+# times at N = 16. So 16 workers arrive at most 6 times sooner, before anything is lost to the exchange. With a share of
+# 0.5, which is usual for a light network, it is 3 times. (By the linear rule N = 8 needs 3 to 5 epochs and arrives 7 times
+# sooner. Each batch has its own best rule.)
 #
 # ## The same schedule in Horovod
 #
-# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`,
-# and with the data divided as in lesson 08: on N ranks, rank r reads images r, r + N, … Before every step the
-# optimizer gets the rate of `lr_at`, and the record says which. LARS has become an optimizer: `lars_keras.py`
-# and `lars_torch.py`, twenty lines each. Read one of them beside your `lars` and `update`.
+# `train_horovod.py` (Keras) and `train_horovod_torch.py` are lesson 07's programs with your `rates.py`, and with the data
+# divided as in lesson 08. Before every step the optimizer gets the rate of `lr_at`. LARS has become an optimizer,
+# `lars_keras.py` and `lars_torch.py`, twenty lines each.
 #
-# `nodes.py` takes the same lines to lesson 03's network on several nodes (lesson 07 says how ranks lie on them),
-# and looks at the test images after each epoch. In `full` this cell submits it on 1, 2, 4 … ranks: the race
-# above, run with real workers, real epochs and a real exchange.
+# `nodes.py` takes the same lines to lesson 03's network on several nodes. In `full` this cell submits it on 1, 2, 4 …
+# ranks: the race above, with real workers and a real exchange.
 
 # %%
 layers = ["--lars", "0.02", "--momentum", "0.9", "--lr", "1"]
@@ -459,36 +394,26 @@ if profile == "full":
     display(plots.arrivals(nodes, 0.5))
 
 # %% [markdown]
-# **What you should see.** In both frameworks the rate goes from the base to twice as much and down to almost
-# nothing, and the spread of the parameters is 0. LARS takes other rates than SGD, because its step is a
-# share of the weights' norm. Rate 1 with a trust of 0.02 moves each layer by 2 % of itself. Momentum 0.9 adds
-# up as many as ten such steps, so by up to 20 %. Four epochs of 3,200 images prove that the program is right.
-# They prove nothing about large batches.
+# **What you should see.** In both frameworks the rate goes from the base to twice as much and down to almost nothing, and
+# the spread of the parameters is 0. LARS takes other rates than SGD, because its step is a share of the weights' norm:
+# rate 1 with a trust of 0.02 moves each layer by 2 % of itself. Four epochs of 3,200 images prove that the program is
+# correct. They prove nothing about large batches.
 #
-# On several nodes, in `full`, the picture has two curves: how many times sooner an *epoch* ends on
-# more ranks, and how many times sooner a test accuracy of 0.5 is *reached*. The distance between them is what
-# the large batch costs. Where the second one bends down lies the largest useful number of GPUs for this
-# network, whatever the first one does. (The course's tests run `job_nodes.sbatch` on two virtual nodes with two
-# ranks each and a small network. Nobody has run it on GPUs for this course yet. Rate, epochs and the 0.5 are
-# guesses from a published run on one GPU, 0.50 on the *training* images after five epochs of SGD with 0.01.)
-#
-# The running means of batch normalisation are each rank's own; the spread compares only what was trained. In
-# each step they keep 99 % of themselves. On 16 ranks, with 13 steps per epoch, half of what they hold after
-# five epochs would still be what they began with. So `nodes.py` lets them forget N times as fast on N ranks.
-# (Akiba and others did something similar: no moving averages.)
+# In `full` the picture has two curves: how many times sooner an *epoch* ends on more ranks, and how many times sooner a
+# test accuracy of 0.5 is *reached*. The distance between them is the cost of the large batch. Where the second curve
+# bends down is the largest useful number of GPUs for this network. (The course's tests run this job on two virtual nodes
+# with a small network. Nobody has run it on GPUs yet; rate, epochs and the 0.5 are guesses.)
 #
 # ## Break it
 #
-# `break_it.py` trains eight workers by the linear rule, with a warm-up of one epoch and decay. Then it does the
-# same with one line wrong:
+# `break_it.py` trains eight workers by the linear rule, with a warm-up of one epoch and decay. Then it does the same with
+# one line wrong:
 #
-# | `without` | what is different |
-# |---|---|
-# | `nothing` | intact: your `rates.py` |
-# | `summed` | the gradients of the workers are added up; the rate is scaled all the same |
-# | `rate` | the rate is that of one worker |
-# | `batch` | the rate is scaled; the batch of all workers together stays that of one |
-# | `momentum` | momentum 0.9, left on from another run |
+# - `--without nothing`: intact, with your `rates.py`;
+# - `--without summed`: the gradients of the workers are added up, and the rate is scaled all the same;
+# - `--without rate`: the rate is that of one worker;
+# - `--without batch`: the rate is scaled, but the batch of all workers together is that of one;
+# - `--without momentum`: momentum 0.9, left on from another run.
 
 # %%
 found = read_files(submit_once("job_break.sbatch"))
@@ -511,32 +436,33 @@ plots.faults(broken, path="lr", more=["momentum"])
 # | `batch` | 400 | 0.8 | 0.958–0.962 |
 # | `momentum` | 50 | 0.8 | 0.947–0.948 |
 #
-# - Two faults look *better* than the intact run. `batch` makes eight times as many updates: eight workers
-#   would divide 32 images among them, and the epoch would take as many steps as on one. Nothing was gained by
-#   having eight. `momentum` works like ten times the rate, which decay brings down again in time. Without
-#   decay it does harm (0.902 to 0.921; 0.935 to 0.941 without either).
-# - `summed` is the one that accuracy shows. The rate in the record is the right one, but the step was eight times
-#   as long. The loss of the first epoch tells: 3.2 is worse than guessing (ln 10 = 2.3), during the warm-up.
-# - So read the updates, the rate and the loss of the first epochs together. The accuracy alone would have
-#   made you keep two mistakes.
+# - Two faults look *better* than the intact run. `batch` makes eight times as many updates, so an epoch takes as many
+#   steps as on one worker, and nothing was gained by having eight. `momentum` works like ten times the rate, which decay
+#   brings down in time. Without decay it does harm (0.902 to 0.921; 0.935 to 0.941 without either).
+# - `summed` is the only one that accuracy shows. The recorded rate is correct, but the step was eight times as long. The
+#   first epoch's loss of 3.2 is worse than guessing (ln 10 = 2.3).
+# - So read the updates, the rate and the loss of the first epochs together.
 #
 # ## Write down your answers
 #
 # - `steps_64`: how many updates does an epoch of 60,000 images have with 64 workers of 32 images each?
-# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking
-#   their mean. How many times one worker's rate is that, in effect?
-# - `curve_1` to `curve_4`: what is wrong in the four pictures above? **A** rate too low · **B** rate
-#   too high · **C** generalisation gap · **D** nothing.
-# - `can_tell`: can accuracies and losses alone tell which of the three suggested reasons it was?
-#   `"yes"` or `"no"`.
-# - `faults_4_workers`: three records of `break_it.py` with *four* workers. Which is `summed`, which `rate`, which
-#   `batch`? The letters in this order, as one word.
+# - `summed_and_scaled`: someone scales the rate by N = 8 *and* sums the gradients instead of taking their mean. How many
+#   times one worker's rate is that, in effect?
+# - `curve_1` to `curve_4`: "Run it, then adjust up or down" is how a rate is found, and it needs an eye for losses. What is
+#   wrong in the four pictures below, which are drawn by formula? **A** rate too low · **B** rate too high · **C**
+#   generalisation gap · **D** nothing.
+# - `can_tell`: can accuracies and losses alone tell which of the three suggested reasons it was? `"yes"` or `"no"`.
+# - `faults_4_workers`: three records of `break_it.py` with *four* workers. Which is `summed`, which `rate`, which `batch`?
+#   The letters in this order, as one word.
 #
 # | record | updates per epoch | peak of the rate | loss of epochs 1, 2, 5 | test accuracy |
 # |---|---|---|---|---|
 # | A | 400 | 0.4 | 0.53, 0.23, 0.06 | 0.957 |
 # | B | 100 | 0.1 | 0.91, 0.41, 0.30 | 0.910 |
 # | C | 100 | 0.4 | 0.91, 1.45, 0.25 | 0.915 |
+
+# %%
+plots.four_curves()
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: steps_64, summed_and_scaled, curve_1 to curve_4, can_tell, faults_4_workers
@@ -553,33 +479,31 @@ answers.note(faults_4_workers=faults_4_workers)
 # %% [markdown]
 # ## Traps
 #
-# Each was run on one core of a 2-core machine: 12,800 images, five epochs, one seed; the intact runs reached
-# 0.94 (N = 8, linear) and 0.88 (N = 16, linear, warm-up, decay).
+# Each was run on one core of a 2-core machine: 12,800 images, five epochs, one seed. The intact runs reached 0.94 (N = 8,
+# linear) and 0.88 (N = 16, linear, warm-up, decay).
 #
 # | you see | it was |
 # |---|---|
 # | loss 9, then 2.31 for ever, accuracy 0.10, at N = 8 where the rule should hold; the record has the right rate | rate scaled *and* gradients summed: N² |
-# | 0.905 at N = 8, the rate of one worker in the record | the rate was not scaled |
 # | 0.803 at N = 8 | the rate was divided by N |
 # | 0.912 at N = 8 by the linear rule, and 0.941 by `same` | momentum 0.9 left on: it works like ten times the rate |
 # | 0.34 at N = 16, the loss rises again | the decay was forgotten |
-# | 0.907 at N = 16, better than intact; the record's rates end far below the peak | a warm-up counted in epochs of the small batch: longer than the run. It is not what you wrote, however good it looks |
+# | 0.907 at N = 16, better than intact; the record's rates end far below the peak | a warm-up counted in epochs of the small batch: longer than the run |
 # | "the large batch learns less": 0.93 after 10 epochs, not 4 | equal epochs taken for equal updates |
-# | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.20 to 0.40 | one seed. Where training is at its edge even less will do: seed 2 gave 0.28 with one thread for the sums and 0.10 with two |
+# | a rule that is better, until you repeat it: N = 16, linear, ten seeds 0.20 to 0.40 | one seed. At the limit even less will do: seed 2 gave 0.28 with one thread for the sums and 0.10 with two |
 # | a "gap" that closes when you train on | the training losses were not equal |
 #
 # ## Recap
 #
 # - With N workers an epoch has N times fewer updates. The rate has to make up for it: linear, as far as it goes.
 # - Warm-up for the first steps, decay for the last, momentum and LARS for very large batches.
-# - There is a largest useful batch. Account for changed convergence, and experiment: run it, then
-#   adjust up or down.
+# - There is a largest useful batch. Account for changed convergence, and experiment.
 # - Judge a large batch by the time to an accuracy, not by images per second.
 #
-# **Hand in**: in a terminal, this packs the folder and says what is in it.
+# **Hand in**: in a terminal, this packs the folder and lists its contents.
 #
 #     lessons submit 09
 #
-# Next: 10 does all this without Horovod, with what PyTorch and TensorFlow bring. Further reading: P. Goyal and
+# Next: 10 does all this without Horovod, with PyTorch's own DistributedDataParallel. Further reading: P. Goyal and
 # others on ImageNet in one hour (warm-up); Y. You and others (LARS); N. Keskar and others and E. Hoffer and
 # others (the gap); L. Dinh and others, arXiv:1703.04933 (sharp minima).

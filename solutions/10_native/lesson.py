@@ -370,11 +370,12 @@ print(f"test accuracy in 4 parts {parts.test_accuracy.value}, whole {whole}")
 #
 # `speed.py` measures DDP as lesson 07 measured Horovod, in rounds of three phases: rank 0 alone; all ranks
 # without communication; all ranks together, with **your** `start_ranks` and `distribute`. Before that, it
-# compares three of your steps with steps whose gradients plain MPI averages.
+# compares three of your steps with steps whose gradients plain MPI averages. In `full` the network is ten times
+# as wide: lesson 07 has the arithmetic.
 
 # %%
-few_steps, many_steps = ["--rounds", "10", "--steps", "1"], ["--steps", "30", "--batch-size", "256"]
-rounds = few_steps if profile == "smoke" else many_steps
+words = {"smoke": "--rounds 10 --steps 1", "full": "--width 10 --steps 30 --batch-size 256"}
+rounds = words[profile].split()
 [speed] = read_files(submit_once("job_speed.sbatch", *rounds, options=on_nodes(ranks, device)))
 from autograder.measuring.rounds import share
 

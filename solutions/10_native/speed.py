@@ -36,6 +36,7 @@ def command_line():
     parser.add_argument(
         "--bucket-mb", type=float, default=0.25, help="gradients that travel at once"
     )
+    parser.add_argument("--width", type=int, default=1, help="10: enough arithmetic for a GPU")
     parser.add_argument("--lr", type=float, default=0.001, help="learning rate")
     parser.add_argument("--seed", type=int, default=1, help="where all random numbers begin")
     return parser
@@ -80,8 +81,8 @@ def difference(model, other, start):
 def main():
     parser = command_line()
     args = parser.parse_args()
-    if min(args.rounds, args.steps, args.batch_size) < 1:
-        parser.error("--rounds, --steps and --batch-size are at least 1")
+    if min(args.rounds, args.steps, args.batch_size, args.width) < 1:
+        parser.error("--rounds, --steps, --batch-size and --width are at least 1")
     args.model = "resnet20"
 
     rank, size, local_rank = who_am_i()
@@ -93,7 +94,7 @@ def main():
     device = train.start_ranks(rank, size, local_rank, datetime.timedelta(minutes=5))
     torch.manual_seed(args.seed + rank)
 
-    plain, other = resnet().to(device), resnet().to(device)
+    plain, other = resnet(args.width).to(device), resnet(args.width).to(device)
     ours = train.distribute(plain, device, args.bucket_mb)
     record = Record(
         "10",

@@ -15,16 +15,16 @@
 #
 # **How many GPUs should I ask for, and what do I know about 1,024?**
 #
-# The scheduler gives you what you ask for, and bills you for it. So before a long training you measure
-# a short one on a few sizes, and then decide. In this lesson you measure three kinds of scaling in one
-# job, fit the laws that everybody quotes, and find out how much such a law knows beyond its data. At the
-# end you write a report, which is handed in and compared with your records.
+# The scheduler gives you what you ask for, and bills you for it. So before a long training you measure a short one
+# on a few sizes. In this lesson you measure three kinds of scaling in one job, fit the laws that everybody quotes,
+# and find out how much a law knows beyond its data. Then you weigh cost against time and write a report.
 #
-# Allow two hours. On two idle CPU cores all the jobs of this page together take about a minute.
+# Allow two hours. On two idle CPU cores all jobs of this page take about a minute.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores. "full": the whole data set, GPUs
-ranks = 2  # the largest number of ranks; in "full" as many as you have GPUs
+ranks = 0  # the largest number of ranks; 0: 2 in "smoke", in "full" the GPUs of two nodes
+gpus = "gres=gpu:{n}"  # "full": how your site asks for n GPUs of a node
 
 # %% tags=["setup"]
 import importlib
@@ -34,11 +34,11 @@ import numpy as np
 
 from autograder.measuring import laws, study_table
 from autograder.reading.files import read_files
-from lessons.toolkit import answers, foretelling, plots, scaling_report
+from cluster.jobs.notebook import on_nodes, submit_once, two_nodes
+from lessons.toolkit import answers, foretelling, plots, predictions, scaling_report
 from lessons.toolkit.checks import lesson_12 as check
 
 few = {"smoke": ["--train-samples", "2560", "--test-samples", "1000"], "full": []}[profile]
-study = {"smoke": ["128"], "full": ["8192", "--batch-size", "256"]}[profile]  # images, batch
 # Published: GPUs, and for a small and a large data set images/s and seconds from start to end
 GPUS, SMALL_T = [1, 2, 4, 8, 16, 32], [556, 439, 380, 347, 330, 328]
 SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 6914]
@@ -46,8 +46,8 @@ SMALL, LARGE = [240, 464, 892, 1668, 3075, 5205], [242, 475, 935, 1817, 3597, 69
 # %% [markdown]
 # ## Predict
 #
-# A ResNet of 272,282 parameters is trained on your largest number of ranks. Each rank has as many images
-# per step as one rank has alone, and all ranks together have the same images in an epoch.
+# A ResNet of 272,282 parameters is trained on your largest number of ranks. Each rank has as many images per step as
+# one rank has alone. All ranks together have the same images in an epoch.
 #
 # 1. Which efficiency will it reach? (1 means: twice the ranks, half the time.)
 # 2. A Vision Transformer was 21.7 times as fast on 32 H100 as on one. How fast would it be on 1,024?
@@ -60,27 +60,24 @@ predict_1024 = 200
 answers.note(predict_efficiency=predict_efficiency, predict_1024=predict_1024)
 
 # %% [markdown]
-# ## Three studies go by one name
+# ## Three studies share one name
 #
-# | kind | stays as it is | the question behind it |
+# | kind | stays the same | the question behind it |
 # |---|---|---|
 # | **strong** | batch of all ranks, images of an epoch | the same training, only sooner |
 # | **epoch** | batch of *each* rank, images of an epoch | most examples with DDP and Horovod: the global batch grows |
 # | **weak** | batch and images of *each* rank | more data in the same time |
 #
-# In strong scaling the updates are the very same, so accuracy is, too. In epoch scaling an epoch has
-# fewer and larger steps: another training (lesson 09). A speedup of one kind is no answer to a
-# question of another, and *scaling the batch and calling it strong* is the most frequent mistake in
-# such tables.
+# In strong scaling the updates are the same, so the accuracy is too. In epoch scaling an epoch has fewer and larger
+# steps: another training (lesson 09). *Scaling the batch and calling it strong* is the most frequent mistake in such
+# tables.
 #
-# `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are what one
-# rank alone would take; the program does the rest by what `plan` says.
+# `train.py` is lesson 10's DDP program plus one function, `plan`. `batch` and `samples` are what one rank alone would
+# take.
 #
-# **Exercise 12.1.** Fill `plan` in `train.py`: for each size the batch of *each* rank, and the images
-# of *all* ranks in an epoch. Divide a batch with `//`. If a size does not divide it, the rest is left out:
-# 64 images on 3 ranks are 21 each, so that a step has 63. That is no longer quite the same training, so
-# take a batch that all your sizes divide. (Images that do not divide evenly are no trouble: as in lesson
-# 10 the sampler has a few of them read twice.)
+# **Exercise 12.1.** Fill `plan` in `train.py`. For each size return the batch of *each* rank, and the images of *all*
+# ranks in an epoch. Divide a batch with `//`. If a size does not divide it, the rest is left out: 64 images on 3
+# ranks are 21 each. That is no longer quite the same training, so choose a batch that all your sizes divide.
 
 # %% tags=["check"]
 import train
@@ -91,55 +88,60 @@ check.check_12_1(train)
 # %% [markdown]
 # ## Measure in rounds, in one job
 #
-# The obvious way is one job for each size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch`
-# does just that. But one job runs at noon and the next at midnight: neighbours come and go, clock rates
-# and networks change. `study.py` starts all ranks once and goes through **rounds**. A round makes a pass
-# on 1, 2, 4 … ranks, one right after the other, while the remaining ranks sleep; every other round goes
-# backwards. Sizes are compared *within* a round, and the median over the rounds counts. So what disturbs
-# the machine disturbs all sizes alike.
+# The obvious way is one job per size, and `cluster scale --ranks 1,2,4 --repeat 3 job.sbatch` submits them. But one
+# job runs at noon and the next at midnight, among other neighbours. `study.py` starts all ranks once and goes
+# through **rounds**. In a round 1, 2, 4 … ranks make a pass one right after the other, while the others sleep. Every
+# second round goes backwards. Sizes are compared *within* a round, so other load on the machine affects them equally.
 #
-# Beside them stands the machine's own **ceiling**: all ranks make one rank's pass at the same time
-# and never speak. What these silent copies do not reach, no program can, and no network is to blame.
+# The grey line is the **ceiling**: all ranks make one rank's pass at the same time and never communicate. In weak
+# scaling nothing can beat these silent copies except noise, because each rank does the same work. Strong scaling can:
+# its pieces are smaller, and a piece that fits into a cache computes faster.
+#
+# In `full` the network is ten times as wide, because the small one would not keep a GPU busy (lesson 07 has the
+# arithmetic). On 8 ranks strong scaling leaves 32 images per rank: 0.78 TFLOP, 10 ms on an A100 at half of its data
+# sheet's rate. Starting a step takes a few milliseconds, so beyond 8 GPUs use a larger batch. CIFAR-10 has 50,000
+# images, so for weak scaling on 8 ranks one rank takes 6,144.
 
 # %%
-from cluster.jobs.notebook import submit_once
-
-submit_once("job_study.sbatch", "--train-samples", *study, options={"ntasks": str(ranks)})
+ranks = ranks or (two_nodes() if profile == "full" else 2)
+device = gpus if profile == "full" else ""
+images, study = 128, []  # of one rank alone
+if profile == "full":
+    images, study = min(24, 50_000 // ranks // 256) * 256, ["--batch-size", "256", "--width", "10"]
+words = ["--train-samples", images, *study]
+submit_once("job_study.sbatch", *words, options=on_nodes(ranks, device))
 runs = read_files(sorted(Path().glob("12_study_*.out")))  # all of them count
 tables = dict(study_table.by_kind(runs))
 own_efficiency = tables["epoch"][-1].efficiency.value
 answers.note(own_efficiency=own_efficiency)
-print(f"you said {predict_efficiency:g}, you measured {own_efficiency:.2f}")
+predictions.compare("predict_efficiency", own_efficiency)
 scaling_report.tell_missing(tables)
 scaling_report.tell_crowded(runs)
 plots.scaling_study(runs)
 
 # %% [markdown]
-# **What you should see.** On two idle cores, epoch and weak scaling come near to what silent copies
-# do. Strong scaling stays a little further behind: with half the images in a step, a rank computes half
-# as long and exchanges just as much. The speedup is the median of the rounds' own ratios, not the ratio
-# of two medians. Points of one colour are rounds. If they lie far apart, something
-# else runs on your machine; look at the medians, and at the columns *low* and *high*.
+# **What you should see.** On two idle cores epoch and weak scaling come close to the silent copies. Strong scaling
+# stays a little behind: with half the images in a step, a rank computes half as long and exchanges just as much. The
+# points of one colour are rounds. If they are far apart, something else runs on your machine; look at the medians,
+# and at the columns *low* and *high*.
 #
-# A difference smaller than these ranges is *not distinguishable*. That is a result, and in your
-# report a full answer. **Efficiency above 1** is no result yet. Look for its reason: a smaller batch that
-# fits into the cache, a baseline on another device, a slow first epoch in the baseline's mean, or other
-# programs: on a machine that they share, two ranks get two shares of the processors and one rank gets one.
+# A difference smaller than these ranges is *not distinguishable*. In your report that is a complete answer.
+# **Efficiency above 1** needs a reason: a smaller batch that fits into the cache, a baseline on another device, a slow
+# first epoch in the baseline, or other programs (two ranks get two shares of a busy processor, one rank gets one).
 #
-# Two cores show whether the three kinds do what they say, and what an exchange costs. They cannot
-# show a law: two sizes fit every law.
+# Two cores cannot show a law: two sizes fit every law.
 #
 # ## One number for what is lost
 #
-# **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part
-# that would explain it. If e stays the same for all p, there is such a part. If e rises, overhead grows
-# with p. If e falls, the law of fixed work does not describe this experiment.
+# **Karp and Flatt's** e = (1/S − 1/p) / (1 − 1/p) turns a speedup S on p devices into the serial part that would
+# explain it. If e is the same for all p, there is such a part. If e rises, overhead grows with p. If e falls, the law
+# of fixed work does not describe the experiment.
 #
-# One cost you can compute beforehand, by the **α–β model** of lesson 06. A ring sends 2(p−1) messages of
-# n/p bytes, one after the other. Each takes α seconds of latency, and then n/p bytes at B bytes per second.
+# One cost can be computed beforehand, by the **α–β model** of lesson 06. A ring sends 2(p−1) messages of n/p bytes,
+# one after the other. Each takes α seconds of latency, and then n/p bytes travel at B bytes per second.
 #
-# **Exercise 12.2.** `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: seconds to average `size`
-# bytes over p ranks by a ring, with `rate` bytes per second.
+# **Exercise 12.2.** `karp_flatt(speedup, p)` and `ring_s(p, size, alpha, rate)`: seconds to average `size` bytes over
+# p ranks by a ring, with `rate` bytes per second.
 
 
 # %% tags=["exercise"]
@@ -159,27 +161,26 @@ def ring_s(p, size, alpha, rate):
 check.check_12_2(karp_flatt, ring_s)
 
 # %% [markdown]
-# Now to two published studies, `GPUS`, `SMALL` and `LARGE` above. A Vision Transformer was trained on 1
-# to 32 H100 of MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for
-# Artificial Intelligence*, chapter 12). The batch of each GPU was fixed: epoch scaling. For the small set
-# e falls from .0345 to .0153. So Amdahl's law is not what happens there. People fit it all the same, and you
-# will see how well it seems to do.
+# Now to two published studies, `GPUS`, `SMALL` and `LARGE` above. A Vision Transformer was trained on 1 to 32 H100 of
+# MareNostrum 5, with a small and with a large data set (J. Torres, *Supercomputing for Artificial Intelligence*,
+# chapter 12). The batch of each GPU was fixed: epoch scaling. For the small set e falls from .0345 to .0153, so
+# Amdahl's law is not what happens there. People fit it all the same.
 #
 # ## Fit the laws, each with what it assumes
 #
 # | law | it assumes | fit |
 # |---|---|---|
-# | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, a part f of it is done by one alone | p/S − 1 = f·(p−1) |
-# | **Gustafson** S = p − s(p−1) | the work grows with p, a part s of the time does not | p − S = s·(p−1) |
+# | **Amdahl** S = 1/(f + (1−f)/p) | the work is fixed, and one device alone does a part f | p/S − 1 = f·(p−1) |
+# | **Gustafson** S = p − s(p−1) | the work grows with p, but a part s of the time does not | p − S = s·(p−1) |
 # | **USL** S = p/(1 + σ(p−1) + κp(p−1)) | workers wait for something shared (σ), and each has to agree with every other (κ); from databases | two columns, κ ≥ 0 |
-# | **fixed cost** T = a + b/p | start-up, loading and saving take a seconds, whatever p is | a straight line in 1/p |
+# | **fixed cost** T = a + b/p | starting, loading and saving take a seconds for every p | a straight line in 1/p |
 #
-# Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes. (Many texts call the
-# USL's two numbers α and β. Here α is the latency of a message, so they are σ and κ.)
+# Least squares through 0: the slope of y = f·x is sum(x·y) / sum(x·x), over all sizes. (Many texts call the USL's
+# numbers α and β.)
 #
-# **Exercise 12.3.** Fits of the three laws that are straight lines. Sizes and speedups are lists that
-# begin with 1. `fixed_and_divided` returns a and b of a line over all sizes that need not pass through 0:
-# `np.polyfit(x, y, 1)`, which gives the slope first.
+# **Exercise 12.3.** Fit the three laws that are straight lines. Sizes and speedups are lists that begin with 1.
+# `fixed_and_divided` returns a and b of a line that need not pass through 0: `np.polyfit(x, y, 1)`, which returns the
+# slope first.
 
 
 # %% tags=["exercise"]
@@ -208,10 +209,10 @@ def fixed_and_divided(sizes, seconds):
 check.check_12_3(amdahl_f, gustafson_s, fixed_and_divided)
 
 # %% [markdown]
-# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables a free fit of both columns
-# has κ < 0, and with it a *negative speedup* at 1,024. Where that happens, κ is 0 and σ is fitted anew,
-# alone. (Where σ comes out below 0, it is 0 and κ is fitted anew.) `at(sizes, speedups, p)` returns the
-# lowest and the highest of what Amdahl, Gustafson and the USL say for p workers.
+# **Exercise 12.4.** `usl(sizes, speedups)` returns σ and κ. For these tables a free fit of both columns has κ < 0, and
+# with it a *negative speedup* at 1,024. Where that happens, κ is 0, and you fit σ again, alone. (Where σ is below 0, it
+# is 0, and you fit κ again.) `at(sizes, speedups, p)` returns the lowest and the highest value that Amdahl, Gustafson
+# and the USL give for p workers.
 
 
 # %% tags=["exercise"]
@@ -255,35 +256,29 @@ print(f"1,024: you said {predict_1024:g}, laws {low:.0f} to {high:.0f}; ring:", 
 plots.laws_beyond(sets, curves, 1024)
 
 # %% [markdown]
-# **What you should see.** Amdahl's law passes within 4 % of all six points, for all that e fell: a curve that
-# fits is no proof of what it assumes. Gustafson's misses the large
-# set by up to 4 % and the small one by up to 17 %, so the small one it does not describe. With κ = 0 the
-# USL is Amdahl's law, and you see two curves. At 1,024 GPUs, 32 times as many as were measured, they say 59
-# to 715 for the small set and 187 to 919 for the large one. **The law that you choose outweighs the
-# data.** A single number for 1,024 GPUs, out of a fit up to 32, tells you what its author likes.
+# **What you should see.** Amdahl's law passes within 4 % of all six points, although e falls. A curve that fits does
+# not prove its assumption. Gustafson's misses the large set by up to 4 % and the small one by up to 17 %. With κ = 0
+# the USL is Amdahl's law. At 1,024 GPUs, 32 times as many as were measured, the laws give 59 to 715 for the small set
+# and 187 to 919 for the large one. **The law that you choose outweighs the data.**
 #
-# The α–β model gives no range either. By it a ring takes 8 ms on 32 ranks and 18 ms on 1,024, and nearly
-# all of the difference is latency. (5 µs and 25 GB/s are assumed, a network card of 200 Gbit/s.) It knows
-# nothing of stragglers, of links that others use, and of reading the data.
+# The α–β model gives no range either. It gives 8 ms for a ring on 32 ranks and 18 ms on 1,024, and nearly all of the
+# difference is latency. (5 µs and 25 GB/s are assumed, one network card of 200 Gbit/s.) It knows nothing of
+# stragglers, shared links and reading the data.
 #
-# The fixed cost is 318 s for the small set and 313 s for the large one, whose times are not on this page:
-# about five minutes in which no GPU computes. (The large set's line misses 32 GPUs by 67 s; say so when you
-# use it.) So the small
-# set's throughput grew 21.7 times, but the time from start to end, for which you wait, shrank 1.7 times.
-# *Epoch times and start-to-end times do not belong in one table.*
+# The fixed cost is 318 s for the small set and 313 s for the large one (whose times are not on this page; its line
+# misses 32 GPUs by 67 s): about five minutes in which no GPU computes. So the small set's throughput grew 21.7 times,
+# but the time from start to end shrank 1.7 times. *Epoch times and start-to-end times do not belong in one table.*
 #
-# Ratios that you meet in papers need the same care: of what, on which machine? Cray's plugin (lesson 06)
-# was 1.4 times as fast as Horovod on 128 nodes of a **Cray XC40** with KNL (Cori at NERSC), and 3.2 times
-# on 1,024. It was 1.8 times as fast as gRPC on 128 nodes of an **XC50** (Piz Daint at CSCS). Both have the
-# Aries network; TensorFlow over gRPC on KNL was measured by Mathuriya et al. 2017. If both sides are
-# equally fast on one node, Horovod's efficiency on 128 was at most 1/1.4 = 0.71 of the plugin's. The
-# efficiencies themselves nobody printed.
+# Ratios in papers need the same care. Cray's plugin (lesson 06) was 1.4 times as fast as Horovod on 128 nodes of a
+# **Cray XC40** with KNL (Cori at NERSC), and 3.2 times on 1,024. On 128 nodes of an **XC50** (Piz Daint at CSCS) it was
+# 1.8 times as fast as TensorFlow over gRPC, which lesson 16 runs; Mathuriya et al. 2017 measured gRPC on KNL. Both
+# systems have the Aries network. If both sides are equally fast on one node, Horovod's efficiency on 128 was at most
+# 1/1.4 = 0.71 of the plugin's. Nobody printed the efficiencies themselves.
 #
 # ## Foretell
 #
-# Now to tables whose last line you have not seen. Write down an interval for it, and then look. You are
-# graded on two things: it has to be **honest**, that is hold the truth, and **useful**, that is no wider
-# than asked. "Between 1 and a million" is honest and useless; "2,650" is useful and seldom true.
+# The next tables hide their last line. Write an interval for it, and then look. Two things are graded: the interval is
+# **honest** if it contains the truth, and **useful** if it is no wider than asked.
 
 # %%
 for name, table in foretelling.TABLES.items():
@@ -302,19 +297,14 @@ for name, table in foretelling.TABLES.items():
     )
 
 # %% [markdown]
-# There is much that no fit knows: where the first node ends and the network begins; how much a repeat
-# would differ; whether the batch of each device stayed the same. (In MLPerf's table it doubled once, from
-# 32 to 64 GPUs. *Per epoch*, not in the table's minutes to accuracy, that step is 2.27 times as fast.) So
-# take the laws' range and widen it by what you do not know. Where the laws agree they need not be right.
+# No fit knows where the first node ends and the network begins, how much a repeat would differ, or whether the batch of
+# each device stayed the same. (In MLPerf's table it doubled from 32 to 64 GPUs: *per epoch*, not in the table's
+# minutes to accuracy, that step is 2.27 times as fast.) So take the laws' range and widen it by what you do not know.
+# How wide it may be differs from table to table, because no single rule of thumb fits all six.
 #
-# How wide an interval may be differs from table to table, so that one rule of thumb for all will not do.
-# Seven were tried (a straight line on logarithmic axes, ideal scaling from the last size, each law by
-# itself, and others), each in the middle of an interval as wide as is allowed: at most five tables of six.
-# *The same loss of efficiency once more* misses one too, whatever you multiply it by. A line on logarithmic axes ± 25 % passes none, for that is too wide everywhere.
-#
-# `autograder foretell TABLE.csv` asks eight laws, adds what laws do not know, and never gives a single
-# number. Write one of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for
-# tokens too, or `seconds`; multiply minutes by 60. The file begins like this:
+# `autograder foretell TABLE.csv` asks eight laws, adds what laws do not know, and never gives a single number. Write
+# one of the tables into a file, `table.csv`. Its second column is `samples_per_second`, for tokens too, or `seconds`.
+# The file begins like this:
 #
 #     workers,samples_per_second
 #     1,19.4
@@ -324,8 +314,8 @@ for name, table in foretelling.TABLES.items():
 #
 #     autograder foretell table.csv --at 64
 #
-# **Exercise 12.5.** An interval for each table, low and high, in the table's unit. High is at most so many
-# times low as the table says. Intervals can be changed until the truth is shown, and then stay.
+# **Exercise 12.5.** Write an interval for each table, low and high, in the table's unit. You can change it until the
+# truth is shown.
 
 # %% tags=["exercise"]
 intervals = {}
@@ -348,22 +338,20 @@ for name in intervals:
     foretelling.reveal(name)
 
 # %% [markdown]
-# **What you should see.** Where you were right, ask how much of it was luck. These are steps of one
-# doubling or less, and the range of the three laws, as printed above, holds only three of the six. For
-# another published table the USL with all its numbers free, fitted to three points, said 2.8 where
-# 32.9 is true. Be modest about what lies far beyond the data.
+# **What you should see.** The range of the three laws, as printed above, contains only three of the six, although these
+# are steps of one doubling or less. For another published table the USL with all its numbers free, fitted to three
+# points, gave 2.8 where 32.9 is true.
 #
 # ## Time to accuracy
 #
-# An epoch that is twice as fast is worth nothing if you need twice as many. When the batch grows,
-# the only fair measure is **time to accuracy**: the seconds until the test accuracy reaches a target
-# *and holds it at the next evaluation*. Serious work takes the median of three seeds. In MLPerf v0.6
-# ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, and 60, 72 and 90 epochs.
-# 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. It is a product: 0.62 for the
-# speed of an epoch times 0.67 for learning, which took half as many epochs again.
+# An epoch that is twice as fast gains nothing if you need twice as many. When the batch grows, the only fair measure is
+# **time to accuracy**: the seconds until the test accuracy reaches a target *and holds it at the next evaluation*, as a
+# median of three seeds. In MLPerf v0.6 ResNet-50 took 52.74, 2.59 and 1.33 minutes on 16, 512 and 1,536 V100, and 60,
+# 72 and 90 epochs. So 96 times as many GPUs were 39.7 times as fast, an efficiency of 0.41. It is a product: 0.62 for
+# the speed of an epoch times 0.67 for learning, which took half as many epochs again.
 #
-# **Exercise 12.6.** `time_to(target, accuracies, seconds)`, two lists with an entry for each epoch.
-# `None` if the target was not reached and held at the next evaluation. `>=` is reached.
+# **Exercise 12.6.** `time_to(target, accuracies, seconds)` gets two lists with an entry per epoch. It returns `None` if
+# the target was not reached and held at the next evaluation. `>=` counts as reached.
 
 
 # %% tags=["exercise"]
@@ -380,13 +368,13 @@ def time_to(target, accuracies, seconds):
 check.check_12_6(time_to)
 
 # %% [markdown]
-# The program of this lesson, on one rank, and on several in strong and in epoch scaling:
+# Now this lesson's program, on one rank, and on several in strong and in epoch scaling:
 
 # %%
 jobs = {"one": (1, "epoch"), "strong": (ranks, "strong"), "epoch": (ranks, "epoch")}
 trained = {}
 for name, (n, kind) in jobs.items():
-    files = submit_once("job.sbatch", "--scaling", kind, *few, options={"ntasks": str(n)})
+    files = submit_once("job.sbatch", "--scaling", kind, *few, options=on_nodes(n, device))
     [run] = read_files(files)
     trained[name] = run
     curve = [epoch.val_accuracy.value for epoch in run.epochs]
@@ -398,25 +386,27 @@ for name, (n, kind) in jobs.items():
         answers.note(time_to_target=reached)
 
 # %% [markdown]
-# **What you should see.** Strong scaling repeats the curve of one rank but for a last digit: each batch has
-# the same images, only on other ranks, and sums of floats depend on their order. Epoch scaling makes
-# half as many updates, and lags behind in the first epoch: in one run .806 for .836 (two CPU cores,
-# PyTorch 2.13, one seed). Later it caught up, on these few easy images. Which of the two wins in seconds
-# your numbers say. At this size the answer may well be "not distinguishable".
+# **What you should see.** Strong scaling repeats the curve of one rank except for a last digit, because sums of floats
+# depend on their order. Epoch scaling makes half as many updates and lags behind in the first epoch: in one run .806
+# instead of .836 (two CPU cores, PyTorch 2.13, one seed). Later it caught up, on these few easy images. At this size
+# the winner in seconds may well be "not distinguishable".
 #
-# ## What a result costs
+# ## Cost against time
 #
-# You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait.
-# Slurm's accounting has it on record, and the energy too where a site measures it:
+# You are billed for the allocation: GPUs × hours from start to end, whether the GPUs compute or wait. Your site's
+# price turns that into euros. Slurm's accounting has it on record, with the energy where a site measures it:
 #
 #     sacct -X -n -P -o JobID,Elapsed,AllocTRES,ConsumedEnergy -j 1885056
 #     1885056|00:10:30|billing=80,cpu=80,gres/gpu=8,mem=960G,node=2|5.04M
 #
-# **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is
-# empty). Times are `[days-]hours:minutes:seconds`. Energy is in joules. The letter behind it stands for
-# thousands (K), millions (M) or billions (G), so `5.04M` are 5,040,000 J; a small number has none. 1 kWh
-# is 3.6 million joules. A line may name the same GPUs twice, as `gres/gpu:h100=4` and `gres/gpu=4`. It counts
-# the whole job: those 8 are on both nodes together.
+# More GPUs take less time and cost more. Where is the **sweet spot**? One answer: where *cost × time* is smallest.
+# Before it, time falls by a larger factor than cost rises; after it, by a smaller one.
+#
+# **Exercise 12.7.** `cost(line)` returns GPU-hours (0 without GPUs) and kWh (`None` if the last field is empty). Times
+# are `[days-]hours:minutes:seconds`. Energy is in joules; a letter K, M or G behind it stands for thousands, millions
+# or billions, so `5.04M` is 5,040,000 J. 1 kWh is 3.6 million joules. A line may name the same GPUs twice, as
+# `gres/gpu:h100=4` and `gres/gpu=4`, and it counts the GPUs of all nodes. `sweet_spot(sizes, seconds)` returns the size
+# whose GPUs × seconds, times seconds, is smallest.
 
 
 # %% tags=["exercise"]
@@ -432,11 +422,18 @@ def cost(line):
     ### END SOLUTION
 
 
+def sweet_spot(sizes, seconds):
+    ### BEGIN SOLUTION Exercise 12.7: the size with the smallest size × seconds × seconds
+    return min(zip(sizes, seconds, strict=True), key=lambda pair: pair[0] * pair[1] ** 2)[0]
+    ### END SOLUTION
+
+
 # %% tags=["check"]
-check.check_12_7(cost)
+check.check_12_7(cost, sweet_spot)
 
 # %% [markdown]
-# Now for your own jobs of this page. The scheduler is asked; nothing is taken from the programs.
+# Now the costs of your own jobs of this page, by the scheduler's accounting. Below them cost is drawn against time for
+# the small set, for the large set's line 313 + 2,052/p, and for your epoch scaling.
 
 # %%
 from cluster.jobs.costs import cost_lines
@@ -448,14 +445,17 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
     job, elapsed, allocated, _ = line.split("|")
     costs[f"job {job}"] = f"{gpu_hours:.3g} GPU-hours, {energy} ({elapsed} of {allocated})"
     print(f"job {job}:", costs[f"job {job}"])
+times = {"small": (GPUS, SMALL_T), "large": (GPUS, [313 + 2052 / p for p in GPUS])}
+times["own"] = tuple(zip(*((r.ranks, r.seconds.value) for r in tables["epoch"]), strict=True))
+for name, (sizes, seconds) in times.items():
+    print(f"{name}: sweet spot {sweet_spot(sizes, seconds)}")
+plots.cost_against_time(times)
 
 # %% [markdown]
-# A machine without GPUs gives 0 GPU-hours: there the core-hour is billed, `cpu=2` times the time. Energy is
-# on record where the site has Slurm read the nodes' meters, and then it is that of whole nodes.
-#
-# Of the small set's sizes 32 GPUs are the fastest, with 328 s from start to end. One GPU is the cheapest,
-# with 556 s. The *most efficient* size is nearly always the smallest that your patience allows. The
-# *fastest* is worth its price when somebody waits. A recommendation says which of the two it is after.
+# **What you should see.** A machine without GPUs gives 0 GPU-hours; there the core-hour is billed. The small set's
+# curve is nearly upright: 32 GPUs take 328 s, one takes 556 s, and the sweet spot is one GPU. For the large set it is 8.
+# On a line a + b/p the smallest cost × time is near p = b/a, where the divided work takes as long as the fixed cost.
+# The *fastest* size is worth its price when somebody waits. A recommendation says which of the two it prefers.
 #
 # **Questions.** Which kind of scaling is each of these? `"strong"`, `"epoch"` or `"weak"`.
 #
@@ -463,37 +463,49 @@ for line in cost_lines(run.job_id for run in (*runs, *trained.values()) if run.j
 # - `kind_b`: ImageNet, 32 images per step on each GPU, on 8 to 256 GPUs; seconds of an epoch.
 # - `kind_c`: Every GPU gets a file with 10,000 images; seconds to go through it, on 8 to 256 GPUs.
 #
-# `cost_ratio`: the GPU-hours of those 32 over those of the one. `plugin_1024`: Horovod's efficiency on
-# 1,024 nodes as a part of the plugin's, at most, if both are equally fast on one node.
+# One letter or two:
+#
+# - `supported`: which recommendation do the small set's numbers support? (a) Ask for 32, because it is 21.7 times as
+#   fast. (b) Ask for 32 if somebody waits, and pay 19 times as much for 3.8 minutes less. (c) Ask for 32, because an
+#   efficiency of 0.68 is above one half. (d) Ask for 1,024: by Gustafson's law that is 715 times as fast.
+# - `cannot_tell`: which two can your study *not* tell? (a) whether strong scaling keeps up with epoch scaling here; (b)
+#   which size is first at a given accuracy; (c) what twice your largest size would gain; (d) how much of the loss is
+#   the machine's own.
+#
+# `sweet_large`: the sweet spot of the large set, if its fixed cost fell from 313 s to 60 s. `cost_ratio`: the GPU-hours
+# of the small set on 32 over those on one. `plugin_1024`: Horovod's efficiency on 1,024 nodes as a part of the
+# plugin's, at most, if both are equally fast on one node.
 #
 # ## The report
 #
-# The cell below writes it: hardware, tables, picture and costs from records alone, the laws from your
-# fits. Three parts are yours. **Question**: what did you want to know, for which decision?
-# **Recommendation**: how many devices, by which number, and why not more? **What is not known**: what
-# can these runs not tell? Some would rather leave that out; readers look for it first.
+# The cell below writes hardware, tables, picture and costs from the records alone, and the laws from your fits. Three
+# parts are yours. **Question**: what did you want to know, for which decision? **Recommendation**: how many ranks, by
+# which number, and why not more? **What is not known**: what can these runs not tell?
 #
-# Two kinds of hardware do not belong in one table. BioHPC has nodes with A100 and with V100S: a
-# speedup from one kind to the other is no scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a
-# reference point for that machine, not a target for yours.
+# Two kinds of hardware do not belong in one table. BioHPC has nodes with A100 and with V100S: a speedup from one kind to
+# the other is no scaling. And 42 s per epoch on CTE-POWER (lesson 03) is a reference for that machine alone.
 #
-# **Exercise 12.8.** Write the three parts, and answer the questions. The question needs at least 8 words,
-# the other two parts 15 each, and no two are the same. Different words count, of two letters or more (of
-# Chinese and Japanese each sign). Numbers are no words, but your recommendation names one, in digits.
+# **Exercise 12.8.** Write the three parts, and answer the questions. The recommendation names a number of ranks from the
+# table of epoch scaling, and an efficiency, a speedup or a time from it, as printed there. The grader looks them up in
+# your records. The question needs at least 8 different words, the other two parts 15 each.
 
 # %% tags=["exercise"]
 question = recommendation = unknown = ""
-### BEGIN SOLUTION Exercise 12.8: set question, recommendation, unknown; kind_…, cost_ratio, plugin_1024
+### BEGIN SOLUTION Exercise 12.8: set question, recommendation, unknown, and the questions' names
+kinds = dict(study_table.by_kind(read_files(sorted(Path().glob("12_study_*.out")))))
+told = [f"{row.ranks} ranks have {row.efficiency.value:.2f}" for row in kinds.get("epoch", [])]
 question = """Is it worth asking for two cores instead of one to train the small ResNet on CIFAR-10,
 and does the answer depend on what is kept fixed?"""
-recommendation = """Ask for 2 ranks if the table's row of epoch scaling shows an efficiency near that
-of silent copies, and for 1 if it does not: more ranks than cores gain nothing here."""
+recommendation = f"""Ask for 2 ranks if their efficiency in epoch scaling is near 1, and not for
+more, because more ranks than cores gain nothing here. By the table {", ".join(told)}."""
 unknown = """Two sizes fit every law, so nothing is said of larger sizes. Other machines, GPUs and a
 network between nodes were not measured, and accuracy was compared with one seed only."""
-kind_a, kind_b, kind_c = "strong", "epoch", "weak"
+kind_a, kind_b, kind_c, supported, cannot_tell = "strong", "epoch", "weak", "b", "bc"
+sweet_large = sweet_spot(GPUS, [60 + 2052 / p for p in GPUS])
 cost_ratio, plugin_1024 = 32 * 328 / 556, 1 / 3.2
 ### END SOLUTION
-answers.note(kind_a=kind_a, kind_b=kind_b, kind_c=kind_c)
+answers.note(kind_a=kind_a, kind_b=kind_b, kind_c=kind_c, sweet_large=sweet_large)
+answers.note(supported=supported, cannot_tell=cannot_tell)
 answers.note(cost_ratio=cost_ratio, plugin_1024=plugin_1024)
 
 # %% tags=["check"]
@@ -519,7 +531,7 @@ scaling_report.write(
 # | epochs 2.3 times as fast on twice the GPUs | the batch of each doubled as well (MLPerf, 32 to 64) |
 # | a baseline that nobody beats | it used all cores, and each rank of the others one |
 # | speedups over a baseline on another GPU | an acceleration, or nothing at all |
-# | best of ten repeats | the median, and all repeats as points |
+# | best of ten repeats | no median; draw all repeats as points |
 # | "1,024 GPUs: 651 times" | a law, without its range |
 # | nodes in one curve, GPUs in the other | two studies in one picture |
 # | epoch times beside start-to-end times | two questions in one table |
@@ -527,11 +539,11 @@ scaling_report.write(
 # ## Recap
 #
 # - Say which kind of scaling you measured; it decides what a speedup means.
-# - Compare sizes within a round, and with what the machine can give without any exchange.
+# - Compare sizes within a round, and with copies that never communicate.
 # - A law is an assumption. Far beyond the data it outweighs the data; write an interval.
 # - Time to accuracy and GPU-hours decide; a speedup alone does not.
 #
-# **Hand in**: in a terminal, this packs the folder, report and picture included, and says what is in it.
+# **Hand in**: in a terminal, this packs the folder, report and picture included, and lists its contents.
 #
 #     lessons submit 12
 #

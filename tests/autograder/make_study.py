@@ -26,8 +26,11 @@ def points(kind, rounds, *, sizes=(1, 2), work=None, **more):
     return tuple(found)
 
 
-def lines_of(kind, rounds, *, sizes=(1, 2), run="5f0c2a91", silent=None, work=None, **more):
+def lines_of(
+    kind, rounds, *, sizes=(1, 2), run="5f0c2a91", silent=None, work=None, params=None, **more
+):
     """A record's lines; with `silent`, the weak study's rounds beside its points."""
+    facts = FACTS | ({"params": params} if params else {})
     measures = points(kind, rounds, sizes=sizes, work=work, **more)
     if silent:
         phases = [(r[0], quiet, r[-1]) for r, quiet in zip(rounds, silent, strict=True)]
@@ -35,7 +38,7 @@ def lines_of(kind, rounds, *, sizes=(1, 2), run="5f0c2a91", silent=None, work=No
     total = 5 + sum(map(sum, rounds)) + sum(silent or ())
     return make_record(
         lesson="12", run=run, size=max(sizes), seconds=(), scaling=kind, measures=measures,
-        total=total, test_accuracy=None, epochs_asked=None, **FACTS,
+        total=total, test_accuracy=None, epochs_asked=None, **facts,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from lessons.toolkit.plots.one_device import beside_published, throughput_by_bat
 from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
 from lessons.toolkit.plots.rounds import speed_rounds
-from lessons.toolkit.plots.scaling import laws_beyond, scaling_study
+from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
 from lessons.toolkit.plots.staleness import staleness, staleness_of
@@ -51,6 +51,7 @@ __all__ = [
     "buckets",
     "busiest_rank",
     "class_in_batches",
+    "cost_against_time",
     "drawn_schedules",
     "epoch_bars",
     "faults",

@@ -85,6 +85,36 @@ def work_of(few: int) -> str:
     return f"work per time, {'one rank' if few == 1 else f'{few} ranks'} = 1"
 
 
+@picture
+def cost_against_time(
+    figure: Any, times: Mapping[str, tuple[Sequence[int], Sequence[float]]]
+) -> None:
+    """Cost against time, a point for each size; the smallest cost × time has a ring.
+
+    times: name -> (sizes, seconds from start to end). Cost is size × seconds.
+    """
+    figure.set_size_inches(3.4 * len(times) + 0.8, 3.8)
+    panels = figure.subplots(1, len(times), squeeze=False)[0]
+    for axes, (name, (sizes, seconds)) in zip(panels, times.items(), strict=True):
+        first = sizes[0] * seconds[0]
+        costs = [p * t / first for p, t in zip(sizes, seconds, strict=True)]
+        axes.plot(seconds, costs, "o-", color=COLOURS[0])
+        products = [cost * t for cost, t in zip(costs, seconds, strict=True)]
+        best = products.index(min(products))
+        axes.plot(seconds[best], costs[best], "o", ms=16, mfc="none", mew=2, color=COLOURS[1],
+                  label=f"cost × time smallest: {sizes[best]}")  # fmt: skip
+        for size, t, cost in zip(sizes, seconds, costs, strict=True):
+            axes.annotate(f"{size}", (t, cost), (7, 5), textcoords="offset points")
+        axes.set(xscale="log", yscale="log", xlabel="seconds", title=name)
+        axes.margins(0.15, 0.2)
+        axes.minorticks_off()
+        for axis, values in ((axes.xaxis, seconds), (axes.yaxis, costs)):
+            axis.set_ticks(sorted({values[0], values[best], values[-1]}))
+            axis.set_major_formatter("{x:.4g}")
+        axes.legend(loc="best", fontsize=9)
+    panels[0].set_ylabel("cost, smallest size = 1")
+
+
 Law = Callable[[float], float]
 
 

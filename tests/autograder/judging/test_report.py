@@ -14,7 +14,7 @@ ROUNDS = [(8.0, 5.0), (16.0, 9.0), (8.2, 4.9)]
 RUBRIC = rubric.load_rubric(rubric.FOLDER / "12.yaml")
 ASKED = {check.id: check.report for check in RUBRIC.checks if check.report}
 WORDS = (
-    "We want to know how many ranks are worth their price for this one small network, 2 or more."
+    "We want to know how many ranks are worth their price for this one small network: 2 have 0.84."
 )
 
 
@@ -99,9 +99,26 @@ def test_different_words_are_counted_in_any_script(text, words):
 
 
 def test_a_recommendation_names_a_number():
-    text = REPORT.replace(f"Recommendation: {WORDS}", "Ask for many: " + WORDS.replace("2", "two"))
+    text = REPORT.replace(
+        f"Recommendation: {WORDS}", "Ask for many: " + WORDS.replace("2 have 0.84", "two do")
+    )
     [lost] = [part for part in judged(text, "report") if part.credit < 1]
     assert (lost.code, "Recommendation" in lost.found) == (ReasonCode.TEXT, True)
+
+
+@pytest.mark.parametrize(
+    ("figures", "right"),
+    [("2 and 0.84", True), ("2 and 84 %", True), ("2 and 1.67", True), ("2 and 5.0 s", True),
+     ("1, because 2 have 0.84", True), ("2", False), ("2 and 0.94", False), ("3 and 0.84", False),
+     ("1 and 1.00", False), ("2 and 2", False)],
+)  # fmt: skip
+def test_a_recommendation_quotes_the_table_of_the_records(figures, right):
+    words = "apple pear plum fig grape kiwi lemon lime mango melon orange papaya peach quince nut"
+    text = REPORT.replace(f"Recommendation: {WORDS}", f"{words} {figures}")
+    lost = [part for part in judged(text, "report") if part.credit < 1]
+    assert [part.found for part in lost] == ([] if right else [
+        "the report's part “Recommendation” quotes no size and value of the table epoch"
+    ])  # fmt: skip
 
 
 def test_one_text_is_no_answer_to_two_questions():

@@ -22,7 +22,10 @@ RUBRIC = rubric.load_rubric(FILE)
 EXPECTED = rubric.load_expected(rubric.FOLDER / "expected" / "12.yaml", RUBRIC)
 SIZES = {"smoke": (1, 2), "full": (1, 2, 4, 8)}
 SAMPLES = {"smoke": 2560, "full": 60000}
-WORDS = "We asked how many ranks this small network is worth on our machine, and why not 4 or more."
+WORDS = (
+    "We asked how many ranks this small network is worth on our machine. 2 are 1.93 times as fast "
+    "as one, so why not 4 or more?"
+)
 
 
 def seconds(kind, sizes):
@@ -61,7 +64,8 @@ def training(number, profile, size, kind, batch, **more):
 def records(profile, **changed):
     """Files of a hand-in; `changed`: other lines for one of them."""
     sizes = SIZES[profile]
-    files = {kind: study_lines(kind, sizes) for kind in ("strong", "epoch", "weak")}
+    params = {"smoke": 272282, "full": 27006890}[profile]
+    files = {kind: study_lines(kind, sizes, params=params) for kind in ("strong", "epoch", "weak")}
     files |= {
         "one": training(4, profile, 1, "serial", 64),
         "same": training(5, profile, 2, "strong", 32),

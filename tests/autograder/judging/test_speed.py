@@ -26,7 +26,8 @@ def rounds_of(share: float, *jitter: float, ceiling: float = 1.9, **more: object
 
 
 def judged(measures, profile="smoke", references=None, **more):
-    facts = {"model": "resnet20", "params": 273658, "size": 2} | more
+    params = {"smoke": 273658, "full": 27020650}[profile]
+    facts = {"model": "resnet20", "params": params, "size": 2} | more
     lines = make_record(lesson="07", source="speed", seconds=(), measures=measures, **facts)
     runs = read_bytes({"a.out": "\n".join(lines).encode()})
     found = judge(HandIn(ASKED, runs, {}, None, profile, references=references or {}))

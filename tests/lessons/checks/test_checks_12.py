@@ -317,13 +317,30 @@ COSTS = [
 ]
 
 
+def sweet_spot(sizes, seconds):
+    return min(zip(sizes, seconds, strict=True), key=lambda pair: pair[0] * pair[1] ** 2)[0]
+
+
 def test_right_cost():
-    check.check_12_7(cost)
+    check.check_12_7(cost, sweet_spot)
 
 
 @pytest.mark.parametrize(("function", "words"), COSTS)
 def test_wrong_costs(function, words):
-    assert_advice(failure(check.check_12_7, function), words)
+    assert_advice(failure(check.check_12_7, function, sweet_spot), words)
+
+
+SPOTS = [
+    (lambda sizes, seconds: sizes.index(sweet_spot(sizes, seconds)), "not its place"),
+    (lambda sizes, seconds: min(sizes, key=lambda p: p * seconds[sizes.index(p)]), "cheapest"),
+    (lambda sizes, seconds: sizes[seconds.index(min(seconds))], "fastest"),
+    (lambda sizes, seconds: None, "return"),
+]
+
+
+@pytest.mark.parametrize(("function", "words"), SPOTS)
+def test_wrong_sweet_spots(function, words):
+    assert_advice(failure(check.check_12_7, cost, function), words)
 
 
 WORDS = "these are some words of mine, which say what I found on these 2 cores and why it matters"

@@ -98,9 +98,6 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("every rank saves", also={"files": 2}),
             MadeBy(TRACES, "traces_of_07"),
         ],
-        "Horovod has not been initialized` | no": [
-            MadeBy(TRACES, "traces_of_07"),
-        ],
         "rank 0 of 1": [
             Kept("lazy 7.1 each rank alone", {"accuracy": "0.90"}, {"ranks": 1}),
             Kept("size 1 on every rank", also={"ranks": 1}),
@@ -109,12 +106,6 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
             Kept("not wrapped", AVERAGE, {"starts": 1}),
             Kept("keras 3", AVERAGE, {"starts": 1}),
         ],
-        "| no broadcast |": [
-            Kept("no broadcast", {"accuracy": "0.879", "spread": "0.21"}, {"starts": 2}),
-        ],
-        "callback that comes after batch 1": [
-            MadeBy(TRACES, "traces_of_07"),
-        ],
         "one order of the images": [
             Kept(
                 "lazy 7.1 one order of the images for all",
@@ -122,14 +113,10 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
                 {"spread": 0.0, "losses": 1},
             ),
         ],
-        "the rate of one rank": [
-            Kept("rate not scaled", {"accuracy": "0.891"}, {"spread": 0.0, "rate": 0.001}),
-        ],
         "four epochs": [
             Kept("epochs not divided", {"accuracy": "0.916"}, {"epochs": 4, "steps": 100}),
         ],
         "`files_found`": [Kept("every rank saves", also={"files": 2, "epochs": 2})],
-        "out of memory on GPU 0": [NotHere("not run here")],
         "optimizer's state": [MadeBy(BREAK, "test_going_on_without_the_optimizers_state")],
     },
     "08": {
@@ -168,11 +155,6 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
                 "rate scaled and gradients summed: N²",
                 {"accuracy": "0.10", "loss": "2.31", "first loss": "9"},
                 where={"rule": "linear"},
-            ),
-        ],
-        "the rate was not scaled": [
-            Kept(
-                "rate not scaled at all", {"accuracy": "0.905"}, {"rate": 0.1}, {"rule": "linear"}
             ),
         ],
         "divided by N": [

@@ -93,7 +93,8 @@ def study(ranks, out):
     ("program", "ranks", "words", "said"),
     [("study.py", 1, FEW, "study.py compares numbers of ranks"),
      ("study.py", 2, ("--scaling", "strong", "--batch-size", "1"), "cannot be divided among 2"),
-     ("train.py", 2, ("--scaling", "strong", "--batch-size", "1"), "cannot be divided among 2")],
+     ("train.py", 2, ("--scaling", "strong", "--batch-size", "1"), "cannot be divided among 2"),
+     ("study.py", 2, ("--train-samples", "30000"), "CIFAR-10 has 50,000. Ask for at most 25000.")],
 )  # fmt: skip
 def test_one_sentence_where_it_cannot_be(program, ranks, words, said, tmp_path):
     with pytest.raises(AssertionError) as failed:

@@ -199,6 +199,26 @@ def test_the_lesson_mentions(lesson, term):
     assert term in text
 
 
+MOST = {"words": 3000, "cells": 40, "rows of tables": 25}
+STILL_OVER = {("01", "cells"), ("05", "rows of tables")}
+
+
+@pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
+def test_a_page_can_be_finished(folder):
+    cells = re.split(r"(?m)^# %%", (folder / "lesson.py").read_text(encoding="utf-8"))[1:]
+    texts = [re.sub(r"(?m)^# ?", "", cell) for cell in cells if cell.startswith(" [markdown]")]
+    lines = [line for text in texts for line in text.splitlines()[1:]]
+    tables = [line for line in lines if line.startswith("|")]
+    rules = [line for line in tables if set(line) <= set("| -")]
+    found = {
+        "words": sum(len(line.split()) for line in lines),
+        "cells": len(cells),
+        "rows of tables": len(tables) - 2 * len(rules),
+    }
+    over = {(folder.name[:2], what) for what, number in found.items() if number > MOST[what]}
+    assert over <= STILL_OVER, found
+
+
 @pytest.mark.parametrize("folder", LESSONS, ids=lambda folder: folder.name)
 def test_the_lesson_has_its_parts(folder):
     text = (folder / "lesson.py").read_text(encoding="utf-8")

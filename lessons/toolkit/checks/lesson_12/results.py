@@ -64,9 +64,19 @@ OTHERS = {
 }
 
 
+# Sizes, seconds from start to end, and the size with the smallest cost × time.
+SPOTS: list[tuple[list[int], list[float], int]] = [
+    ([1, 2, 4, 8], [800.0, 400.0, 200.0, 100.0], 8),  # nothing is lost
+    ([1, 2, 4, 8], [900.0, 500.0, 300.0, 200.0], 8),
+    ([1, 2, 4, 8], [700.0, 400.0, 250.0, 175.0], 8),
+    ([1, 2, 4, 8], [500.0, 300.0, 200.0, 150.0], 4),
+    ([4, 8, 16], [100.0, 80.0, 70.0], 4),
+]
+
+
 @exercise("12.7")
-def check_12_7(cost: Function) -> str:
-    """GPU-hours and kWh of a line of sacct; None where the site records no energy."""
+def check_12_7(cost: Function, sweet_spot: Function) -> str:
+    """GPU-hours and kWh of a line of sacct, and the size where cost × time is smallest."""
     for line, (hours, energy) in OTHERS.items():
         what = f"cost({line!r})"
         found = cost(line)
@@ -103,7 +113,22 @@ def check_12_7(cost: Function) -> str:
             },
             "Joules / 3.6e6; K, M and G at the end are 1e3, 1e6 and 1e9.",
         )
-    return "1.4 GPU-hours and 1.4 kWh; a day and two hours on 4 GPUs are 104 GPU-hours."
+    for sizes, seconds, right in SPOTS:
+        what = f"sweet_spot({sizes}, {seconds})"
+        cheapest = min(sizes, key=lambda p: p * seconds[sizes.index(p)])
+        fastest = sizes[seconds.index(min(seconds))]
+        compare(
+            number(sweet_spot(list(sizes), list(seconds)), what),
+            right,
+            what,
+            {
+                sizes.index(right): "Return the size, not its place in the list.",
+                cheapest: "That is the cheapest size: multiply its cost by the time once more.",
+                fastest: "That is the fastest size, whatever it costs.",
+            },
+            "GPUs × seconds is the cost; cost × seconds has to be smallest.",
+        )
+    return "1.4 GPU-hours and 1.4 kWh; where doubling the GPUs gains too little, it ends at 4."
 
 
 @exercise("12.8")
