@@ -120,7 +120,7 @@ def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
         raise CheckFailed(
             "6 epochs: 6 different orders",
             f"{len({tuple(found) for found in orders})}",
-            "Every epoch equals the first: put the epoch into the seed, default_rng([seed, epoch]).",
+            "All epochs are alike: put the epoch into the seed, default_rng([seed, epoch]).",
         )
     neighbours = [
         sum(orders[0].index(b) - orders[0].index(a) == 1 for a, b in itertools.pairwise(found))
