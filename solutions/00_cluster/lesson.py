@@ -18,8 +18,8 @@
 # Two processes train a small language model for you. Then you run a job of your own, kill a process, and
 # find out who decides what runs where. Allow 45 minutes.
 #
-# Run the cells from the top, one after the other, with Shift+Enter. When you come back another day, start at
-# the top again: *Run → Run All Above Selected Cell*.
+# Run the cells from the top, one after the other, with Shift+Enter. When you come back another day, start
+# at the top again: *Run → Run All Above Selected Cell*.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two tasks on one node. "full": two nodes with four tasks each
@@ -56,8 +56,8 @@ show_output(gpt_files)
 # comes from your job: each rank read 256,000 characters, and 500 times the two averaged what they had
 # learned. `train_gpt.py` is the whole program. `gpt.py` contains the network, about 900,000 numbers.
 #
-# A job prints to a **file**, because it may start at night, on another machine, when you are logged out. The
-# cell above read that file while it grew.
+# A job prints to a **file**, because it may start at night, on another machine, when you are logged out.
+# The cell above read that file while it grew.
 #
 # ## Your own job
 #
@@ -74,8 +74,8 @@ show_output(gpt_files)
 #
 # **Exercise 0.1.** Open `job.sbatch` (double-click it in the list of files) and fill in the five empty
 # directives: two tasks, both on the one node, five minutes. Both output files have names that begin with
-# `00_cluster_` and the job's number. One ends in `.out`, the other in `.err`. Save the file with Ctrl+S, then
-# run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
+# `00_cluster_` and the job's number. One ends in `.out`, the other in `.err`. Save the file with Ctrl+S,
+# then run the next cell. It checks the exercise: it says what it expected, what it found and what to try.
 
 # %% tags=["check"]
 check.check_0_1(Path("job.sbatch"))
@@ -85,8 +85,8 @@ check.check_0_1(Path("job.sbatch"))
 # ranks, the **launcher**, sets environment variables for each of them.
 #
 # **Exercise 0.2.** Complete `facts` in `train.py`. It looks up three facts in `environ`, under the names in
-# `NAMES`. It must also be right when no launcher started the program. Where a program or a cell says
-# `raise NotImplementedError("…")`, replace that line with your own.
+# `NAMES`. It must also be right when no launcher started the program. Where a program or a cell says `raise
+# NotImplementedError("…")`, replace that line with your own.
 
 # %% tags=["check"]
 import train
@@ -98,11 +98,11 @@ check.check_0_2(train.facts)
 # **Predict**, before you submit. Only that you predicted counts, not whether you were right.
 #
 # 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does
-#    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal often
-#    shows it.)
+#    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal
+#    often shows it.)
 # 2. Does it print the same name in a job, or another one? `"same"` or `"other"`.
-# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`. How many
-#    task lines does the job print then? A number.
+# 3. The last line of your job file begins with `launch python -u train.py`. You delete the word `launch`.
+#    How many task lines does the job print then? A number.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_host_here, predict_host_job and predict_lines
@@ -145,13 +145,13 @@ plots.node_grid(run)
 
 # %% [markdown]
 # **What you should see.** One square per task, in the row of its node. Below them is the job's time from
-# submission to end. On a cluster the job ran on other hosts than this notebook. A laptop is only one machine,
-# and the first fact of the job says `site: laptop`.
+# submission to end. On a cluster the job ran on other hosts than this notebook. A laptop is only one
+# machine, and the first fact of the job says `site: laptop`.
 #
 # ## Kill a rank
 #
-# Now run the first job again. After its second epoch, rank 1 is killed, as if its node had failed. What does
-# rank 0 do? It `"goes on"` alone, it `"waits"` for rank 1 forever, or it `"stops"`.
+# Now run the first job again. After its second epoch, rank 1 is killed, as if its node had failed. What
+# does rank 0 do? It `"goes on"` alone, it `"waits"` for rank 1 forever, or it `"stops"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_survivor to "goes on", "waits" or "stops"
@@ -201,8 +201,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #     cluster use juwels --account PROJECT
 #
 # This writes `~/.dl-course/site.sh`. The file contains everything that differs between computers: account
-# and partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it, so
-# no lesson changes from computer to computer. Now submit your job from here:
+# and partition, modules, and what `launch` means (`srun`, `mpirun` or `mpiexec`). Every job file reads it,
+# so no lesson changes from computer to computer. Now submit your job from here:
 #
 #     cluster submit job.sbatch
 #
@@ -220,8 +220,8 @@ predictions.compare("predict_survivor", survivor, how="saw")
 #     cluster queue
 #     cluster logs -f JOB
 #
-# The last line shows the output as it grows. Ctrl+C ends the watching, but not the job. End the job, too, and
-# see what the accounting says about it:
+# The last line shows the output as it grows. Ctrl+C ends the watching, but not the job. End the job, too,
+# and see what the accounting says about it:
 #
 #     cluster cancel JOB
 #     cluster queue
@@ -252,10 +252,11 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 
 # %% [markdown]
 # **What you should see.** In the queue, `PD` means *pending*, with the reason in brackets. `CF` means that
-# the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue. Only
-# the accounting still knows it: `CANCELLED`, with the seconds for which it held its core.
+# the nodes are being *configured*, `R` means *running*. After the cancel, the job is gone from the queue.
+# Only the accounting still knows it: `CANCELLED`, with the seconds for which it held its core.
 #
-# `cluster` prints the scheduler's own command each time. Learn those, because they work on every Slurm machine.
+# `cluster` prints the scheduler's own command each time. Learn those, because they work on every Slurm
+# machine.
 #
 # | the course | Slurm | shows |
 # |---|---|---|
@@ -267,8 +268,8 @@ for line in ("queue", f"logs {clock}", f"cancel {clock}", "queue", f"accounting 
 #
 # ## Break it
 #
-# The next cell deletes the word `launch` from a copy of your job file and submits the copy. How many task lines
-# did you predict?
+# The next cell deletes the word `launch` from a copy of your job file and submits the copy. How many task
+# lines did you predict?
 
 # %%
 job = Path("job.sbatch").read_text()
@@ -282,17 +283,17 @@ print(*tasks, sep="\n")
 predictions.compare("predict_lines", len(tasks), how="counted")
 
 # %% [markdown]
-# `#SBATCH --ntasks=2` reserves room for two tasks, and starts none. The job file itself runs once, and so does
-# every program that it calls. Starting N copies is the launcher's work. The job ended with exit code 0, as if
-# all were well, and half of what you pay for was idle.
+# `#SBATCH --ntasks=2` reserves room for two tasks, and starts none. The job file itself runs once, and so
+# does every program that it calls. Starting N copies is the launcher's work. The job ended with exit code
+# 0, as if all were well, and half of what you pay for was idle.
 #
 # ## What a job costs
 #
-# Nobody else can use the cores that your job holds, whether it computes or not. So you pay for cores × time,
-# in **core hours** (or GPU hours): one core for one hour, or four cores for a quarter of an hour.
+# Nobody else can use the cores that your job holds, whether it computes or not. So you pay for cores ×
+# time, in **core hours** (or GPU hours): one core for one hour, or four cores for a quarter of an hour.
 #
-# **Exercise 0.3.** Write two functions. All times are in seconds. `jobs` is a list of triples: cores, elapsed
-# time, and the seconds in which cores really worked for the job (Slurm calls them `TotalCPU`).
+# **Exercise 0.3.** Write two functions. All times are in seconds. `jobs` is a list of triples: cores,
+# elapsed time, and the seconds in which cores really worked for the job (Slurm calls them `TotalCPU`).
 
 
 # %% tags=["exercise"]
@@ -315,8 +316,8 @@ def idle_share(jobs):
 check.check_0_3(core_hours, idle_share)
 
 # %% [markdown]
-# How much of your first job, the one that learned to write, was training? With `--parsable` (`-P` in sacct),
-# the accounting prints all its columns in a form for programs.
+# How much of your first job, the one that learned to write, was training? With `--parsable` (`-P` in
+# sacct), the accounting prints all its columns in a form for programs.
 
 # %%
 [gpt] = read_files(gpt_files)
@@ -329,18 +330,18 @@ print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,"
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and what the network wrote. If a long training shows such a
-# number, it waits for something. Lesson 04 finds out for what. Slurm does the sum for you, and calls the share
-# in which cores worked *CPU efficiency*. (A laptop has neither of these two commands.)
+# The rest is startup (launcher, Python, imports) and what the network wrote. If a long training shows such
+# a number, it waits for something. Lesson 04 finds out for what. Slurm does the sum for you, and calls the
+# share in which cores worked *CPU efficiency*. (A laptop has neither of these two commands.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS
 #     seff JOB
 #
 # ## Results and errors
 #
-# Every program has two output streams: one for results, one for warnings and errors. A job keeps them in two
-# files, `--output` and `--error`. Without a job the shell does it: `>` sends the results to a file, `2>` the
-# errors.
+# Every program has two output streams: one for results, one for warnings and errors. A job keeps them in
+# two files, `--output` and `--error`. Without a job the shell does it: `>` sends the results to a file,
+# `2>` the errors.
 #
 # **Exercise 0.4.** Start `train.py` in your terminal. Send its results to `out.txt` and its errors to
 # `err.txt`. Then look into both files:
@@ -348,8 +349,8 @@ print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limi
 #     grep -v MLLOG out.txt
 #     cat err.txt
 #
-# (`grep -v` leaves out the run record.) Write the line that you typed into the next cell, in quotes, so that
-# this page runs it, too.
+# (`grep -v` leaves out the run record.) Write the line that you typed into the next cell, in quotes, so
+# that this page runs it, too.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Exercise 0.4: set command to the line that you typed, in quotes
@@ -364,8 +365,8 @@ predictions.compare("predict_host_here", here, how="saw")
 
 # %% [markdown]
 # Why do the job files say `python -u`? A program that writes to a file collects its output in a buffer and
-# empties it now and then. Until then `tail -f` shows nothing, even if the job is fine. `-u` switches the buffer
-# off.
+# empties it now and then. Until then `tail -f` shows nothing, even if the job is fine. `-u` switches the
+# buffer off.
 #
 # ## Three jobs that went wrong
 #
@@ -413,25 +414,26 @@ check.check_0_5()
 # %% [markdown]
 # ## Look up later
 #
-# **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs on a
-# compute node that the portal requested for you. Portals offer other programs the same way: RStudio, image
-# platforms such as BisQue, NVIDIA's DIGITS.
+# **Portals.** Many centres offer Jupyter on a web page, mostly with Open OnDemand. The notebook then runs
+# on a compute node that the portal requested for you. Portals offer other programs the same way: RStudio,
+# image platforms such as BisQue, NVIDIA's DIGITS.
 #
-# **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with
-# `conda create -n py3.6-keras …` and made a kernel of it with
-# `ipython kernel install --user --name py3.6-keras --display-name "…"`.
+# **Environments.** A course at BioHPC (UT Southwestern, 2022) created its own environment with `conda
+# create -n py3.6-keras …` and made a kernel of it with `ipython kernel install --user --name py3.6-keras
+# --display-name "…"`.
 #
-# **Modules** switch a site's software on, for example `module load python/3.6.4-anaconda` at BioHPC. Names and
-# versions differ between sites. Here the site's file loads them.
+# **Modules** switch a site's software on, for example `module load python/3.6.4-anaconda` at BioHPC. Names
+# and versions differ between sites. Here the site's file loads them.
 #
-# **Cores and GPUs.** `1 cores` in a task's line means **binding**: the launcher has tied this task to one core.
-# If two tasks on a node both say 64 cores, nothing is bound, and they may get in each other's way. These lines
-# print how many cores you may use, and which ones:
+# **Cores and GPUs.** `1 cores` in a task's line means **binding**: the launcher has tied this task to one
+# core. If two tasks on a node both say 64 cores, nothing is bound, and they may get in each other's way.
+# These lines print how many cores you may use, and which ones:
 #
 #     nproc
 #     taskset --cpu-list --pid $$
 #
-# `srun --cpu-bind=verbose …` prints the same for each task. For the GPUs of the node that you are on there is
+# `srun --cpu-bind=verbose …` prints the same for each task. For the GPUs of the node that you are on there
+# is
 #
 #     nvidia-smi
 #
@@ -451,8 +453,8 @@ check.check_0_5()
 # allocation it loads the software. Without the `exit` the node stays yours, idle, and you pay for it. (A
 # laptop has no `salloc`, and needs none.)
 #
-# **Time limits** are not exact. On a real Slurm (one machine that plays four nodes) a limit of one minute ended
-# a job after about 1:25, because Slurm checks only now and then.
+# **Time limits** are not exact. On a real Slurm (one machine that plays four nodes) a limit of one minute
+# ended a job after about 1:25, because Slurm checks only now and then.
 #
 # ## Traps
 #
@@ -468,8 +470,8 @@ check.check_0_5()
 #
 # ## Recap
 #
-# - You request with directives, the scheduler decides, the launcher starts the ranks, and environment variables
-#   tell each rank which one it is.
+# - You request with directives, the scheduler decides, the launcher starts the ranks, and environment
+#   variables tell each rank which one it is.
 # - Requesting tasks starts none of them. One dead rank ends the job for all.
 # - A job's results and errors go to two files, with the job's number in their names.
 # - You pay for the cores that you hold. The accounting says for how long.

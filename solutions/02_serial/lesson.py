@@ -17,8 +17,8 @@
 #
 # In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and PyTorch
 # write them for you. You train the same network with both on one device, submit the training as a job, and
-# learn to say how fast it was, with the uncertainty that belongs to the number. Later lessons state the speed of
-# other networks with the four functions that you write here.
+# learn to say how fast it was, with the uncertainty that belongs to the number. Later lessons state the
+# speed of other networks with the four functions that you write here.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
@@ -53,10 +53,11 @@ answers.note(predict_accuracy=predict_accuracy)
 # %% [markdown]
 # ## The data
 #
-# MNIST has 60,000 handwritten digits to learn from and 10,000 for the test. Each has 28 × 28 pixels from 0 to
-# 255. `data.load` finds the four IDX files, verifies their checksums and divides the pixels by 255. If you forget
-# that division in a program of your own, the first layer gets inputs that are 255 times too large, and training
-# goes badly.
+# MNIST has 60,000 handwritten digits to learn from and 10,000 for the test. Each has 28 × 28 pixels from 0
+# to
+# 255. `data.load` finds the four IDX files, verifies their checksums and divides the pixels by 255. If you
+#      forget that division in a program of your own, the first layer gets inputs that are 255 times too
+#      large, and training goes badly.
 
 # %%
 mnist = data.load("mnist")
@@ -71,20 +72,21 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 #
 # - The forward pass, the backward pass and the update are now a **model** and **`fit`**.
 # - SGD is now **Adam**, which keeps two numbers for each parameter.
-# - Keras runs the loop over epochs and batches. So the **run record** (lesson 00) is now a *callback*: Keras
-#   calls it at the start, after each epoch and at the end. Its clock never goes backwards, and it is read after
-#   the device has finished its work.
+# - Keras runs the loop over epochs and batches. So the **run record** (lesson 00) is now a *callback*:
+#   Keras calls it at the start, after each epoch and at the end. Its clock never goes backwards, and it is
+#   read after the device has finished its work.
 #
-# The options are those of lesson 01. A job file changes the training with `--epochs`, `--batch-size` and others,
-# without touching the program. (Older material types `--batch_size`. That works, too.) This lists all options:
+# The options are those of lesson 01. A job file changes the training with `--epochs`, `--batch-size` and
+# others, without touching the program. (Older material types `--batch_size`. That works, too.) This lists
+# all options:
 #
 #     python train.py --help
 #
-# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and Theano. Today
-# they are TensorFlow, PyTorch and JAX.
+# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and Theano.
+# Today they are TensorFlow, PyTorch and JAX.
 #
-# **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, then 512 units with `relu`, then 10
-# units with `softmax`. Save the file and run this cell.
+# **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, then 512 units with `relu`, then
+# 10 units with `softmax`. Save the file and run this cell.
 
 # %% tags=["check"]
 import train
@@ -97,9 +99,9 @@ check.check_2_1(train.build_model)
 #
 # ## The program, PyTorch
 #
-# `train_torch.py` trains the same network, and you can see its loop. PyTorch's `CrossEntropyLoss` contains the
-# softmax, so the network ends without one. With a second softmax the loss never falls below 1.46, because the
-# largest probability that the network can then express is *e* / (*e* + 9).
+# `train_torch.py` trains the same network, and you can see its loop. PyTorch's `CrossEntropyLoss` contains
+# the softmax, so the network ends without one. With a second softmax the loss never falls below 1.46,
+# because the largest probability that the network can then express is *e* / (*e* + 9).
 #
 # **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step.
 
@@ -112,19 +114,19 @@ check.check_2_2(train_torch.train_step)
 # %% [markdown]
 # ## Submit it as a job
 #
-# `job.sbatch` requests one task on one core and starts `train.py`. In a terminal, in this lesson's folder and
-# with the computer that you chose in lesson 00, you would type
+# `job.sbatch` requests one task on one core and starts `train.py`. In a terminal, in this lesson's folder
+# and with the computer that you chose in lesson 00, you would type
 #
 #     cluster submit job.sbatch --train-samples 12800 --epochs 3
 #     cluster queue
 #     cluster logs -f JOB
 #
-# with the job's number in place of `JOB`. (`sbatch job.sbatch` needs your site's settings first:
-# `source ~/.dl-course/site.sh`, once in each terminal.)
+# with the job's number in place of `JOB`. (`sbatch job.sbatch` needs your site's settings first: `source
+# ~/.dl-course/site.sh`, once in each terminal.)
 #
-# From here, `submit_once` does the same: it prints the real command, waits, and returns the output files. While a
-# job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once, unless you
-# changed its program or its job file in between.
+# From here, `submit_once` does the same: it prints the real command, waits, and returns the output files.
+# While a job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once,
+# unless you changed its program or its job file in between.
 
 # %%
 from cluster.jobs.notebook import submit_once
@@ -137,8 +139,8 @@ torch_files = submit_once("job_torch.sbatch", *sizes)
 #
 #     grep -v MLLOG 02_keras_*.out
 #
-# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and your
-# points come from the record, and not from the variables of this notebook.
+# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and
+# your points come from the record, and not from the variables of this notebook.
 
 # %%
 from autograder.reading.files import read_files
@@ -166,27 +168,28 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # **What you should see.**
 #
 # - The first bar is hatched, because the first epoch does not count. It also includes tracing the program,
-#   allocating memory and reading cold files. If you put it into a mean, whatever compiles less looks "faster".
-# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine. Seconds do. With
-#   12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and 0.951 to 0.954 in PyTorch
-#   (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says nothing about the
-#   frameworks. With all 60,000 images both pass 0.97.
+#   allocating memory and reading cold files. If you put it into a mean, whatever compiles less looks
+#   "faster".
+# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine. Seconds do.
+#   With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and 0.951 to 0.954 in
+#   PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says nothing about
+#   the frameworks. With all 60,000 images both pass 0.97.
 # - A course at Jülich printed 8, 7, 7 and 7 s per epoch and test accuracy 0.9805 for this program, with
-#   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow 2.21,
-#   needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years differ, so
-#   the ratio says nothing about a GPU or a core.
-# - You may divide where only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU cores
-#   and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
-#   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind. GPUs can
-#   be orders of magnitude faster than a CPU, and that says nothing about how a program scales.
+#   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow
+#   2.21, needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years
+#   differ, so the ratio says nothing about a GPU or a core.
+# - You may divide where only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
+#   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
+#   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind.
+#   GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a program scales.
 
 # %% [markdown]
 # ## State its speed
 #
 # **Exercise 2.3.** Write four functions that you will use in every later lesson.
 #
-# - `epoch_time`: what an epoch typically takes. It must leave out what only the start of a run pays for. One epoch
-#   that another user's job disturbed must hardly change it.
+# - `epoch_time`: what an epoch typically takes. It must leave out what only the start of a run pays for.
+#   One epoch that another user's job disturbed must hardly change it.
 # - `throughput`: training samples per second. Test samples do not count.
 # - `speedup`: time of the base ÷ time on N devices, for the same work on the same hardware.
 # - `efficiency`: speedup ÷ N.
@@ -225,8 +228,8 @@ def efficiency(base_seconds, seconds, devices):
 check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
-# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on four
-# is not a speedup of 2.80, but something between two numbers. Which numbers?
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
+# four is not a speedup of 2.80, but something between two numbers. Which numbers?
 #
 # Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same for a
 # throughput.
@@ -258,8 +261,8 @@ check.check_2_4(interval, throughput_interval)
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
 #     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
 #
-# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain by
-# 0.4 %, `7s` by 7 %.
+# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain
+# by 0.4 %, `7s` by 7 %.
 
 
 # %% tags=["exercise"]
@@ -275,8 +278,8 @@ check.check_2_5(seconds_from_us)
 # %% [markdown]
 # ## A speedup needs one more word
 #
-# What stays the same when you add ranks? There are three answers. The field **scaling** in a run's record says
-# which one applies:
+# What stays the same when you add ranks? There are three answers. The field **scaling** in a run's record
+# says which one applies:
 #
 # | scaling | images per epoch | batch per rank | global batch | steps per epoch | ideal time of an epoch on N ranks |
 # |---|---|---|---|---|---|
@@ -285,18 +288,18 @@ check.check_2_5(seconds_from_us)
 # | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
 #
 # *Strong* scaling does not change the training, but each rank has less to do between two exchanges. *Epoch*
-# scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that does to
-# the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more in the same
-# time?" Without this word, a speedup says little.
+# scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that
+# does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more
+# in the same time?" Without this word, a speedup says little.
 #
 # Lesson 07 trains this network on two ranks. It will be hardly faster than on one.
 
 # %% [markdown]
 # ## Write down your answers
 #
-# The next cell notes your answers, with *your* functions and *your* job's seconds. The grader compares them with
-# the outputs. One answer is up to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one H100. Is 15
-# its parallel speedup? `"yes"` or `"no"`.
+# The next cell notes your answers, with *your* functions and *your* job's seconds. The grader compares them
+# with the outputs. One answer is up to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one
+# H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: set cpu_gpu_is_speedup to "yes" or "no"
@@ -333,8 +336,9 @@ answers.note(
 # - You can predict accuracy: it hardly depends on machine or framework.
 # - A framework writes the backward pass and the update. Data, sizes, clock and honesty remain your job.
 # - Epoch time: what is typical of the epochs after the first. Throughput: training samples ÷ that time.
-# - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with the word
-#   that says what stayed the same: strong, epoch or weak. Whole seconds give an interval, not a number.
+# - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with the
+#   word that says what stayed the same: strong, epoch or weak. Whole seconds give an interval, not a
+#   number.
 #
 # **To show a friend**: your program's speed on one picture, saved beside this page.
 
@@ -346,6 +350,6 @@ plots.speed_card(keras_run, throughput(samples, epoch_time(one)), save="my_speed
 #
 #     lessons submit 02
 #
-# Next: 03 trains a network that is worth a second device. 06 shows what travels between two workers. Further
-# reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres, *Supercomputing for
-# Artificial Intelligence*.
+# Next: 03 trains a network that is worth a second device. 06 shows what travels between two workers.
+# Further reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
+# *Supercomputing for Artificial Intelligence*.

@@ -15,11 +15,12 @@
 #
 # **How much of 4 GPUs do I get for five changed lines?**
 #
-# A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says that over
-# seventy years of research, the methods that could use more computation won. A gradient is divisible: the mean over a
-# batch is the mean of the means over its parts, if the parts have *equal* size. (If one part has 1 image and the other
-# 32, the mean of their means gives the one image as much weight as the 32 together. Lesson 08 comes back to this.)
-# TensorFlow divides a batch among the GPUs of one node with `tf.distribute.MirroredStrategy`.
+# A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says
+# that over seventy years of research, the methods that could use more computation won. A gradient is
+# divisible: the mean over a batch is the mean of the means over its parts, if the parts have *equal* size.
+# (If one part has 1 image and the other 32, the mean of their means gives the one image as much weight as
+# the 32 together. Lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
+# `tf.distribute.MirroredStrategy`.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
@@ -51,8 +52,8 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # %% [markdown]
 # ## Predict
 #
-# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes 2,048 images
-# in each step.
+# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
+# 2,048 images in each step.
 #
 # 1. How many seconds does an epoch take on 2 GPUs, and on 4?
 # 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add up the three numbers.
@@ -74,15 +75,15 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # | **pipeline** | its layers | the batch in small pieces, so that all layers are busy |
 # | **hybrid** | its layers | its part of the batch |
 #
-# Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time. *Tuning*: many settings
-# at once. *Model*: one that fits no device.
+# Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
+# *Tuning*: many settings at once. *Model*: one that fits no device.
 #
 # Before you write a program that divides anything, you must be able to say which device holds what.
 #
-# **Exercise 5.1.** There are four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds` returns two
-# lists, the layers and the images of a device. Parts are blocks in order: device 0 has the first layers or images, device 1
-# the next. In the hybrid, devices 0 and 1 form one network and take the first half of the batch. Devices 2 and 3 form
-# another one.
+# **Exercise 5.1.** There are four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7.
+# `holds` returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
+# the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 form one network and take
+# the first half of the batch. Devices 2 and 3 form another one.
 
 
 # %% tags=["exercise"]
@@ -102,15 +103,16 @@ def holds(kind, device):
 check.check_5_1(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline hold the same things. They differ in *when* they compute. This lesson is about data
-# parallelism.
+# Model parallelism and pipeline hold the same things. They differ in *when* they compute. This lesson is
+# about data parallelism.
 #
 # ## The diff
 #
-# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses how many calls run at
-# once) and `prefetch`, because several devices need more pictures than one. It needs neither packs nor `cache`, because the
-# bytes of CIFAR-10 are in memory anyway. The other `+` lines are MirroredStrategy, `--steps` for the ten steps of exercise 5.4,
-# and what the record says about the replicas. If you left a gap of lesson 03 open, its solution shows up, too.
+# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses how
+# many calls run at once) and `prefetch`, because several devices need more pictures than one. It needs
+# neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines are
+# MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
+# replicas. If you left a gap of lesson 03 open, its solution shows up, too.
 
 # %%
 import difflib
@@ -133,15 +135,16 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have, in N times the steps |
 # | rate × N | N times fewer steps, each no longer than before |
 #
-# Without GPUs the program creates *logical* CPU devices, which share the cores. The program is the same, but nothing gets
-# faster.
+# Without GPUs the program creates *logical* CPU devices, which share the cores. The program is the same,
+# but nothing gets faster.
 #
-# Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy takes care of both,
-# for everything that is created in its scope. A network built and compiled elsewhere trains on one device, without any error.
-# (`compile` enters the scope of its network by itself. But the optimizer that you pass to it was created before.)
+# Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy
+# takes care of both, for everything that is created in its scope. A network built and compiled elsewhere
+# trains on one device, without any error. (`compile` enters the scope of its network by itself. But the
+# optimizer that you pass to it was created before.)
 #
-# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a copy on every
-# device. The optimizer has variables, too.
+# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
+# copy on every device. The optimizer has variables, too.
 
 # %% tags=["check"]
 import train
@@ -150,7 +153,8 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_5_2(train)
 
 # %% [markdown]
-# **Exercise 5.3.** Fill `for_all` in `train.py`, and `steps` here: how many steps does an epoch of `n` images have?
+# **Exercise 5.3.** Fill `for_all` in `train.py`, and `steps` here: how many steps does an epoch of `n`
+# images have?
 
 
 # %% tags=["exercise"]
@@ -167,11 +171,11 @@ check.check_5_3(train.for_all, steps)
 # %% [markdown]
 # ## The same training?
 #
-# Two replicas with 64 images each should be the same training as one replica with 128: same images, same mean gradient, same
-# steps. The program multiplies batch and rate by N. So what must you pass to it?
+# Two replicas with 64 images each should be the same training as one replica with 128: same images, same
+# mean gradient, same steps. The program multiplies batch and rate by N. So what must you pass to it?
 #
-# **Exercise 5.4.** `same_work(n)` returns the batch and the rate per replica with which *n* replicas do the work of one with
-# batch 128 and rate 0.02.
+# **Exercise 5.4.** `same_work(n)` returns the batch and the rate per replica with which *n* replicas do the
+# work of one with batch 128 and rate 0.02.
 
 
 # %% tags=["exercise"]
@@ -209,24 +213,26 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# They are equal to about seven digits: the sums are the same, added in another order. Networks with *batch normalisation* (all
-# ResNets) are not so close. Each replica normalises with the mean of **its own** part of the batch. That is another training,
-# though hardly a worse one, as long as the part is not tiny.
+# They are equal to about seven digits: the sums are the same, added in another order. Networks with *batch
+# normalisation* (all ResNets) are not so close. Each replica normalises with the mean of **its own** part
+# of the batch. That is another training, though hardly a worse one, as long as the part is not tiny.
 #
 # ## How large a batch?
 #
-# As large as the memory of a device allows. You can compute that. For the backward pass, each replica keeps at least the input
-# of every convolution and every normalisation. For ResNet50V2 with images of 128 × 128, the layers' shapes add up to 5.0
-# million such numbers per image, which is 20 MB in float32. The outputs of all layers would be 41 MB. What a framework keeps is
-# between the two. Use the middle, 31 MB. Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the
-# batch. About 2 GB go to libraries and their working space. So
+# As large as the memory of a device allows. You can compute that. For the backward pass, each replica keeps
+# at least the input of every convolution and every normalisation. For ResNet50V2 with images of 128 × 128,
+# the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. The outputs of
+# all layers would be 41 MB. What a framework keeps is between the two. Use the middle, 31 MB. Parameters,
+# their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch. About 2 GB go to
+# libraries and their working space. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# The textbook that you meet below trained with 2,048 images on 64 GB, which is no more than 30 MB per image. On an A100 of 40 GB
-# the same batch would leave 18 MB per image, less than the 20 MB that are needed. The setup cell at the top computes from `gpu_gb`
-# the largest power of two that the formula allows. In 16-bit numbers about twice as many images fit. (Computed from the shapes,
-# not measured on a GPU. If the job says *out of memory*, halve the batch.)
+# The textbook that you meet below trained with 2,048 images on 64 GB, which is no more than 30 MB per
+# image. On an A100 of 40 GB the same batch would leave 18 MB per image, less than the 20 MB that are
+# needed. The setup cell at the top computes from `gpu_gb` the largest power of two that the formula allows.
+# In 16-bit numbers about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the
+# job says *out of memory*, halve the batch.)
 #
 # ## Run it
 #
@@ -260,16 +266,20 @@ plots.replica_scaling(series)
 # %% [markdown]
 # **What you should see.**
 #
-# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and 4 GPUs for ResNet50V2
-#   with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024 images it prints 33, 18 and 10 s: 92 % and
-#   82.5 %. The whiskers show what those whole seconds leave open.
-# - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used both cores. Measured for
-#   this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s per epoch alone, 1.2 to 1.4 s with two. CPU cores can
-#   show that this program is *right*, not that it is fast.
-# - You may compare speedups of different machines, as here. Never divide the seconds of one machine by those of another.
+# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and
+#   4 GPUs for ResNet50V2 with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024
+#   images it prints 33, 18 and 10 s: 92 % and 82.5 %. The whiskers show what those whole seconds leave
+#   open.
+# - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used
+#   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s
+#   per epoch alone, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not that it is
+#   fast.
+# - You may compare speedups of different machines, as here. Never divide the seconds of one machine by
+#   those of another.
 # - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds. The cause is the late thread of
-#   lesson 04's traps. The option given there does not help here, because each device reads with an iterator of its own.
+# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds. The cause
+#   is the late thread of lesson 04's traps. The option given there does not help here, because each device
+#   reads with an iterator of its own.
 #
 # How much does the batch of a replica matter? Here are a few steps with a small one:
 
@@ -279,13 +289,14 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed price: starting it on N devices and exchanging all gradients. With few images per replica, that price is
-# most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows why you cannot turn it up forever.
+# Every step has a fixed price: starting it on N devices and exchanging all gradients. With few images per
+# replica, that price is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
+# why you cannot turn it up forever.
 #
 # ## Break it
 #
-# `break_it.py` is this training, small, on two replicas and with one line wrong. It also knows the parameters that *one* device has
-# after the first step, when it computes the whole batch alone.
+# `break_it.py` is this training, small, on two replicas and with one line wrong. It also knows the
+# parameters that *one* device has after the first step, when it computes the whole batch alone.
 #
 # | `--without` | what is different |
 # |---|---|
@@ -295,8 +306,8 @@ plots.throughput_by_batch(lines)
 # | `rate` | the rate is that of one replica |
 # | `mean` | the loss is the mean over the images of *one replica*; then gradients are added up |
 #
-# Which of the four faults leave the parameters as one device would have them? Write their first letters in alphabetical order, as
-# one word such as `"bm"`.
+# Which of the four faults leave the parameters as one device would have them? Write their first letters in
+# alphabetical order, as one word such as `"bm"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_as_one to a word of letters
@@ -316,7 +327,8 @@ predictions.compare("predict_as_one", "".join(sorted(as_one)))
 plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_step"])
 
 # %% [markdown]
-# **What you should see.** Measured on two logical devices of a 2-core machine, 512 images, batch 64 per replica:
+# **What you should see.** Measured on two logical devices of a 2-core machine, 512 images, batch 64 per
+# replica:
 #
 # | without | replicas | steps per epoch | rate | loss of the first step | away from one device after one step |
 # |---|---|---|---|---|---|
@@ -326,17 +338,20 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 # | `rate` | 2 | 4 | 0.02 | 2.295 | 0.0014 |
 # | `mean` | 2 | 4 | 0.04 | 4.590 | 0.0029 |
 #
-# - The spread of the replicas is 0 in all five runs: the strategy adds the same gradient to every copy, right or wrong.
-# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy shows that the second one idles. Only the copies
-#   of a variable do, or `nvidia-smi`.
-# - `rate` takes half the step that it should, `mean` twice that step, to three digits. `mean` also shows in the loss: guessing costs
-#   ln 10 = 2.303, and two replicas that each count as one whole report 4.6. You meet this fault when you write your own training
-#   loop. Divide by the *global* batch (`tf.nn.compute_average_loss`).
+# - The spread of the replicas is 0 in all five runs: the strategy adds the same gradient to every copy,
+#   right or wrong.
+# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy shows that the second
+#   one idles. Only the copies of a variable do, or `nvidia-smi`.
+# - `rate` takes half the step that it should, `mean` twice that step, to three digits. `mean` also shows in
+#   the loss: guessing costs ln 10 = 2.303, and two replicas that each count as one whole report 4.6. You
+#   meet this fault when you write your own training loop. Divide by the *global* batch
+#   (`tf.nn.compute_average_loss`).
 #
 # ## What whole seconds say
 #
-# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that whole seconds *a* and *b* can mean (you wrote
-# it in lesson 02). `overlap(one, other)` says whether two intervals have a point in common.
+# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that whole seconds *a* and
+# *b* can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two intervals have a point in
+# common.
 
 
 # %% tags=["exercise"]
@@ -362,11 +377,13 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? There are reasons to expect it (more computing for each exchange), and the middle values say
-# so. **These whole seconds cannot show it.** Longer epochs, or one more decimal, could.
+# Does the larger network scale better? There are reasons to expect it (more computing for each exchange),
+# and the middle values say so. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
+# could.
 #
-# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What do you report if you take
-# the mean of both? Write `mean_of_all(seconds)`, and the `apparent` speedup from two such lists.
+# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What
+# do you report if you take the mean of both? Write `mean_of_all(seconds)`, and the `apparent` speedup from
+# two such lists.
 
 
 # %% tags=["exercise"]
@@ -390,14 +407,17 @@ check.check_5_6(mean_of_all, apparent)
 #
 # ## Questions
 #
-# 1. An article says: "`tf.distributed.MirroredStrategy()`; wrap your model with it". What is the module's name? And is a model
-#    **wrapped** after it was built, or **built** inside a scope? `"wrap"` or `"build"`.
-# 2. Here are four studies. Write the first letter of each one's goal (**f**aster, **d**ata, **t**uning, **m**odel) as one word of four
-#    letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of 64 GB · last year's 12 hours of training must take 2 · a
-#    forecast that reads ten times as many images each night.
-# 3. A job requests 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many of the 8 GPUs compute?
-# 4. Here are three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which `mean`? Write the letters in
-#    this order, as one word.
+# 1. An article says: "`tf.distributed.MirroredStrategy()`; wrap your model with it". What is the module's
+#    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or
+#    `"build"`.
+# 2. Here are four studies. Write the first letter of each one's goal (**f**aster, **d**ata, **t**uning,
+#    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of
+#    64 GB · last year's 12 hours of training must take 2 · a forecast that reads ten times as many images
+#    each night.
+# 3. A job requests 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many of
+#    the 8 GPUs compute?
+# 4. Here are three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which
+#    `mean`? Write the letters in this order, as one word.
 #
 # | record | replicas | steps per epoch | loss of the first step | away after one step |
 # |---|---|---|---|---|
@@ -421,8 +441,8 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # %% [markdown]
 # ## Traps
 #
-# Every row that names no GPU was run, on two logical devices of a 2-core machine, most of them with a tiny network: 2,048 images,
-# batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
+# Every row that names no GPU was run, on two logical devices of a 2-core machine, most of them with a tiny
+# network: 2,048 images, batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
 #
 # | you see | cause |
 # |---|---|
@@ -447,6 +467,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas. With 07 this network leaves the node, on a machine that has more than one (`full`).
-# Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed
-# Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter Lesson*, 2019.
+# Next: 06 shows what travels between replicas. With 07 this network leaves the node, on a machine that has
+# more than one (`full`). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
+# Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
+# Lesson*, 2019.
