@@ -253,9 +253,6 @@ def images_per_s(paths):
     return size / sources.RECORD / (time.perf_counter() - start)
 
 
-NO_DISK = "Is your temporary folder in memory? Then there is no disk to read from."
-
-
 # %%
 records = sources.to_records(cifar.x_train, cifar.y_train)[:1600]
 ways = {"files": sources.write_files, "packs": lambda rows, to: sources.write_packs(rows, to, 32)}
@@ -270,8 +267,8 @@ for way, write in ways.items():
             cold.append(images_per_s(paths))
             warm.append(images_per_s(paths))
     print(f"{way}: cold {np.median(cold):9,.0f}, warm {np.median(warm):9,.0f} images/s")
-    times, again = list(np.divide(warm, cold)), "Run this cell again."
-    expectations.compare("  warm over cold", times, (1.5, 50), below=NO_DISK, again=again)
+    times, memory = list(np.divide(warm, cold)), "Is your temporary folder in memory?"
+    expectations.compare("  warm over cold", times, (1.5, 50), below=memory, again="Run it again.")
 
 # %% [markdown]
 # **What you should see.** Cold is several times slower than warm, for files and for packs, and cold packs

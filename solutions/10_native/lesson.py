@@ -209,9 +209,8 @@ for name in ("DDP", "Lightning"):
     print(f"spread {runs[name].end['param_spread']:g}, accuracy {runs[name].test_accuracy.value}")
 
 # %% [markdown]
-# Both programs cut a whole batch from the tensors at once (`Images.__getitems__`). A plain `TensorDataset` in
-# a `DataLoader` is read image by image, which takes several times as long. Then you would compare two ways to
-# read, not two ways to train.
+# Both programs cut a whole batch from the tensors at once (`Images.__getitems__`). A plain `TensorDataset` is
+# read image by image, which takes several times as long.
 #
 # ## When gradients travel
 #
@@ -365,9 +364,9 @@ importlib.reload(no_sync)
 check.check_10_5(no_sync)
 
 # %% [markdown]
-# Once more the work of before, each batch in four parts. The program tries both of your functions on small
-# networks of its own: the largest error of a gradient, how often gradients travelled, how many images went
-# through at once, and the error of a step that rank 0 made alone.
+# Now the same work with each batch in four parts. The program also tries both of your functions on small
+# networks: the largest error of a gradient, how often gradients travelled, how many images went through at
+# once, and the error of a step that rank 0 made alone.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
