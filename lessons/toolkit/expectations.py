@@ -41,7 +41,8 @@ def compare(
         "expected": f"{said}, as expected ({promised}).",
         "busy": f"{said}. Expected: {promised}. Your machine was too busy to show it. {again}",
     }
-    otherwise = f"{said}. Expected: {promised}. {cause} Or your machine was busy. {again}"
+    doubt = f"{cause} Or your machine was busy." if cause else "Perhaps your machine was busy."
+    otherwise = f"{said}. Expected: {promised}. {doubt} {again}"
     line = f"{what}: {sentences.get(outcome, otherwise)}"
     print(textwrap.fill(" ".join(line.split()), 90, subsequent_indent="  "))
     return outcome
