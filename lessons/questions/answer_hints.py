@@ -38,9 +38,10 @@ def hashes_of(lesson: str, name: str, question: Question, value: object) -> list
     if question.kind == "number":
         right = float(str(value))
         relative, absolute = tolerance(question.tolerance)
-        reach = max(absolute, relative * abs(right))
-        ends = (cell(question, right - reach), cell(question, right + reach))
-        words = [str(n) for n in range(min(ends), max(ends) + 1)] if reach else [exact(right)]
+        words = [exact(right)]
+        if reach := max(absolute, relative * abs(right)):
+            ends = (cell(question, right - reach), cell(question, right + reach))
+            words = [str(n) for n in range(min(ends), max(ends) + 1)]
     return sorted(answer_hash(lesson, name, word) for word in words)
 
 

@@ -95,7 +95,9 @@ importlib.reload(train)
 check.check_0_2(train.facts)
 
 # %% [markdown]
-# **Predict**, before you submit. Only that you predicted counts, not whether you were right.
+# ## Predict
+#
+# Predict before you submit. Only that you predicted counts, not whether you were right.
 #
 # 1. `train.py` prints one line for each task, with its number, its host and its cores. Which host name does
 #    `python train.py` print when you start it right here? A guess, in quotes. (The prompt of a terminal
