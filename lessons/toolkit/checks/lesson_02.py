@@ -219,7 +219,7 @@ def check_typical(epoch_time: Function, seconds: list[float]) -> None:
         {
             statistics.median(
                 seconds
-            ): "The median of all epochs. The first one includes work that no later one does.",
+            ): "The middle of all epochs. The first one includes work that no later one does.",
             statistics.mean(
                 seconds
             ): "The mean of all epochs, distorted by the first. Which ones are comparable?",
