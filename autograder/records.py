@@ -105,11 +105,18 @@ class Facts:
 
     __slots__ = ()
 
-    def get(self, name: str) -> Any:
-        return getattr(self, name)
+    def get(self, name: str, default: Any = None) -> Any:
+        fact = self.fact(name)
+        return default if fact is None else fact
+
+    def fact(self, name: str) -> Any:
+        return getattr(self, name, None)
 
     def __getitem__(self, name: str) -> Any:
-        return self.get(name)
+        return self.fact(name)
+
+    def __contains__(self, name: str) -> bool:
+        return self.fact(name) is not None  # without this, Python would try self[0], self[1], …
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +171,7 @@ class Header(Facts):
     arguments: tuple[str, ...] | None = None
     others: Mapping[str, Any] = field(default_factory=dict)  # facts with other names, as written
 
-    def get(self, name: str) -> Any:
+    def fact(self, name: str) -> Any:
         """Return the fact of this name, even if the grader does not know it."""
         return getattr(self, name) if name in HEADER_FACTS else self.others.get(name)
 
@@ -201,7 +208,7 @@ class MeasureEvent(Facts):
     facts: Mapping[str, Any] = field(default_factory=dict)  # all its members, as recorded
     where: Where | None = None
 
-    def get(self, name: str) -> Any:
+    def fact(self, name: str) -> Any:
         return self.facts.get(name)
 
     def number(self, name: str) -> float | None:

@@ -133,7 +133,7 @@ def losses(run: Run) -> list[float]:
 
 def measures(run: Run) -> dict[str, object]:
     """Return the last number of each name that the run measured."""
-    return {str(m["name"]): m["value"] for m in run.measures if "value" in m}
+    return {event.name: event.value for event in run.measures if event.value is not None}
 
 
 def machine(pretend: bool) -> dict[str, object]:

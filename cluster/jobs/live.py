@@ -4,12 +4,15 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 from autograder.reading.files import read_files
 from autograder.records import Epoch, Run
 from cluster.schedulers.contract import JobStatus
 
-WIDTH, HEIGHT = 640, 150
+SAMPLE = "  It writes: "  # how a program's line begins that says what its network writes by now
+SAMPLE_LETTERS = 78
+WIDTH, HEIGHT, SAMPLE_HEIGHT = 640, 150, 24
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 30, 24  # around the curve
 BLUE, GREY = "#0072B2", "#595959"
 
@@ -32,7 +35,9 @@ class LiveEpochs:
         self.seen = seen
         runs = [run for run in read_files([output]) if curve(run)]
         if runs:
-            self.draw({"image/svg+xml": picture(runs[-1]), "text/plain": title(runs[-1])})
+            sample = latest_sample(output)
+            words = "\n".join([title(runs[-1]), sample] if sample else [title(runs[-1])])
+            self.draw({"image/svg+xml": picture(runs[-1], sample), "text/plain": words})
 
     def draw(self, bundle: dict[str, str]) -> None:
         from IPython.display import display
@@ -49,6 +54,13 @@ def in_notebook() -> bool:
     except ImportError:
         return False
     return getattr(get_ipython(), "kernel", None) is not None
+
+
+def latest_sample(output: Path) -> str:
+    """Return what the network wrote after its latest epoch, as the program printed it."""
+    lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
+    samples = [line for line in lines if line.startswith(SAMPLE)]
+    return samples[-1].removeprefix(SAMPLE)[:SAMPLE_LETTERS] if samples else ""
 
 
 def curve(run: Run) -> list[tuple[int, float]]:
@@ -72,8 +84,11 @@ def title(run: Run) -> str:
     return " · ".join(words)
 
 
-def picture(run: Run) -> str:
-    """Return a small SVG: the loss after each epoch, with room for those that are still to come."""
+def picture(run: Run, sample: str = "") -> str:
+    """Return a small SVG: the loss after each epoch, with room for those that are still to come.
+
+    Below it stands what the network writes by now, if the program prints that.
+    """
     points = curve(run)
     low, high = min(y for _, y in points), max(y for _, y in points)
     last = max(epochs_asked(run), 2)
@@ -97,10 +112,16 @@ def picture(run: Run) -> str:
         f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{GREY}">{words}</text>'
         for x, y, anchor, words in labels
     )
+    height = HEIGHT + SAMPLE_HEIGHT * bool(sample)
+    if sample:
+        texts += (
+            f'<text x="{LEFT}" y="{height - 6}" font-family="monospace" font-size="12" '
+            f'xml:space="preserve">{escape(sample)}</text>'
+        )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
         f'font-family="sans-serif" font-size="13">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>'
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>'
         f'<path d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" stroke="#E0E0E0" fill="none"/>'
         f'<polyline points="{line}" fill="none" stroke="{BLUE}" stroke-width="2"/>'
         f"{dots}{texts}</svg>"

@@ -140,9 +140,9 @@ def main():
             epoch.log(loss=loss_sum.item() / steps)
         if rank == 0:
             loss = epoch.logged["loss"]
-            print(
-                f"Epoch {number}/{args.epochs}: {epoch.seconds:.1f} s, loss {loss:.3f}", flush=True
-            )
+            sample = " ".join(write(network, text, length=70).split())
+            print(f"Epoch {number}/{args.epochs}: {epoch.seconds:.1f} s, loss {loss:.3f}")
+            print(f"  It writes: {sample}", flush=True)
         if number == 2 and rank == args.kill:
             os.kill(os.getpid(), signal.SIGKILL)  # as if its node had failed
     record.trained(model.parameters(), gather)

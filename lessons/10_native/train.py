@@ -43,14 +43,14 @@ def build_model(name):
 def start_ranks(rank, size, local_rank, timeout):
     """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
     raise NotImplementedError(
-        "Exercise 10.1: with GPUs number local_rank and nccl, else the CPU and gloo"
+        "Exercise 10.1: choose the device, let the ranks meet, return the device"
     )
 
 
 def distribute(model, device, bucket_mb=25):
     """The network, started as rank 0's; its gradients will be averaged over all ranks."""
     raise NotImplementedError(
-        "Exercise 10.1: DistributedDataParallel, with its GPU and bucket_cap_mb"
+        "Exercise 10.1: the wrapped network, with its device and size of buckets"
     )
 
 

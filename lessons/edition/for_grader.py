@@ -12,24 +12,30 @@ from pathlib import Path
 from autograder.settings import rubric
 from lessons.edition.gaps import find_gaps
 from lessons.folders import choose_lessons, made_by_hand
-from lessons.questions.answer_hints import HASHES, word_hash
+from lessons.questions.answer_hints import HASHES, hashes_of
 
 RUBRICS = Path("autograder") / "rubrics"
 
 
 def answer_hashes(root: Path) -> dict[Path, bytes]:
-    """Return the file of hashes of all words that a rubric expects as an answer, where there are
-    answers and a place for it."""
+    """Return the file of hashes of all words and numbers that a rubric expects as an answer.
+
+    It is empty where there are no answers or there is no place for it.
+    """
     file = Path("lessons") / "questions" / HASHES.name
     if not (root / RUBRICS / "expected").is_dir() or not (root / file.parent).is_dir():
         return {}
-    hashes: dict[str, dict[str, str]] = {}
+    hashes: dict[str, dict[str, list[str]]] = {}
     for path in sorted((root / RUBRICS).glob("[0-9][0-9].yaml")):
         asked = rubric.load_rubric(path)
         expected = rubric.load_expected(root / RUBRICS / "expected" / path.name, asked)
-        words = {key: word for key, word in expected.items() if asked.answers[key].kind == "word"}
-        if words:
-            hashes[path.stem] = {k: word_hash(path.stem, k, str(v)) for k, v in words.items()}
+        right = {
+            key: hashes_of(path.stem, key, asked.answers[key], value)
+            for key, value in expected.items()
+            if asked.answers[key].kind in ("word", "number")
+        }
+        if right:
+            hashes[path.stem] = right
     content = json.dumps(hashes, indent=1) + "\n"
     return {file: content.encode()}
 

@@ -1,36 +1,75 @@
-"""Whether a word answers a question, found out without the answer: by a hash of the right one.
+"""Whether an answer is wrong, found out without the answer: by hashes of the right ones.
 
 `lessons build` writes the hashes. They keep answers out of sight, so nobody reads one by accident.
 Trying all of five letters finds one, too; points come from the grader, which has the answers.
+
+A number is hashed as the cell of a grid that it falls into, and every cell that the tolerance
+touches is right. So no right number gets a hint, and one that is just outside may get none.
 """
 
 import hashlib
 import json
+import math
 from functools import cache
 from pathlib import Path
 
-from autograder.settings.rubric_schema import Question
-from autograder.submissions.answers import as_word
+from autograder.settings.rubric_schema import Question, tolerance
+from autograder.submissions.answers import as_answer, as_word
 
 HASHES = Path(__file__).with_name("answer_hashes.json")
 NO_HINT = "read the question and the text above it once more"
 
 
 @cache
-def hashes() -> dict[str, dict[str, str]]:
-    """Return lesson -> question -> hash of the right word."""
+def hashes() -> dict[str, dict[str, list[str]]]:
+    """Return lesson -> question -> hashes of what is right."""
     return json.loads(HASHES.read_text(encoding="utf-8")) if HASHES.is_file() else {}
 
 
-def word_hash(lesson: str, question: str, word: str) -> str:
+def answer_hash(lesson: str, question: str, word: str) -> str:
     """Return the same for all ways to write the word; the salt is the question's own."""
     salt = hashlib.blake2b(f"{lesson} {question}".encode(), digest_size=16).digest()
     return hashlib.blake2b(as_word(word).encode(), salt=salt, digest_size=8).hexdigest()
 
 
+def hashes_of(lesson: str, name: str, question: Question, value: object) -> list[str]:
+    """Return the hashes of all answers that count as this one."""
+    words = [str(value)]
+    if question.kind == "number":
+        right = float(str(value))
+        relative, absolute = tolerance(question.tolerance)
+        words = [exact(right)]
+        if reach := max(absolute, relative * abs(right)):
+            ends = (cell(question, right - reach), cell(question, right + reach))
+            words = [str(n) for n in range(min(ends), max(ends) + 1)]
+    return sorted(answer_hash(lesson, name, word) for word in words)
+
+
+def cell(question: Question, number: float) -> int:
+    """Return the place in a grid about as wide as the tolerance: even steps, or even ratios."""
+    relative, absolute = tolerance(question.tolerance)
+    if absolute:
+        return math.floor(number / absolute)
+    return math.floor(math.log(abs(number)) / math.log1p(relative)) if number else 0
+
+
+def exact(number: float) -> str:
+    return f"exactly {number:.9g}"
+
+
 def hint(lesson: str, name: str, question: Question, text: str) -> str:
-    """Return the hint for a wrong word; empty when it is right or nobody knows here."""
+    """Return the hint for a wrong answer; empty when it is right or nobody knows here."""
     right = hashes().get(lesson, {}).get(name)
-    if right is None or word_hash(lesson, name, text) == right:
+    if right is None:
+        return ""
+    written = text
+    if question.kind == "number":
+        number = as_answer(text, question.unit)
+        if number is None:  # of another kind, which is reported by itself
+            return ""
+        written = (
+            str(cell(question, number)) if any(tolerance(question.tolerance)) else exact(number)
+        )
+    if answer_hash(lesson, name, written) in right:
         return ""
     return question.try_ or NO_HINT

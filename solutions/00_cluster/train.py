@@ -27,7 +27,7 @@ NAMES = {
 def facts(environ):
     """rank, size and local_rank of this task; 0, 1 and 0 when nobody launched it."""
     found = {"rank": 0, "size": 1, "local_rank": 0}
-    ### BEGIN SOLUTION Exercise 0.3: for each fact take the first name that is in environ, as an int
+    ### BEGIN SOLUTION Exercise 0.2: for each fact take the first name that is in environ, as an int
     for fact, names in NAMES.items():
         for name in names:
             if name in environ:

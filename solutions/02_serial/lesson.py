@@ -15,11 +15,10 @@
 #
 # **What does a framework write for me, and how do I state its speed?**
 #
-# In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and
-# PyTorch write them for you. You train the same network with both on one device, give the
-# training to the batch system, and learn to say how fast it was, with the uncertainty that
-# belongs to the number. Later lessons train other networks and measure a base of their own. They
-# state their speed with the four functions that you write here.
+# In lesson 01 you wrote the forward pass, the backward pass and the update by hand. Here Keras and PyTorch
+# write them for you. You train the same network with both on one device, submit the training as a job, and
+# learn to say how fast it was, with the uncertainty that belongs to the number. Later lessons state the
+# speed of other networks with the four functions that you write here.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take about a minute.
 
@@ -41,7 +40,7 @@ sizes = {"smoke": ["--train-samples", "12800", "--epochs", "3"], "full": ["--epo
 # %% [markdown]
 # ## Predict
 #
-# Before any run, commit yourself. Only that you predicted counts, not whether you were right.
+# Predict before you run anything. Only that you predicted counts, not whether you were right.
 #
 # What test accuracy will a network of 407,050 parameters reach on handwritten digits? A fraction of 1.
 
@@ -54,10 +53,11 @@ answers.note(predict_accuracy=predict_accuracy)
 # %% [markdown]
 # ## The data
 #
-# MNIST: 60,000 handwritten digits to learn from and 10,000 to be tested on, 28 × 28 pixels from 0
-# to 255. `data.load` finds the four IDX files, verifies their checksums and divides by 255.
-# If you forget that division in a program of your own, the first layer sees inputs 255 times too
-# large, and the training stumbles.
+# MNIST has 60,000 handwritten digits to learn from and 10,000 for the test. Each has 28 × 28 pixels from 0
+# to
+# 255. `data.load` finds the four IDX files, verifies their checksums and divides the pixels by 255. If you
+#      forget that division in a program of your own, the first layer gets inputs that are 255 times too
+#      large, and training goes badly.
 
 # %%
 mnist = data.load("mnist")
@@ -68,25 +68,24 @@ plots.images(mnist.x_train[:16], mnist.y_train[:16])
 # %% [markdown]
 # ## The program, Keras
 #
-# Open `train.py` beside this notebook. This has changed since lesson 01:
+# Open `train.py` beside this notebook. Three things have changed since lesson 01:
 #
-# - The forward pass, the backward pass and the update became a **model** and **`fit`**.
-# - SGD became **Adam**, which keeps two numbers for each parameter.
-# - Keras runs the loop over epochs and batches. So the **record** (lesson 00) became a *callback*, which
-#   Keras calls at the start, after each epoch and at the end. Its clock only moves forward, and is read
-#   after the device has finished its work.
+# - The forward pass, the backward pass and the update are now a **model** and **`fit`**.
+# - SGD is now **Adam**, which keeps two numbers for each parameter.
+# - Keras runs the loop over epochs and batches. So the **run record** (lesson 00) is now a *callback*:
+#   Keras calls it at the start, after each epoch and at the end. Its clock never goes backwards, and it is
+#   read after the device has finished its work.
 #
-# The options are lesson 01's: with `--epochs`, `--batch-size` and the others a job file changes the
-# training without touching the program. (Where older material types `--batch_size`, that works, too.)
-#
-# This lists all options:
+# The options are those of lesson 01. A job file changes the training with `--epochs`, `--batch-size` and
+# others, without touching the program. (Older material types `--batch_size`. That works, too.) This lists
+# all options:
 #
 #     python train.py --help
 #
-# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and
-# Theano; today they are TensorFlow, PyTorch and JAX.
+# Keras is a high-level interface: other libraries do its work. Once these were TensorFlow, CNTK and Theano.
+# Today they are TensorFlow, PyTorch and JAX.
 #
-# **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, 512 units with `relu`,
+# **Exercise 2.1.** Fill the gap in `train.py`: flatten the 28 × 28 pixels, then 512 units with `relu`, then
 # 10 units with `softmax`. Save the file and run this cell.
 
 # %% tags=["check"]
@@ -96,14 +95,13 @@ importlib.reload(train)  # so that the cell sees what you just saved
 check.check_2_1(train.build_model)
 
 # %% [markdown]
-# Count the parameters once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10
-# biases.
+# Count the parameters once by hand: 784 × 512 weights and 512 biases, then 512 × 10 weights and 10 biases.
 #
 # ## The program, PyTorch
 #
-# `train_torch.py` trains the same network, and its loop is visible. PyTorch's `CrossEntropyLoss`
-# contains the softmax, so the network ends without one. With a second softmax the loss never
-# falls below 1.46: the largest probability it can then express is *e* / (*e* + 9).
+# `train_torch.py` trains the same network, and you can see its loop. PyTorch's `CrossEntropyLoss` contains
+# the softmax, so the network ends without one. With a second softmax the loss never falls below 1.46,
+# because the largest probability that the network can then express is *e* / (*e* + 9).
 #
 # **Exercise 2.2.** Fill the gap in `train_torch.py`: one training step.
 
@@ -114,21 +112,21 @@ importlib.reload(train_torch)
 check.check_2_2(train_torch.train_step)
 
 # %% [markdown]
-# ## Give it to the batch system
+# ## Submit it as a job
 #
-# `job.sbatch` asks for one task on one core and starts `train.py`. In a terminal you would type, in
-# the lesson's folder and with the computer chosen as in lesson 00,
+# `job.sbatch` requests one task on one core and starts `train.py`. In a terminal, in this lesson's folder
+# and with the computer that you chose in lesson 00, you would type
 #
 #     cluster submit job.sbatch --train-samples 12800 --epochs 3
 #     cluster queue
 #     cluster logs -f JOB
 #
-# with the job's number in place of `JOB`. (`sbatch job.sbatch` wants your site's settings first:
-# `source ~/.dl-course/site.sh`, once in each terminal.)
+# with the job's number in place of `JOB`. (`sbatch job.sbatch` needs your site's settings first: `source
+# ~/.dl-course/site.sh`, once in each terminal.)
 #
-# From here, `submit_once` does the same: it prints the real command, waits, and returns the
-# output files. While a job runs, its epochs appear below the cell. Run the cell twice and each job still runs
-# once, unless you changed its program or its job file in between.
+# From here, `submit_once` does the same: it prints the real command, waits, and returns the output files.
+# While a job runs, its epochs appear below the cell. If you run the cell twice, each job still runs once,
+# unless you changed its program or its job file in between.
 
 # %%
 from cluster.jobs.notebook import submit_once
@@ -137,12 +135,12 @@ keras_files = submit_once("job.sbatch", *sizes)
 torch_files = submit_once("job_torch.sbatch", *sizes)
 
 # %% [markdown]
-# Look into the output, in the terminal or in JupyterLab's list of files:
+# Look at the output, in the terminal or in JupyterLab's list of files:
 #
 #     grep -v MLLOG 02_keras_*.out
 #
-# These are the lines that Keras prints for people. `grep -v` leaves out the record, from which the pictures
-# below are drawn and your points are counted: neither looks at your variables here.
+# These are the lines that Keras prints for people. `grep -v` leaves out the record. The plots below and
+# your points come from the record, and not from the variables of this notebook.
 
 # %%
 from autograder.reading.files import read_files
@@ -158,7 +156,7 @@ for run in (keras_run, torch_run):
 predictions.compare("predict_accuracy", keras_run.test_accuracy.value)
 
 # %% [markdown]
-# ## The picture
+# ## The plots
 
 # %%
 plots.epoch_bars({"Keras": keras_run, "PyTorch": torch_run})
@@ -169,32 +167,31 @@ plots.accuracy_curves({"Keras": keras_run, "PyTorch": torch_run})
 # %% [markdown]
 # **What you should see.**
 #
-# - The first bar is hatched, because the first epoch does not count. It also pays for tracing the
-#   program, allocating memory and reading cold files. Put it into a mean, and whatever compiles less
-#   looks "faster".
-# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine;
-#   seconds do. With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras, and
-#   0.951 to 0.954 in PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller
-#   than this spread says nothing about the frameworks. With all 60,000 images both pass 0.97.
-# - A course at Jülich printed for this program, with TensorFlow 1.13 on one GPU, 8, 7, 7 and 7 s per
-#   epoch and test accuracy 0.9805 (60,000 images, 4 epochs). One core of a server CPU of today,
-#   with TensorFlow 2.21, needed about 2 s when nothing else ran. Versions, hardware and years differ,
-#   so the two times must not be divided: they say neither what a GPU gains nor what a core does.
-# - Where hardware alone differs, one may divide. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
-#   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15
-#   is **acceleration**, one device against another. **Speedup** compares N devices with one of the
-#   same kind. GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a
-#   program scales.
+# - The first bar is hatched, because the first epoch does not count. It also includes tracing the program,
+#   allocating memory and reading cold files. If you put it into a mean, whatever compiles less looks
+#   "faster".
+# - Both programs reach the same accuracy within noise. Accuracy does not depend on the machine. Seconds do.
+#   With 12,800 images and three epochs, five seeds gave 0.950 to 0.959 in Keras and 0.951 to 0.954 in
+#   PyTorch (TensorFlow 2.21, PyTorch 2.13, one CPU core). A difference smaller than this says nothing about
+#   the frameworks. With all 60,000 images both pass 0.97.
+# - A course at Jülich printed 8, 7, 7 and 7 s per epoch and test accuracy 0.9805 for this program, with
+#   TensorFlow 1.13 on one GPU (60,000 images, 4 epochs). One core of a current server CPU, with TensorFlow
+#   2.21, needed about 2 s when nothing else ran. Do not divide the two times: versions, hardware and years
+#   differ, so the ratio says nothing about a GPU or a core.
+# - You may divide where only the hardware differs. ResNet50V2 on CIFAR-10 took 215 s per epoch on 20 CPU
+#   cores and 14 s on one H100 (MareNostrum 5, Torres' textbook, chapters 10 to 12). That factor of 15 is
+#   **acceleration**: one device against another. **Speedup** compares N devices with one of the same kind.
+#   GPUs can be orders of magnitude faster than a CPU, and that says nothing about how a program scales.
 
 # %% [markdown]
 # ## State its speed
 #
-# **Exercise 2.3.** Four functions that you will use in every later lesson.
+# **Exercise 2.3.** Write four functions that you will use in every later lesson.
 #
-# - `epoch_time`: what an epoch typically takes. What only the start of a run pays for does not belong to it,
-#   and one epoch that somebody else's job disturbed must hardly change it.
+# - `epoch_time`: what an epoch typically takes. It must leave out what only the start of a run pays for.
+#   One epoch that another user's job disturbed must hardly change it.
 # - `throughput`: training samples per second. Test samples do not count.
-# - `speedup`: time of the base ÷ time on N devices, same work, same hardware.
+# - `speedup`: time of the base ÷ time on N devices, for the same work on the same hardware.
 # - `efficiency`: speedup ÷ N.
 
 # %% tags=["exercise"]
@@ -231,11 +228,11 @@ def efficiency(base_seconds, seconds, devices):
 check.check_2_3(epoch_time, throughput, speedup, efficiency)
 
 # %% [markdown]
-# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU
-# and 5 s on four is not a speedup of 2.80 but of something between two numbers. Which?
+# **Exercise 2.4.** A log that says `14s` means anything from 13.5 to 14.5 s. So 14 s on one GPU and 5 s on
+# four is not a speedup of 2.80, but something between two numbers. Which numbers?
 #
-# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same
-# for a throughput.
+# Return the smallest and the largest ratio that whole seconds *a* and *b* can mean. Then do the same for a
+# throughput.
 
 
 # %% tags=["exercise"]
@@ -257,15 +254,15 @@ def throughput_interval(samples, seconds):
 check.check_2_4(interval, throughput_interval)
 
 # %% [markdown]
-# **Exercise 2.5.** The Jülich log says more than its whole seconds:
+# **Exercise 2.5.** The Jülich log contains more than whole seconds:
 #
 #     60000/60000 [======] - 8s 131us/sample - loss: 0.2006 - acc: 0.9404
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0815 - acc: 0.9749
 #     60000/60000 [======] - 7s 120us/sample - loss: 0.0548 - acc: 0.9831
 #     60000/60000 [======] - 7s 119us/sample - loss: 0.0376 - acc: 0.9879
 #
-# How many seconds did the epochs take? Compute them from the microseconds per sample: `119us` is
-# uncertain by 0.4 %, `7s` by 7 %.
+# How many seconds did the epochs take? Compute them from the microseconds per sample. `119us` is uncertain
+# by 0.4 %, `7s` by 7 %.
 
 
 # %% tags=["exercise"]
@@ -281,8 +278,8 @@ check.check_2_5(seconds_from_us)
 # %% [markdown]
 # ## A speedup needs one more word
 #
-# What stays the same when ranks are added? There are three answers, and the field **scaling** in a
-# run's record says which one applies:
+# What stays the same when you add ranks? There are three answers. The field **scaling** in a run's record
+# says which one applies:
 #
 # | scaling | images per epoch | batch per rank | global batch | steps per epoch | ideal time of an epoch on N ranks |
 # |---|---|---|---|---|---|
@@ -290,18 +287,18 @@ check.check_2_5(seconds_from_us)
 # | `epoch` | the same | the same | N times | 1/N | 1/N |
 # | `weak` | N times: each rank brings its own | the same | N times | the same | the same |
 #
-# *Strong* scaling leaves the training itself unchanged, and each rank has less to do between two
-# exchanges. *Epoch* scaling keeps the ranks busy, but the training takes fewer, larger steps; lesson 09
-# measures what that does to the accuracy. *Weak* scaling asks a different question: not "how much
-# sooner?" but "how much more in the same time?" A speedup without this word says little.
+# *Strong* scaling does not change the training, but each rank has less to do between two exchanges. *Epoch*
+# scaling keeps the ranks busy, but the training takes fewer, larger steps. Lesson 09 measures what that
+# does to the accuracy. *Weak* scaling asks a different question: not "how much sooner?" but "how much more
+# in the same time?" Without this word, a speedup says little.
 #
 # Lesson 07 trains this network on two ranks. It will be hardly faster than on one.
 
 # %% [markdown]
 # ## Write down your answers
 #
-# The cell below notes them, with *your* functions and *your* job's seconds. The grader compares them with
-# what the outputs say. One is left to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one
+# The next cell notes your answers, with *your* functions and *your* job's seconds. The grader compares them
+# with the outputs. One answer is up to you: a program takes 215 s per epoch on 20 CPU cores and 14 s on one
 # H100. Is 15 its parallel speedup? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
@@ -325,23 +322,23 @@ answers.note(
 # %% [markdown]
 # ## Traps
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
-# | a "speedup" that vanishes when you train longer | the first epoch in the mean |
-# | steps that take no time on a GPU | the clock read before the device had finished |
-# | PyTorch's loss stuck at 1.46 or above | softmax in the network *and* in `CrossEntropyLoss` |
-# | a throughput a sixth too high | the 10,000 test images counted as trained |
+# | a "speedup" that vanishes when you train longer | the first epoch is in the mean |
+# | steps that take no time on a GPU | the clock was read before the device had finished |
+# | PyTorch's loss stays at 1.46 or above | softmax in the network *and* in `CrossEntropyLoss` |
+# | a throughput that is a sixth too high | the 10,000 test images were counted as trained |
 # | accuracy near 0.1, or a loss that jumps | pixels not divided by 255 |
-# | an A100's seconds divided by a V100's | two kinds of hardware: the record's `device` differs |
+# | an A100's seconds divided by a V100's | two kinds of hardware: `device` differs in the records |
 #
 # ## Recap
 #
-# - Your prediction came back. You can predict accuracy: it hardly depends on machine or framework.
-# - A framework writes the backward pass and the update; data, sizes, clock and honesty remain yours.
-# - Time of an epoch: what is typical of those after the first. Throughput: training samples ÷ that time.
-# - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with
-#   the word that says what was kept the same: strong, epoch or weak. Whole seconds give an interval, not
-#   a number.
+# - You can predict accuracy: it hardly depends on machine or framework.
+# - A framework writes the backward pass and the update. Data, sizes, clock and honesty remain your job.
+# - Epoch time: what is typical of the epochs after the first. Throughput: training samples ÷ that time.
+# - Speedup: time of the base ÷ time on N devices, only for the same work on the same hardware, and with the
+#   word that says what stayed the same: strong, epoch or weak. Whole seconds give an interval, not a
+#   number.
 #
 # **To show a friend**: your program's speed on one picture, saved beside this page.
 
@@ -349,10 +346,10 @@ answers.note(
 plots.speed_card(keras_run, throughput(samples, epoch_time(one)), save="my_speed.png")
 
 # %% [markdown]
-# **Hand in**: this packs the folder and says what is in it.
+# **Submit** your work. This packs the folder and lists what is in the package.
 #
 #     lessons submit 02
 #
-# Next: 03 trains a network for which a second device pays, 06 shows what travels between two workers.
+# Next: 03 trains a network that is worth a second device. 06 shows what travels between two workers.
 # Further reading: F. Chollet, *Deep Learning with Python*; the Keras and PyTorch tutorials; J. Torres,
 # *Supercomputing for Artificial Intelligence*.

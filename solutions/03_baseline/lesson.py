@@ -13,19 +13,19 @@
 # %% [markdown]
 # # 03 · A baseline worth distributing
 #
-# **How long does one device need for a real network, and what has to be said with that number?**
+# **How long does one device need for a real network, and what must you say with that number?**
 #
-# Lesson 02's network was too small for a second device to pay. Here is one that is not: ResNet50V2,
-# 50 layers with weights, on small photographs. The pictures are resized batch by batch, so that they
-# never fill the memory. You build the network, count its parameters and its memory, train it on one
-# device, and lay your numbers beside published ones.
+# Lesson 02's network was too small to be worth a second device. This one is not: ResNet50V2, 50 layers with
+# weights, on small photographs. The pictures are resized batch by batch, so they never fill the memory. You
+# build the network, count its parameters and its memory, train it on one device, and compare your numbers
+# with published ones.
 #
-# The time that one device needs for an epoch is the **baseline**. It is what a speedup is measured
-# against: speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, or
-# of something else, so is every speedup that is stated with it.
+# The time that one device needs for an epoch is the **baseline**. Every speedup is measured against it:
+# speedup on N devices = baseline ÷ time on N devices (lesson 02). If the baseline is wrong, so is every
+# speedup.
 #
-# Allow 60 minutes. On two CPU cores the runs of this page take one to two minutes together. Your own
-# task near its end takes another three to six, twice.
+# Allow 60 minutes. On two CPU cores the runs of this page take one to two minutes together. Your own task
+# near the end takes another three to six minutes, twice.
 
 # %% tags=["parameters"]
 profile = "smoke"  # "smoke": two CPU cores, 512 images of 32 x 32. "full": a GPU, all of 128 x 128
@@ -50,10 +50,10 @@ cores = {"smoke": {}, "full": {"cpus-per-task": "8"}}[profile]
 # %% [markdown]
 # ## Predict
 #
-# Before any run, with paper and pencil:
+# Predict before you run anything, with paper and pencil:
 #
 # 1. How many steps does an epoch of 50,000 images take at batch 256?
-# 2. How many parameters does ResNet50V2 have for 10 classes? The order of magnitude will do.
+# 2. How many parameters does ResNet50V2 have for 10 classes? The order of magnitude is enough.
 # 3. How many bytes are 50,000 pictures of 128 × 128 pixels and 3 colours in float32?
 
 # %% tags=["exercise"]
@@ -68,14 +68,14 @@ answers.note(predict_bytes=predict_bytes)
 # %% [markdown]
 # ## The data
 #
-# CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009) has 60,000 photographs of ten kinds of things, 32 ×
-# 32 pixels each: 50,000 to learn from, in five files, and 10,000 to be tested on, in a sixth. The files
-# are *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` uses a
-# reader that knows only the few operations that these six files need, and verifies their checksums.
+# CIFAR-10 (A. Krizhevsky, V. Nair, G. Hinton, 2009) has 60,000 photographs of ten kinds of things, 32 × 32
+# pixels each: 50,000 to learn from, in five files, and 10,000 for the test, in a sixth. The files are
+# *pickles*, and unpickling a file runs whatever its author wrote into it. So `data.load` uses a reader that
+# knows only the few operations that these six files need. It also verifies their checksums.
 #
 # In a file, a picture is a row of 3,072 bytes: 1,024 of red, 1,024 of green, 1,024 of blue.
 #
-# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). Two calls do it.
+# **Exercise 3.1.** `decode` turns a row into an image of shape (32, 32, 3). Two calls are enough.
 
 
 # %% tags=["exercise"]
@@ -103,13 +103,13 @@ noise = [row.reshape(32, 32, 3) for row in rows]
 plots.images(np.array(right + noise), labels + ["noise"] * 8)
 
 # %% [markdown]
-# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. No error
-# tells you, and a network trains on such pictures without complaint. **Look at your data once, as it goes
-# into the network.**
+# The second row of pictures is what the obvious `reshape(32, 32, 3)` makes of the same bytes. It raises no
+# error, and a network trains on such pictures without complaint. **Look at your data once, as it goes into
+# the network.**
 #
 # ## The program
 #
-# The next cell shows how `train.py` differs from lesson 02's. (In your copy two gaps are open.)
+# The next cell shows how `train.py` differs from lesson 02's program. (Your copy has two open gaps.)
 
 # %%
 import difflib
@@ -124,9 +124,9 @@ for line in difflib.unified_diff(*texts, "02_serial/train.py", "train.py", n=0, 
         print(line)
 
 # %% [markdown]
-# The pictures are enlarged to 128 × 128 to make the work heavier. A course at the Barcelona
-# Supercomputing Center does so, and we want to compare with its numbers. How large would all 50,000 be in
-# float32? That was your third prediction.
+# The pictures are enlarged to 128 × 128 to make the work heavier. A course at the Barcelona Supercomputing
+# Center does so, and we want to compare with its numbers. How large would all 50,000 be in float32? That
+# was your third prediction.
 
 # %%
 whole = 50_000 * np.prod((128, 128, 3)) * np.dtype("float32").itemsize
@@ -134,15 +134,15 @@ print(f"{whole / 1e9:.1f} GB at once; {256 * whole / 50_000 / 1e6:.0f} MB in a b
 predictions.compare("predict_bytes", int(whole), "bytes", how="computed")
 
 # %% [markdown]
-# A process that makes them all at once is killed for its memory (exit code 137, *out of memory*). So
-# the program keeps bytes, and each batch is scaled and resized when its turn comes, inside `tf.data`.
+# A process that makes them all at once is killed for its memory (exit code 137, *out of memory*). So the
+# program keeps bytes. Each batch is scaled and resized when its turn comes, inside `tf.data`.
 #
-# **Exercise 3.2.** Fill `prepare` in `train.py`: `.batch(batch)`, then `.map` with a function of a
+# **Exercise 3.2.** Fill `prepare` in `train.py`: first `.batch(batch)`, then `.map` with a function of a
 # batch's images and labels that casts to float32, divides by 255 and resizes.
 #
-# In training, what comes through `prepare` beside an image is not its label but its number in the data
-# set. Pass it on unchanged. The record puts the label in its place afterwards. So it can count which
-# images were really read, and compare some of them with the data set's own.
+# In training, the second value beside an image is not its label but its number in the data set. Pass it on
+# unchanged. The record puts the label in its place afterwards. That way it can count which images were
+# really read, and compare some of them with the originals.
 
 # %% tags=["check"]
 import train
@@ -153,40 +153,40 @@ check.check_3_2(train.prepare)
 # %% [markdown]
 # ## The network
 #
-# *Keras Applications* holds some forty well-known networks, ready to build. The number in a name is its
-# depth: the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed
-# 15 times fewer parameters (as BSC's article counts). VGG showed that depth matters. ResNet (2015) made
-# 50, 101 and 152 layers trainable by adding a block's input to its output. V2 (2016) put the
-# normalisation first. Such networks are compared by top-1 and top-5 accuracy: how often the right one of
-# ImageNet's 1,000 classes is the network's first guess, or among its first five.
+# *Keras Applications* has some forty well-known networks, ready to build. The number in a name is its
+# depth: the layers with weights. AlexNet won the ImageNet competition in 2012. GoogLeNet needed 15 times
+# fewer parameters (according to BSC's article). VGG showed that depth matters. ResNet (2015) made 50, 101
+# and 152 layers trainable by adding a block's input to its output. V2 (2016) put the normalisation first.
+# Such networks are compared by top-1 and top-5 accuracy: how often the right one of ImageNet's 1,000
+# classes is the network's first guess, or among its first five.
 #
 # | argument | meaning |
 # |---|---|
 # | `include_top` | with the last layers, which turn features into classes? |
-# | `weights` | `"imagenet"`: trained ones, **downloaded**; `None`: random ones |
-# | `input_tensor` | a tensor to build upon, instead of a new input |
+# | `weights` | `"imagenet"`: trained weights, **downloaded**; `None`: random ones |
+# | `input_tensor` | a tensor to build on, instead of a new input |
 # | `input_shape` | height, width, colours; at least 32 × 32 |
 # | `pooling` | without top: `None`, `"avg"` or `"max"` of each feature's picture |
 # | `classes` | how many, with top and without trained weights |
 # | `classifier_activation` | of the top; `None` gives raw scores |
 #
-# **Exercise 3.3.** Fill `build_model` in `train.py`: `getattr(keras.applications, name)` is the
-# network; untrained, for images of `size` by `size`, with 10 classes.
+# **Exercise 3.3.** Fill `build_model` in `train.py`. `getattr(keras.applications, name)` is the network.
+# Build it untrained, for images of `size` by `size`, with 10 classes.
 
 # %% tags=["check"]
 importlib.reload(train)
 check.check_3_3(train)
 
 # %% [markdown]
-# `--model` takes every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, …
-# with `--size` as large as the network demands.
+# `--model` accepts every network of that family: `ResNet101V2`, `VGG16`, `DenseNet121`, `MobileNet`, … Make
+# `--size` as large as the network requires.
 #
-# ## What it needs of a GPU's memory
+# ## How much memory it needs
 #
-# Memory can be computed before a job fails for it. Training holds, for each parameter, the parameter
+# You can compute memory before a job fails for lack of it. For each parameter, training holds the parameter
 # itself, its gradient, and what the optimizer keeps: nothing for SGD, one number with momentum, two for
-# Adam. And it holds the outputs of the layers, for every image of the batch, because the backward pass
-# needs them again. The first part does not depend on the batch; the second is proportional to it.
+# Adam. It also holds the outputs of the layers for every image of the batch, because the backward pass
+# needs them again. The first part does not depend on the batch. The second is proportional to it.
 
 # %%
 import math
@@ -201,24 +201,24 @@ for batch in (32, 256, 1024, 2048):
 predictions.compare("predict_params", network.count_params(), how="counted")
 
 # %% [markdown]
-# "About", because a framework gives back early what the backward pass does not need, and its libraries
-# want working space. On a CPU the peak of a training step grew by 28 MB per image (TensorFlow 2.21,
-# batches of 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970
-# and one of 1,400, and 2,048 does not fit.
-# **The largest batch follows from the device's memory**; divide, before you ask for it.
+# "About", because a framework frees early what the backward pass does not need, and its libraries use
+# working space. On a CPU, the peak of a training step grew by 28 MB per image (TensorFlow 2.21, batches of
+# 8, 24 and 40), not by 41. So an A100 with 40 GB is full somewhere between a batch of 970 and one of 1,400,
+# and 2,048 does not fit. **The largest batch follows from the device's memory.** Divide before you request
+# it.
 #
 # ## Fewer bits
 #
-# Half the bytes per number mean half that memory. And GPUs multiply short numbers many times as fast: an
-# A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What gets lost
-# depends on where the bits are taken from:
+# Half the bytes per number need half that memory. GPUs also multiply short numbers many times as fast: an
+# A100's data sheet promises 19.5 TFLOP/s in float32, 156 in TF32 and 312 in 16 bits. What you lose depends
+# on where the bits are saved:
 #
 # | format | bits | of them for digits | largest | used as |
 # |---|---|---|---|---|
-# | float32 | 32 | 23 | 3 · 10³⁸ | this course's programs ask for it |
+# | float32 | 32 | 23 | 3 · 10³⁸ | the format of this course's programs |
 # | TF32 | 19 of 32 | 10 | 3 · 10³⁸ | what matrix units make of float32, on NVIDIA GPUs from the A100 on |
 # | bfloat16 | 16 | 7 | 3 · 10³⁸ | *mixed precision by autocast*: the products in 16 bits, the parameters in float32 |
-# | float16 | 16 | 10 | 65,504 | the same, with the loss scaled up, for small gradients would become 0 |
+# | float16 | 16 | 10 | 65,504 | the same, with a scaled-up loss, because small gradients would become 0 |
 
 # %%
 import tensorflow as tf
@@ -229,13 +229,15 @@ for kind in (np.float32, np.float16, tf.bfloat16.as_numpy_dtype):
 print("TF32 where the GPU has it:", tf.config.experimental.tensor_float_32_execution_enabled())
 
 # %% [markdown]
-# In bfloat16 a weight of 1 does not notice a step of 0.001. In float16 a gradient of 10⁻⁸ is 0. That is why
-# mixed precision keeps float32 numbers to add the steps to. With **autocast** these are the parameters. It must be
-# asked for (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`; `torch.autocast`). The other way, **bfloat16
-# parameters with float32 copies** in the optimizer, is part of lesson 11. TF32 is different: TensorFlow uses it by itself, and PyTorch does for convolutions but not for other products
-# (versions 2.21 and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100,
-# and with 23 on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to
-# divide their seconds. With a throughput, say in which precision it was.
+# In bfloat16, a step of 0.001 does not change a weight of 1. In float16, a gradient of 10⁻⁸ is 0. That is
+# why mixed precision keeps float32 numbers and adds the steps there. With **autocast** these are the
+# parameters. You must ask for it (`keras.mixed_precision.set_global_policy("mixed_bfloat16")`;
+# `torch.autocast`). The other way, **bfloat16 parameters with float32 copies** in the optimizer, is part of
+# lesson 11. TF32 is different:
+# TensorFlow uses it by default, and PyTorch does for convolutions but not for other products (versions 2.21
+# and 2.13). So the same "float32" program computes with 10 bits of digits on an A100 or H100, and with 23
+# on a V100 or a CPU. Ten bits are three decimal digits. That is one more reason never to divide their
+# seconds. When you quote a throughput, quote the precision with it.
 #
 # **Exercise 3.4.** `steps`: how many steps does an epoch of *n* images take? The last batch may be smaller.
 
@@ -257,7 +259,7 @@ predictions.compare("predict_steps", steps(50_000, 256), how="computed")
 # %% [markdown]
 # ## Run it
 #
-# The optimizer is SGD with a rate of 0.01, as in Barcelona. The first job trains ResNet50V2. The second one
+# The optimizer is SGD with a rate of 0.01, as in Barcelona. The first job trains ResNet50V2. The second job
 # compares batches and networks: in `smoke` a light network at three batch sizes and MobileNet, in `full`
 # ResNet50V2 at three batch sizes and ResNet101V2.
 
@@ -284,26 +286,25 @@ plots.beside_published(
 # %% [markdown]
 # **What you should see.**
 #
-# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large: the curves stay
-#   far behind the rings. In `full` network, data, batch and rate are Barcelona's. Its random numbers,
-#   its TensorFlow and its GPU are not, and nobody has measured yet how near your points come. Either way
-#   the rings are a reference, not a target.
-# - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in
-#   its first epoch and 14 s in the second on one H100, 215 s on 20 CPU cores (MareNostrum 5, in
-#   J. Torres' textbook). Never divide numbers of different hardware to tell how a program scales.
-# - On two CPU cores, 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch, 2 to 6 s
-#   for the others; loss about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
-# - **The first epoch does not count**: in it, TensorFlow traces and compiles some 190 layers, allocates
-#   memory and reads cold files. Here it is two or three times as long as the second. A mean over 5
-#   epochs would hide a good part of your throughput, a mean over 50 hardly any. So the "speedup" of
-#   means depends on how long you trained. That of medians without epoch 1 does not.
+# - In `smoke` you train on a hundredth of the data, in pictures a sixteenth as large, so the curves stay
+#   far behind the rings. In `full`, network, data, batch and rate are Barcelona's. Its random numbers, its
+#   TensorFlow and its GPU are not, and nobody has measured yet how close your points come. Either way the
+#   rings are a reference, not a target.
+# - Barcelona's epoch took **42 s** on one GPU (V100) of CTE-POWER. The same program took 24 s in its first
+#   epoch and 14 s in the second on one H100, and 215 s on 20 CPU cores (MareNostrum 5, in J. Torres'
+#   textbook). To say how a program scales, never divide numbers from different hardware.
+# - On two CPU cores, with 512 images of 32 × 32 in batches of 64: 7 to 13 s for the first epoch and 2 to 6
+#   s for the others; loss about 2.6, 2.4 and 2.3 (TensorFlow 2.21).
+# - **The first epoch does not count.** In it, TensorFlow traces and compiles some 190 layers, allocates
+#   memory and reads cold files. Here it is two or three times as long as the second. A mean over 5 epochs
+#   hides much of your throughput, a mean over 50 hardly any. So the "speedup" of means depends on how long
+#   you trained. The speedup of medians without epoch 1 does not.
 #
-# **Training accuracy climbs, and the test accuracy is 0.10, like guessing?** That is no bug in
-# your program. *Batch normalisation* trains with the mean of each batch and tests with a running average
-# of those means. After 24 steps that average still remembers its start values. Measured for this lesson,
-# after 32 steps on two CPU cores: 0.097 on the test images against 0.22 in training. After some
-# hundred steps it has settled. So in `smoke` no test accuracy is graded here: with few steps, judge by
-# the training accuracy.
+# **Does the training accuracy rise while the test accuracy stays at 0.10, like guessing?** Your program has
+# no bug. *Batch normalisation* trains with the mean of each batch and tests with a running average of those
+# means. After 24 steps that average still contains its start values. Measured for this lesson, after 32
+# steps on two CPU cores: 0.097 on the test images against 0.22 in training. After a few hundred steps it
+# has settled. So in `smoke` no test accuracy is graded here: with few steps, look at the training accuracy.
 
 # %%
 light = ["cnn:16", "cnn:64", "cnn:256", "MobileNet:64"]
@@ -324,24 +325,24 @@ for run in sorted([baseline, *compared], key=lambda run: run.header["params"]):
     print(f"  batch {run.header['global_batch']:4}  {seconds.value:7.2f} s  {rate.value:8.0f} /s")
 
 # %% [markdown]
-# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is
-#   the knob of data parallelism, and why a batch that is too small makes every comparison look bad.
-#   CPU cores are full early, a GPU late. Whiskers that overlap say that you saw no difference.
-# - If the memory does not suffice (`ResourceExhaustedError`, or `OOM` in the error file), lower the
-#   batch, and then run *all* that you compare with the same one.
-# - Parameters are not work. What each pixel goes through decides the seconds. Compare the rows of
-#   your table: parameters and images per second.
+# - A larger batch gives the device more to do at a time, until it is full. That is why the batch is the
+#   knob of data parallelism, and why too small a batch makes every comparison look bad. CPU cores are full
+#   early, a GPU late. If whiskers overlap, you saw no difference.
+# - If the memory is not enough (`ResourceExhaustedError`, or `OOM` in the error file), reduce the batch.
+#   Then run *everything* that you compare with the same batch.
+# - Parameters are not work. What each pixel goes through decides the seconds. Compare parameters and images
+#   per second in the rows of your table.
 #
 # ## Your own task: ResNet152V2
 #
-# The same program with another network. Lesson 05 asks, with published seconds, whether the larger
-# network scales better. To ask that of your own machine you need its baseline, too, and all else has
-# to stay as it was for ResNet50V2. In `smoke` that is `--size 32 --train-samples 512
-# --test-samples 512 --batch-size 64`; with the sizes in `job.sbatch` two cores would need hours.
-# `train_words`, at the top of this page, holds what your profile takes.
+# Now the same program with another network. Lesson 05 asks, with published seconds, whether the larger
+# network scales better. To ask that about your own machine you need its baseline, too, and everything else
+# must stay as it was for ResNet50V2. In `smoke` that is `--size 32 --train-samples 512 --test-samples 512
+# --batch-size 64`. With the sizes in `job.sbatch`, two cores would need hours. `train_words`, at the top of
+# this page, contains the options of your profile.
 #
-# **Exercise 3.5.** `job_words` returns the words after `job.sbatch`: ResNet152V2, at your profile's
-# sizes. The check then counts its parameters, which takes some seconds.
+# **Exercise 3.5.** `job_words` returns the words after `job.sbatch`: ResNet152V2, at the sizes of your
+# profile. The check then counts its parameters, which takes some seconds.
 
 
 # %% tags=["exercise"]
@@ -356,13 +357,14 @@ importlib.reload(train)
 check.check_3_5(job_words, train.build_model, profile)
 
 # %% [markdown]
-# Now run it. First **interactively**, where you see errors at once, then as a **job**, which needs
-# nobody to wait. In a terminal, in this folder:
+# Now run it. First **interactively**, where you see errors at once, then as a **job**, which needs nobody
+# to wait. In a terminal, in this folder:
 #
 #     source ~/.dl-course/site.sh
 #
-# This sets what your site wants of a job: account, partition and GPUs, say. On a cluster, ask for a node
-# next (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the software:
+# This sets what your site requires of a job, such as account, partition and GPUs. On a cluster, request a
+# node next (`--cpus-per-task=2` for `smoke`), and read the file once more inside, where it loads the
+# software:
 #
 #     salloc --nodes=1 --ntasks=1 --cpus-per-task=8 --time=00:30:00
 #     source ~/.dl-course/site.sh
@@ -372,11 +374,11 @@ check.check_3_5(job_words, train.build_model, profile)
 #     launch python -u train.py --model ResNet152V2 --epochs 2 | tee 03_interactive.out
 #     exit
 #
-# `launch` is the site's way to start a program with all the cores that you asked for. A bare
-# `srun python` may get one core of the eight: since Slurm 22.05 `srun` no longer takes over the
-# `--cpus-per-task` of the allocation.
+# `launch` is the site's way to start a program with all the cores that you requested. A bare `srun python`
+# may get one core of the eight: since Slurm 22.05, `srun` no longer inherits `--cpus-per-task` from the
+# allocation.
 #
-# A laptop has nothing to allocate. There, for `smoke`, you type (in an allocation with `launch python` in
+# A laptop has nothing to allocate. There, for `smoke`, type (in an allocation, with `launch python` in
 # place of `python`):
 #
 #     export small="--size 32 --train-samples 512 --test-samples 512 --batch-size 64"
@@ -390,16 +392,16 @@ check.check_3_5(job_words, train.build_model, profile)
 #
 #     cluster submit --cpus-per-task=8 job.sbatch --model ResNet152V2
 #
-# Both runs print the same record. `tee` shows it and keeps it in a file, as a job's output is kept.
-# (Behind a pipe `$?` is the exit code of `tee`; the program's is `${PIPESTATUS[0]}`.) At first you see
-# little but `Epoch 1/2`, for a minute or so: the first epoch is the slow one. On two CPU cores that had
-# other work, too, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one
-# H100 a batch of 1,024 took 63 s in the first epoch and 33 s in the second (Torres).
+# Both runs print the same record. `tee` shows the output and keeps it in a file, as a job does. (Behind a
+# pipe, `$?` is the exit code of `tee`. The program's is `${PIPESTATUS[0]}`.) For the first minute or so you
+# see little but `Epoch 1/2`, because the first epoch is the slow one. On two CPU cores that had other work,
+# too, the three epochs of `smoke` took 64, 37 and 24 s, and the whole program 194 s. On one H100, a batch
+# of 1,024 took 63 s in the first epoch and 33 s in the second (Torres).
 #
-# ## What the constructor gives
+# ## What the constructor returns
 #
-# **Exercise 3.6.** Predict the output shapes, one tuple for each letter. The first entry is `None`: the
-# batch is not known yet.
+# **Exercise 3.6.** Predict the output shapes, one tuple for each letter. The first entry is `None`, because
+# the batch is not known yet.
 #
 # | | `ResNet50V2(weights=None, …)` |
 # |---|---|
@@ -427,21 +429,21 @@ check.check_3_6(shapes)
 # %% [markdown]
 # ## Find it
 #
-# The article that your rings come from says two things that its own program contradicts.
+# The article with the published curves says two things that its own program contradicts.
 #
-# 1. It gives ResNet50V2 "25,613,800 parameters" and prints a program with `classes=10`. You counted
+# 1. It says that ResNet50V2 has "25,613,800 parameters" and prints a program with `classes=10`. You counted
 #    23,585,290. The last layer has 2,048 weights and a bias for each class. **For how many classes is
 #    25,613,800?**
-# 2. It says `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
-#    (224, 224, 3)". **Does a network with top and `weights=None` have to be 224 × 224?** `"yes"` or `"no"`.
+# 2. It says that `input_shape` is "only to be specified if `include_top` is False, otherwise it has to be
+#    (224, 224, 3)". **Must a network with top and `weights=None` be 224 × 224?** `"yes"` or `"no"`.
 #
-# And three more:
+# And three more questions:
 #
 # 3. 42 s for an epoch of 50,000 images: how many images per second?
-# 4. Why does `weights="imagenet"` hang on many compute nodes? (a) the weights do not fit into the
-#    GPU; (b) they are downloaded, and there is no internet; (c) 10 classes need fewer. One letter.
-# 5. After 24 steps training accuracy is 0.2, test accuracy 0.10. What has not settled? (a) the shuffle;
-#    (b) the learning rate; (c) the running averages of batch normalisation. One letter.
+# 4. Why does `weights="imagenet"` hang on many compute nodes? (a) The weights do not fit into the GPU. (b)
+#    They are downloaded, and there is no internet. (c) 10 classes need fewer. One letter.
+# 5. After 24 steps the training accuracy is 0.2 and the test accuracy 0.10. What has not settled? (a) The
+#    shuffle. (b) The learning rate. (c) The running averages of batch normalisation. One letter.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: classes_published, top_needs_224, barcelona_throughput, why_none, not_settled
@@ -458,33 +460,33 @@ answers.note(not_settled=not_settled, baseline_epoch_s=measure.epoch_time(baseli
 # %% [markdown]
 # ## Traps
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
-# | killed, exit code 137 | the whole array resized at once: 9.8 GB |
-# | training, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
-# | the job prints nothing and runs out of time | `weights="imagenet"` waits for the internet |
+# | killed, exit code 137 | the whole array was resized at once: 9.8 GB |
+# | training works, but badly; pictures are colour noise | reshape to (32, 32, 3) without transposing |
+# | the job prints nothing and reaches its time limit | `weights="imagenet"` waits for the internet |
 # | 25,613,800 parameters | 1,000 classes, the default |
-# | test accuracy 0.10 while training accuracy climbs | batch normalisation has not settled yet; train on |
-# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute it; lower the batch and run everything again |
-# | an epoch of fewer steps than ceil(n / batch) | the last batch dropped, or another data set |
-# | "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
+# | test accuracy 0.10 while the training accuracy rises | batch normalisation has not settled yet; train longer |
+# | out of memory at batch 2,048 | the layers' outputs, times the batch: compute it, reduce the batch and run everything again |
+# | fewer steps per epoch than ceil(n / batch) | the last batch was dropped, or the data set is another one |
+# | a "baseline" far slower than the published one | perhaps the device waits for its pictures: lesson 04 |
 #
 # ## Recap
 #
-# - Your predictions came back, and all three could be computed with paper and pencil. Steps, parameters,
-#   bytes: whoever computes them first asks for the right node, and knows why a job died.
-# - Large inputs are made batch by batch, inside the input pipeline.
+# - You can compute steps, parameters and bytes with paper and pencil. Do so first, and you request the
+#   right node and know why a job died.
+# - Make large inputs batch by batch, inside the input pipeline.
 # - A network of Keras Applications is one call. Count its parameters before you quote them.
-# - Memory: parameters, gradients and optimizer, plus the layers' outputs times the batch. Fewer bits
+# - Memory is parameters, gradients and optimizer, plus the layers' outputs times the batch. Fewer bits
 #   halve it, and change the digits.
 # - A baseline is one device's median epoch without the first, with everything that it depends on: network,
-#   size, batch, device, precision, versions. Divided by the time on N devices it is their speedup, if all
-#   of these agree. Lessons 05 and 07 measure bases of their own, with their own program and batch.
+#   size, batch, device, precision, versions. Divide it by the time on N devices only if all of these agree.
+#   Lessons 05 and 07 measure baselines of their own, with their own program and batch.
 #
-# **Hand in**: this packs the folder and says what is in it.
+# **Submit** your work. This packs the folder and lists what is in the package.
 #
 #     lessons submit 03
 #
-# Next: 04 asks whether the device waits for its data; 05 puts the network on several GPUs. Further
-# reading: K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras
-# Applications; J. Torres, *Supercomputing for Artificial Intelligence*.
+# Next: 04 asks whether the device waits for its data. 05 puts the network on several GPUs. Further reading:
+# K. He and others, *Identity Mappings in Deep Residual Networks*, 2016; the pages of Keras Applications; J.
+# Torres, *Supercomputing for Artificial Intelligence*.

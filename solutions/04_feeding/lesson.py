@@ -15,11 +15,11 @@
 #
 # **Is the device waiting for data, and how would I know?**
 #
-# Training needs four things of a machine: arithmetic, memory, a network between nodes, and
-# input and output that many readers can use at once. (A workshop of Cray's listed them so in 2018.) This
-# lesson is about the last one. You read the same images from single files, from packs and from memory.
-# You replace the neural network by a wait, to see the input alone. Then you build the pipeline that hides
-# the input behind the computing.
+# Training needs four things from a machine: arithmetic, memory, a network between nodes, and input and
+# output for many readers at once. (A workshop by Cray listed them like this in 2018.) This lesson is about
+# the last one. You read the same images from single files, from packs and from memory. You replace the
+# neural network by a wait, to see the input alone. Then you build the pipeline that hides the input behind
+# the computing.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
 
@@ -36,7 +36,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's products on one core, as its
 
 import numpy as np
 
-from lessons.toolkit import answers, data, plots, predictions, quiet
+from lessons.toolkit import answers, data, expectations, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_04 as check
 
 quiet.tensorflow()
@@ -46,11 +46,11 @@ sizes = {"smoke": small, "full": "--epochs 5"}[profile].split()
 # %% [markdown]
 # ## Predict
 #
-# 1. 6,400 images lie in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How
-#    many times as fast are images read from the packs? A number.
-# 2. The input makes batches ahead while a GPU computes (*prefetch*). Still the GPU waits for its input
-#    half of the time. Does a second GPU in the same node, fed by the same input, shorten the epoch?
-#    `"yes"` or `"no"`.
+# 1. 6,400 images are in 6,400 files, and again in 32 packs of 200. Both are in the system's cache. How many
+#    times as fast is reading from the packs? A number.
+# 2. The input prepares batches ahead of time while a GPU computes (*prefetch*). Still the GPU waits for its
+#    input half of the time. You add a second GPU to the same node, fed by the same input. Does that shorten
+#    the epoch? `"yes"` or `"no"`.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_packs_over_files to a number, predict_two_gpus to a word
@@ -62,14 +62,14 @@ answers.note(predict_packs_over_files=predict_packs_over_files, predict_two_gpus
 # %% [markdown]
 # ## Packs
 #
-# A file has a price before its first byte: its name is looked up, its rights are checked, it is opened,
-# and later closed. On a cluster a few servers look up the names for everybody. Many readers of many small
-# files are the hardest work that one can give them (SURF's slides on large-scale training say so, too).
-# Once a file is open, more bytes cost little. So images are put into **packs**: TFRecord, WebDataset and
-# HDF5 files are packs.
+# A file has a price before its first byte: the system looks up its name, checks permissions, opens it, and
+# later closes it. On a cluster a few servers look up the names for everybody. Many readers of many small
+# files are the hardest work that you can give them (SURF's slides on large-scale training say so, too).
+# Once a file is open, more bytes cost little. So images go into **packs**. TFRecord, WebDataset and HDF5
+# files are packs.
 #
-# In `sources.py` one record is a sample's number, its label and its pixels: 3,077 bytes. A single file
-# holds one such record, a pack holds many.
+# In `sources.py` a record is a sample's number, its label and its pixels: 3,077 bytes. A single file
+# contains one such record. A pack contains many.
 #
 # **Exercise 4.1.** Fill `write_packs` in `sources.py`.
 
@@ -82,8 +82,8 @@ check.check_4_1(sources.write_packs)
 # %% [markdown]
 # ## In which order
 #
-# SGD wants samples in random order; a disk wants them one after the other. The compromise has two
-# parts: **the packs in a new order each epoch**, and a **buffer** out of which samples are drawn.
+# SGD wants samples in random order. A disk wants them one after the other. The compromise has two parts:
+# **the packs in a new order each epoch**, and a **buffer** from which samples are drawn.
 #
 # **Exercise 4.2.** Fill `order(names, epoch, seed)` in `sources.py`. Each epoch has a permutation of its
 # own. A second run with the same seed has the same ones.
@@ -122,24 +122,25 @@ plots.class_in_batches(
 )
 
 # %% [markdown]
-# The picture shows which share of each batch its most frequent class has. With ten classes, about 0.15 is
-# good. A line at 1 means batches of a single class. The network learns airplanes, then forgets them for
-# automobiles, and the loss looks like the teeth of a saw. A buffer of two or three packs mends most of it,
-# but not all. **Write packs mixed.** Then order and buffer are enough.
+# The plot shows how large the most frequent class is in each batch. With ten classes, about 0.15 is good. A
+# line at 1 means batches of a single class: the network learns airplanes, then forgets them for
+# automobiles, and the loss looks like the teeth of a saw. A buffer of two or three packs repairs most of
+# that, but not all. **Write packs mixed.** Then order and buffer are enough.
 #
 # ## The stages
 #
 # | stage | what it does | where it belongs |
 # |---|---|---|
 # | `map(decode, num_parallel_calls=n)` | opens and decodes *n* pieces at once | first; n = cores of the job |
-# | `unbatch()` | a pack becomes single samples | before anything is shuffled |
-# | `cache()` | keeps in memory what came so far | after the expensive stages, before the random ones, where the data is still small |
+# | `unbatch()` | turns a pack into single samples | before anything is shuffled |
+# | `cache()` | keeps everything so far in memory | after the expensive stages, before the random ones, where the data is still small |
 # | `shuffle(buffer)` | draws from a buffer | after `cache`, on samples and not on batches |
 # | `prepare(…)` | batches, scales and resizes (lesson 03) | after `cache`: 50,000 images are 0.15 GB as bytes of 32 × 32, and 9.8 GB as floats of 128 × 128 |
-# | `prefetch(n)` | makes *n* batches ready while the network computes | last |
+# | `prefetch(n)` | prepares *n* batches while the network computes | last |
 #
-# **Exercise 4.3.** Fill `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`, `buffer`,
-# `size`, `batch_size` and `prefetch`; cache and prefetch only if they are true. Prefetch 4 batches.
+# **Exercise 4.3.** Fill `stages(pieces, decode, args)` in `train.py`. `args` has `workers`, `cache`,
+# `buffer`, `size`, `batch_size` and `prefetch`. Use cache and prefetch only if they are true. Prefetch 4
+# batches.
 
 # %% tags=["check"]
 import train
@@ -150,9 +151,9 @@ check.check_4_3(train.stages)
 # %% [markdown]
 # ## The diff
 #
-# New since lesson 03 are the three sources, `stages`, and `--compute-ms`. With that option no network is
-# built, and each step waits so many milliseconds (in `input_only.py`). What is then measured is the input
-# alone.
+# New since lesson 03 are the three sources, `stages`, and `--compute-ms`. With that option the program
+# builds no network, and each step waits for so many milliseconds instead (in `input_only.py`). What it then
+# measures is the input alone.
 
 # %%
 import difflib
@@ -169,10 +170,9 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # %% [markdown]
 # ## Run it
 #
-# Files, packs and memory are read in one job and take turns epoch by epoch, so that what else runs on the
-# machine slows them alike. The job runs first with one core, then with all. The files are written once,
-# into your site's fast folder (`SITE_SCRATCH`), not beside the program: never hand in or back up 50,000
-# files.
+# Files, packs and memory are read in one job and take turns epoch by epoch, so other load on the machine
+# affects all three equally. The job runs first with one core, then with all. The files are written once, to
+# your site's fast folder (`SITE_SCRATCH`), not beside the program: never submit or back up 50,000 files.
 
 # %%
 from autograder.reading.files import read_files
@@ -186,7 +186,7 @@ for n in (1, cores):
 files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
-# And how many images does the network take? ResNet50V2, fed from packs, tells. (In `smoke` it gets so few
+# How many images does the network process? ResNet50V2, fed from packs, shows it. (In `smoke` it gets so few
 # images that only its seconds mean something.)
 
 # %%
@@ -199,34 +199,40 @@ plots.input_rates(runs, net, published)
 # %%
 from autograder.measuring import measure
 
-predictions.compare("predict_packs_over_files", measure.speedup(files, packs))
+faster = measure.speedup(files, packs)
+predictions.compare("predict_packs_over_files", faster)
+expectations.compare(
+    "Packs over files", faster, between=(2, 20), unit="times",
+    below="Does each pack contain 200 images? Many small packs are small files again.",
+    above="Are the files on a network file system? There, opening one costs more.",
+)  # fmt: skip
 
 # %% [markdown]
 # **What you should see.**
 #
-# - Packs give a few times as many images per second as single files, though *both* come out of memory: you
-#   wrote them a moment ago, and the system keeps what it can. The price of opening is what is left.
-# - Packs are nearly as fast as memory. What limits both is the work on each single sample in `tf.data`
+# - Packs give a few times as many images per second as single files, although *both* come from memory: you
+#   wrote them a moment ago, and the system keeps what it can. What is left is the price of opening. The
+#   line above says whether your machine was quiet enough to show it.
+# - Packs are nearly as fast as memory. Both are limited by the work on each single sample in `tf.data`
 #   (unbatch, shuffle, batch). Reading packs without all this is faster still: from cached packs on a local
-#   disk NumPy read 1.6 million images per second (two CPU cores).
+#   disk, NumPy read 1.6 million images per second (two CPU cores).
 # - Two cores decode two files at once. They gain less than a factor of two. On a busy machine they gain
 #   nothing, or lose.
-# - The dashed line is the network on your machine. If a bar ends to its right, the input is faster than
-#   the network: the run is **compute-bound**, and a still faster input gains nothing. If it ends to its
-#   left, the run is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is compute-bound
-#   whatever you do. An H100, the dotted line, takes 3,600 images of 128 × 128 per second, and there the
-#   input has to be watched. (That is another machine and larger images. It shows how far apart things are;
-#   do not divide by it.)
+# - The dashed line is the network on your machine. If a bar ends to its right, the input is faster than the
+#   network: the run is **compute-bound**, and a faster input gains nothing. If it ends to its left, the run
+#   is **input-bound**, and the device waits. ResNet50V2 on two CPU cores is always compute-bound. An H100,
+#   the dotted line, processes 3,600 images of 128 × 128 per second, so there you must watch the input.
+#   (That is another machine, with larger images. It shows how far apart things are. Do not divide by it.)
 # - Torres' textbook measured both on an H100 with 0, 1, 2, 4, 8 and 20 loader processes. With a light
 #   network it got 1,598, 2,163, 3,871, 6,953, 10,818 and 10,496 images per second: every further process
-#   helps, until there are enough. With a heavy one it got 88 to 95, whatever their number.
+#   helps, until there are enough. With a heavy network it got 88 to 95, whatever their number.
 #
 # ## Cold and warm
 #
-# What the system keeps of files in memory is its **page cache**. A read from there is *warm*; one that
-# really goes to the disk is *cold*. The first epoch of a job is mostly cold. Later ones are warm as long as
-# the data set fits into the node's memory. Here each is measured by itself. `forget` asks the system to
-# drop a file; some file systems cannot (one that lives in memory has no disk to read from).
+# The system keeps files in memory, in its **page cache**. A read from there is *warm*. A read that really
+# goes to the disk is *cold*. The first epoch of a job is mostly cold. Later epochs are warm as long as the
+# data set fits into the node's memory. Here you measure each by itself. `forget` asks the system to drop a
+# file from the cache. Some file systems cannot do that: one that is in memory has no disk to read from.
 
 
 # %%
@@ -260,22 +266,24 @@ for way, write in ways.items():
                 forget(path)
             cold.append(images_per_s(paths))
             warm.append(images_per_s(paths))
-    cold, warm = np.median(cold), np.median(warm)
-    print(f"{way}: cold {cold:9,.0f}, warm {warm:9,.0f} images/s: {warm / cold:.1f} times")
+    print(f"{way}: cold {np.median(cold):9,.0f}, warm {np.median(warm):9,.0f} images/s")
+    times, memory = list(np.divide(warm, cold)), "Is your temporary folder in memory?"
+    expectations.compare("  warm over cold", times, (1.5, 50), below=memory, again="Run it again.")
 
 # %% [markdown]
-# **What you should see.** Cold is several times slower than warm, for files and packs alike, and cold packs
-# at least keep up with warm files. On the local disk of a busy virtual machine with two cores, single files
-# gave 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm; packs gave 57,000 to 222,000 cold
-# and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with 6,400
+# **What you should see.** Cold is several times slower than warm, for files and for packs, and cold packs
+# are at least as fast as warm files. On the local disk of a busy virtual machine with two cores, single
+# files gave 4,500 to 8,300 images per second cold and 29,000 to 54,000 warm. Packs gave 57,000 to 222,000
+# cold and 400,000 to 1,500,000 warm (bytes alone, nothing decoded; five runs, with 1,600 and with 6,400
 # images). If cold and warm do not differ, your temporary folder has no disk behind it, or the disk's own
-# cache answered. On a shared file system cold is the usual case, for other jobs fill the servers' caches,
-# too.
+# cache answered. On a shared file system cold is the usual case, because other jobs fill the servers'
+# caches, too.
 #
-# **Staging.** A compute node often has a disk of its own, which nobody else slows. Copy the packs there once,
-# at the start of the job, and read every epoch from there. One sequential copy of 32 packs is work that any
-# file system does well; it pays from the second cold epoch on. Many sites name that disk `$TMPDIR`, and
-# empty it when the job ends. In the job file, before `launch` (with several nodes, once on each of them):
+# **Staging.** A compute node often has a disk of its own, which nobody else slows down. Copy the packs
+# there once, at the start of the job, and read every epoch from there. One sequential copy of 32 packs is
+# easy work for any file system, and it pays off from the second cold epoch on. Many sites call that disk
+# `$TMPDIR` and empty it when the job ends. In the job file, before `launch` (with several nodes, once on
+# each of them):
 #
 #     mkdir -p "$TMPDIR/packs"
 #     cp -r "$folder/." "$TMPDIR/packs"
@@ -284,7 +292,7 @@ for way, write in ways.items():
 # ## At the same time
 #
 # With `--compute-ms` you choose how long the network would take. The cell below the exercise chooses it so
-# that a whole epoch of waits is as long as the input of an epoch: there overlapping gains most.
+# that an epoch of waits is as long as the input of an epoch. There, overlapping gains most.
 #
 # **Exercise 4.4.** `epoch_seconds(t_in, t_comp, overlapped)`: how long is an epoch?
 
@@ -311,19 +319,23 @@ for run, overlapped in ((ahead, True), (in_turn, False)):
     print(f"input {t_in:.2f} s, computing {t_comp:.2f} s: ", end="")
     print(f"{epoch_seconds(t_in, t_comp, overlapped):.2f} s expected, ", end="")
     print(f"{measure.epoch_time(run).value:.2f} s measured ({run.header['source']})")
+    expected = epoch_seconds(t_in, t_comp, overlapped)
+    over = [epoch.seconds.value / expected for epoch in run.epochs[1:]]
+    expectations.compare("  measured over expected", over, between=(0.75, 1.25))
 
 # %%
 plots.input_overlap(ahead, in_turn)
 
 # %% [markdown]
-# **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than
-# the longer of the two: the first batch cannot be hidden, nor what fills the shuffle buffer. Your numbers
-# should be within a quarter of the formula; on a machine where others compute, too, they move. Because the
-# load changes, each epoch with waits is measured beside one without, in the same program. So each of
-# the two runs has its own mark in the picture.
+# **What you should see.** In turn, an epoch takes the sum. With `prefetch` it takes little more than the
+# longer of the two, because the first batch cannot be hidden, and neither can filling the shuffle buffer.
+# Your numbers should be within a quarter of the formula. Other load on the machine changes them, so the
+# program measures each epoch with waits beside one without. That is why each of the two runs has its own
+# mark in the plot.
 #
-# Now your second prediction, by your own formula and your own input. If batches are made ahead, a GPU that
-# waits half of the time computes half as long as the input takes. A second GPU halves the computing.
+# Now your second prediction, by your own formula and your own input. If batches are prepared ahead of time,
+# a GPU that waits half of the time computes half as long as the input takes. A second GPU halves the
+# computing.
 
 # %%
 t_in = plots.median_of_measure([ahead], "input_s")
@@ -334,23 +346,22 @@ for overlapped, way, t_comp in ((True, "with prefetch", t_in / 2), (False, "in t
         predictions.compare("predict_two_gpus", "yes" if two < one else "no", how="computed")
 
 # %% [markdown]
-# With prefetch the input alone sets the pace, and the second GPU only waits more. In turn it does shorten
-# the epoch, by a quarter: there, every second of computing counts. But `prefetch` would have gained more,
-# and costs one line.
+# With prefetch the input alone sets the pace, and the second GPU only waits more. In turn, the second GPU
+# does shorten the epoch, by a quarter, because there every second of computing counts. But `prefetch` would
+# have gained more, and costs one line.
 #
-# TensorFlow adds a forgotten `prefetch` by itself nowadays (`input_only.py` switches that off, so that you
-# see your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.
+# Today TensorFlow adds a forgotten `prefetch` by itself (`input_only.py` switches that off, so that you see
+# your own stages). PyTorch's `DataLoader` does not: `num_workers=0` means in turn.
 #
 # ## Arithmetic or memory
 #
 # The same question comes back inside the processor, which waits for its memory as a GPU waits for its
-# files. Adding two arrays moves much and computes little; a matrix product is the other way round. That is
-# why libraries such as cuDNN and oneDNN (once MKL-DNN) take such pains to move each number as rarely as
-# they can.
+# files. Adding two arrays moves much and computes little. A matrix product does the opposite. That is why
+# libraries such as cuDNN and oneDNN (formerly MKL-DNN) work hard to move each number as rarely as they can.
 #
 # **Exercise 4.5.** `gigabytes_per_s`: of `a + b`, with *n* float32 in each array. `gigaflops`: of a product
-# of *n* × *n* matrices. Both run on one core: NumPy adds on one anyway, and at the top of this page its
-# products were told to.
+# of *n* × *n* matrices. Both run on one core. NumPy adds on one core anyway, and the setup at the top of
+# this page limits its products to one.
 
 
 # %% tags=["exercise"]
@@ -393,8 +404,8 @@ print(
 # **Question.** A GPU is input-bound, with prefetch. Does a second one, fed by the same input, shorten the
 # epoch? `"yes"` or `"no"`.
 #
-# **Question.** Four GPUs in a node take 3,500 images per second each, and every image is a file. How many
-# files does the node open each second? (And a job on 16 nodes? File servers remember such jobs.)
+# **Question.** Four GPUs in a node process 3,500 images per second each, and every image is a file. How
+# many files does the node open each second? (And a job on 16 nodes? File servers remember such jobs.)
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: memory_bound is "A" or "B", two_gpus "yes" or "no", opens_per_node a number
@@ -412,7 +423,7 @@ answers.note(
 # %% [markdown]
 # ## Traps
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | every epoch has the same order, the same flips and crops | `cache()` after `shuffle` or after random changes |
 # | a loss like the teeth of a saw | packs sorted by class, and shuffled only inside |
@@ -420,14 +431,14 @@ answers.note(
 # | more loader workers, slower | more workers than the job has cores |
 # | a faster GPU, or more GPUs, and the same epoch time | the run is input-bound, with prefetch |
 # | out of memory (exit code 137) after the first epoch | `cache()` after `prepare`: floats of full size |
-# | fewer images per epoch than the set has | a pack cut off, or `drop_remainder=True` |
-# | after some epochs a pause | TensorFlow 2.21 ends the thread late that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (ResNet50V2 of lesson 03, two CPU cores); with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` 0.2 to 0.3 s |
+# | fewer images per epoch than the set has | a pack was cut off, or `drop_remainder=True` |
+# | a pause after some epochs | TensorFlow 2.21 is late to end the thread that tunes `tf.data`. After epochs of about 3 s it took 0.2 to 2.6 s (ResNet50V2 of lesson 03, two CPU cores); with `options = tf.data.Options()`, `options.autotune.enabled = False` and `dataset.with_options(options)` 0.2 to 0.3 s |
 # | your support team writes to you | millions of small files on the shared file system |
 #
 # ## Recap
 #
-# - Your predictions came back. What packs gain depends on the machine, so measure it. Whether a second GPU
-#   helps follows from one question: which is slower, input or computing?
+# - What packs gain depends on the machine, so measure it. Whether a second GPU helps follows from one
+#   question: which is slower, input or computing?
 # - Measure the input alone (a wait instead of the network) and the network alone (data in memory). A good
 #   pipeline makes the epoch as long as the slower of the two, and no longer.
 # - Write packs mixed, read them in a new order each epoch, decode in parallel, cache before you shuffle,
@@ -435,10 +446,10 @@ answers.note(
 # - Say whether files were cold or cached when you quote a reading speed. Where cold reads are slow, stage
 #   the packs on the node's own disk.
 #
-# **Hand in**: this packs the folder and says what is in it.
+# **Submit** your work. This packs the folder and lists what is in the package.
 #
 #     lessons submit 04
 #
-# Next: 05 takes the parallel `map` and `prefetch` to several devices. Further reading: TensorFlow's guide
+# Next: 05 uses the parallel `map` and `prefetch` on several devices. Further reading: TensorFlow's guide
 # *Better performance with the tf.data API*; PyTorch's page on `DataLoader`; your site's page on its file
 # systems.

@@ -16,10 +16,10 @@
 # **How much of 4 GPUs do I get for five changed lines?**
 #
 # A problem is *divisible* if its parts can be computed at the same time. R. Sutton's *bitter lesson* says
-# that over seventy years of research the methods that could use more computation won. A gradient is
-# divisible: the mean over a batch is the mean of the means over its parts, if the parts are of *equal* size.
+# that over seventy years of research, the methods that could use more computation won. A gradient is
+# divisible: the mean over a batch is the mean of the means over its parts, if the parts have *equal* size.
 # (If one part has 1 image and the other 32, the mean of their means gives the one image as much weight as
-# the 32 together; lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
+# the 32 together. Lesson 08 comes back to this.) TensorFlow divides a batch among the GPUs of one node with
 # `tf.distribute.MirroredStrategy`.
 #
 # Allow 45 minutes. On two CPU cores all the runs of this page together take one to two minutes.
@@ -39,7 +39,7 @@ import os
 
 os.environ["TF_USE_LEGACY_KERAS"] = "1"  # as the program does
 
-from lessons.toolkit import answers, plots, predictions, quiet
+from lessons.toolkit import answers, expectations, plots, predictions, quiet
 from lessons.toolkit.checks import lesson_05 as check
 
 quiet.tensorflow()
@@ -52,11 +52,11 @@ work = {"smoke": light, "full": ["--batch-size", fits, "--epochs", "5"]}[profile
 # %% [markdown]
 # ## Predict
 #
-# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also
-# computes 2,048 images in each step.
+# One GPU of 64 GB takes 14 s for an epoch of 50,000 images with batch 2,048. Each further GPU also computes
+# 2,048 images in each step.
 #
-# 1. How many seconds on 2 GPUs, and on 4?
-# 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add the three numbers up.
+# 1. How many seconds does an epoch take on 2 GPUs, and on 4?
+# 2. How many steps does an epoch have on 1, on 2 and on 4 GPUs? Add up the three numbers.
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Predict: set predict_2, predict_4 and predict_steps to numbers
@@ -71,20 +71,19 @@ answers.note(predict_2=predict_2, predict_4=predict_4, predict_steps=predict_ste
 # | | each device holds | and computes |
 # |---|---|---|
 # | **data** parallelism | the whole network | its part of the batch |
-# | **model** parallelism | its layers | the whole batch, when the layers before have done so |
+# | **model** parallelism | its layers | the whole batch, after the layers before it |
 # | **pipeline** | its layers | the batch in small pieces, so that all layers are busy |
 # | **hybrid** | its layers | its part of the batch |
 #
 # Goals differ, too. *Faster*: the same training in less time. *Data*: more of it in the same time.
 # *Tuning*: many settings at once. *Model*: one that fits no device.
 #
-# Before a program can divide anything, you have to be able to say which device holds what.
+# Before you write a program that divides anything, you must be able to say which device holds what.
 #
-# **Exercise 5.1.** Four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7. `holds`
-# returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
-# the first layers or images, device 1 the next.
-# For the hybrid: devices 0 and 1 form one network and take the first half of the batch, 2 and 3
-# another one.
+# **Exercise 5.1.** There are four devices, 0 to 3; a network of layers 0 to 3; a batch of images 0 to 7.
+# `holds` returns two lists, the layers and the images of a device. Parts are blocks in order: device 0 has
+# the first layers or images, device 1 the next. In the hybrid, devices 0 and 1 form one network and take
+# the first half of the batch. Devices 2 and 3 form another one.
 
 
 # %% tags=["exercise"]
@@ -104,16 +103,16 @@ def holds(kind, device):
 check.check_5_1(holds)
 
 # %% [markdown]
-# Model parallelism and pipeline hold the same things; they differ in *when*. This lesson is data
-# parallelism.
+# Model parallelism and pipeline hold the same things. They differ in *when* they compute. This lesson is
+# about data parallelism.
 #
 # ## The diff
 #
-# `train.py` is lesson 03's program. From lesson 04 it takes two stages, a parallel `map` (TensorFlow
-# chooses how many calls run at once) and `prefetch`, because several devices want more pictures than one. It
-# needs neither packs nor `cache`: the bytes of CIFAR-10 are in memory anyway. The other `+` lines are
-# MirroredStrategy, `--steps` for the ten steps of 5.4, and what the record says of the replicas. If you left
-# a gap of lesson 03 open, what belongs there shows, too.
+# `train.py` is lesson 03's program with two stages from lesson 04: a parallel `map` (TensorFlow chooses how
+# many calls run at once) and `prefetch`, because several devices need more pictures than one. It needs
+# neither packs nor `cache`, because the bytes of CIFAR-10 are in memory anyway. The other `+` lines are
+# MirroredStrategy, `--steps` for the ten steps of exercise 5.4, and what the record says about the
+# replicas. If you left a gap of lesson 03 open, its solution shows up, too.
 
 # %%
 import difflib
@@ -136,16 +135,16 @@ for line in difflib.unified_diff(*texts, "03_baseline/train.py", "train.py", n=0
 # | global batch = batch of a replica × N | each replica gets 1/N of the work it should have, in N times the steps |
 # | rate × N | N times fewer steps, each no longer than before |
 #
-# Without GPUs the program makes *logical* CPU devices, which share the cores: the program is the
-# same, only nothing gets faster.
+# Without GPUs the program creates *logical* CPU devices, which share the cores. The program is the same,
+# but nothing gets faster.
 #
-# Each device has to hold the whole network, as you said in 5.1, and all copies have to stay equal. The
-# strategy sees to both, for what is created in its scope. A network built and compiled elsewhere trains on
-# one device, without any error. (`compile` enters the scope of its network by itself. But the optimizer that
-# you hand to it was made before.)
+# Each device must hold the whole network, as you said in 5.1, and all copies must stay equal. The strategy
+# takes care of both, for everything that is created in its scope. A network built and compiled elsewhere
+# trains on one device, without any error. (`compile` enters the scope of its network by itself. But the
+# optimizer that you pass to it was created before.)
 #
-# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope are
-# created once on every device; the optimizer has variables, too.
+# **Exercise 5.2.** Fill `build_mirrored` in `train.py`. Variables that are *created* inside the scope get a
+# copy on every device. The optimizer has variables, too.
 
 # %% tags=["check"]
 import train
@@ -172,11 +171,11 @@ check.check_5_3(train.for_all, steps)
 # %% [markdown]
 # ## The same training?
 #
-# Two replicas with 64 images each, and one with 128, ought to be the same training: same images, same mean
-# gradient, same steps. The program multiplies batch and rate by N, so what has to be given to it?
+# Two replicas with 64 images each should be the same training as one replica with 128: same images, same
+# mean gradient, same steps. The program multiplies batch and rate by N. So what must you pass to it?
 #
-# **Exercise 5.4.** `same_work(n)`: batch and rate per replica, so that *n* replicas do what one does with
-# batch 128 and rate 0.02.
+# **Exercise 5.4.** `same_work(n)` returns the batch and the rate per replica with which *n* replicas do the
+# work of one with batch 128 and rate 0.02.
 
 
 # %% tags=["exercise"]
@@ -190,6 +189,7 @@ def same_work(n):
 check.check_5_4(same_work)
 
 # %%
+from autograder.measuring import measure
 from autograder.reading.files import read_files
 from cluster.jobs.notebook import submit_once
 
@@ -213,25 +213,26 @@ for n in (1, 2):
     print(f"replicas: {n}, mean loss of ten steps {ten[n].epochs[0].train_loss.value:.7f}")
 
 # %% [markdown]
-# Equal to about seven digits: the sums are the same, added in another order. Networks with *batch
-# normalisation* (all ResNets) are not so close: each replica normalises with the mean of **its own** part
+# They are equal to about seven digits: the sums are the same, added in another order. Networks with *batch
+# normalisation* (all ResNets) are not so close. Each replica normalises with the mean of **its own** part
 # of the batch. That is another training, though hardly a worse one, as long as the part is not tiny.
 #
 # ## How large a batch?
 #
-# As large as the memory of a device allows. How large that is, you can count. For the backward pass each
-# replica keeps at least the input of every convolution and every normalisation. For ResNet50V2 with images of
-# 128 × 128 the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. If it
-# kept the outputs of all layers, it would be 41 MB. What a framework keeps lies between. Reckon with the
-# middle, 31 MB. Parameters, their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch.
-# About 2 GB go to libraries and their work space. So
+# As large as the memory of a device allows. You can compute that. For the backward pass, each replica keeps
+# at least the input of every convolution and every normalisation. For ResNet50V2 with images of 128 × 128,
+# the layers' shapes add up to 5.0 million such numbers per image, which is 20 MB in float32. The outputs of
+# all layers would be 41 MB. What a framework keeps is between the two. Use the middle, 31 MB. Parameters,
+# their gradients and the optimizer's state take 0.1 to 0.4 GB, whatever the batch. About 2 GB go to
+# libraries and their working space. So
 #
 # **images ≤ (memory − 2 GB) / 31 MB**: 1,200 in 40 GB, 2,000 in 64 GB, 2,500 in 80 GB.
 #
-# The book below trained with 2,048 images on 64 GB, so there it was no more than 30 MB per image. On an A100 of
-# 40 GB the same batch would leave 18 MB per image, less than the 20 MB that are needed. The setup cell at the
-# top takes from `gpu_gb` the largest power of two that the formula allows. In 16-bit numbers about twice as
-# many fit. (Computed from the shapes, not measured on a GPU. If the job says *out of memory*, halve the batch.)
+# The textbook that you meet below trained with 2,048 images on 64 GB, which is no more than 30 MB per
+# image. On an A100 of 40 GB the same batch would leave 18 MB per image, less than the 20 MB that are
+# needed. The setup cell at the top computes from `gpu_gb` the largest power of two that the formula allows.
+# In 16-bit numbers about twice as many images fit. (Computed from the shapes, not measured on a GPU. If the
+# job says *out of memory*, halve the batch.)
 #
 # ## Run it
 #
@@ -257,25 +258,30 @@ for n in (2, 4):
     predictions.compare(f"predict_{n}", torres["ResNet50V2, H100"][n], "s", how="read")
 counted = sum(steps(50_000, 2048, n) for n in (1, 2, 4))
 predictions.compare("predict_steps", counted, "steps", how="computed")
+if profile == "smoke":
+    gain = measure.speedup(runs[0], runs[1])
+    expectations.compare("Two replicas over one", gain, between=(0.5, 1.4), unit="times")
 plots.replica_scaling(series)
 
 # %% [markdown]
 # **What you should see.**
 #
-# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8, 5 s on 1, 2, 4
-#   GPUs for ResNet50V2 with 2,048 images per GPU, and 33, 18, 10 s for ResNet152V2 with 1,024. Efficiency
-#   87.5 % and 70 %; 92 % and 82.5 %. The whiskers are what those whole seconds leave open.
-# - On two CPU cores two replicas are hardly faster than one, or slower: one process already used
-#   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s per
-#   epoch alone, 1.2 to 1.4 s with two. On CPU cores this program can be shown to be *right*, not to be fast.
-# - Speedups of different machines may stand side by side, as here. Seconds of one machine may not be divided
-#   by those of another.
-# - The first epoch *grows* with N: each device gets its own copy of the graph and of the variables.
-# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds: the late
-#   thread of lesson 04's traps. The option given there does not help here, as each device reads by an
-#   iterator of its own.
+# - J. Torres' textbook (MareNostrum 5, H100 64 GB, CIFAR-10 at 128 × 128) prints 14, 8 and 5 s on 1, 2 and
+#   4 GPUs for ResNet50V2 with 2,048 images per GPU: efficiency 87.5 % and 70 %. For ResNet152V2 with 1,024
+#   images it prints 33, 18 and 10 s: 92 % and 82.5 %. The whiskers show what those whole seconds leave
+#   open.
+# - On two CPU cores, two replicas are hardly faster than one, or slower, because one process already used
+#   both cores. Measured for this lesson on two cores of a shared AMD EPYC, on several days: 0.9 to 1.4 s
+#   per epoch alone, 1.2 to 1.4 s with two. CPU cores can show that this program is *right*, not that it is
+#   fast.
+# - You may compare speedups of different machines, as here. Never divide the seconds of one machine by
+#   those of another.
+# - The first epoch *grows* with N, because each device gets its own copy of the graph and of the variables.
+# - After some epochs the job pauses for 0.5 to 4 s (once 8.6), which are in no epoch's seconds. The cause
+#   is the late thread of lesson 04's traps. The option given there does not help here, because each device
+#   reads with an iterator of its own.
 #
-# How much does the batch of a replica matter? Here a few steps with a small one:
+# How much does the batch of a replica matter? Here are a few steps with a small one:
 
 # %%
 small = [submit(n, *work, "--batch-size", 16, "--steps", 16, "--epochs", 3) for n in (1, 2)]
@@ -283,14 +289,14 @@ lines = {"1 replica": [small[0], runs[0]], "2 replicas": [small[1], runs[1]]}
 plots.throughput_by_batch(lines)
 
 # %% [markdown]
-# Every step has a fixed price: launching it on N devices and exchanging all gradients. With few images
-# per replica that price is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
-# why it cannot be turned up for ever.
+# Every step has a fixed price: starting it on N devices and exchanging all gradients. With few images per
+# replica, that price is most of the step. **The batch is the knob of data parallelism.** Lesson 09 shows
+# why you cannot turn it up forever.
 #
 # ## Break it
 #
 # `break_it.py` is this training, small, on two replicas and with one line wrong. It also knows the
-# parameters that *one* device has after the first step, if it computes the whole batch alone.
+# parameters that *one* device has after the first step, when it computes the whole batch alone.
 #
 # | `--without` | what is different |
 # |---|---|
@@ -300,7 +306,7 @@ plots.throughput_by_batch(lines)
 # | `rate` | the rate is that of one replica |
 # | `mean` | the loss is the mean over the images of *one replica*; then gradients are added up |
 #
-# Which of the four faults leave the parameters as one device would have them? Their first letters in
+# Which of the four faults leave the parameters as one device would have them? Write their first letters in
 # alphabetical order, as one word such as `"bm"`.
 
 # %% tags=["exercise"]
@@ -332,18 +338,20 @@ plots.faults(broken, path="", more=["replicas", "first_loss", "away_after_one_st
 # | `rate` | 2 | 4 | 0.02 | 2.295 | 0.0014 |
 # | `mean` | 2 | 4 | 0.04 | 4.590 | 0.0029 |
 #
-# - The spread of the replicas is 0 in all five: the strategy adds the same gradient to every copy, right or wrong.
-# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy tells that the second one
-#   idles. Only the copies of a variable do, or `nvidia-smi`.
-# - `rate` takes half the step that it should, `mean` twice, to three digits. `mean` also shows in the loss:
-#   guessing costs ln 10 = 2.303, and two replicas that each count as one whole say 4.6. Whoever writes
-#   their own training loop meets this fault. Divide by the *global* batch (`tf.nn.compute_average_loss`).
+# - The spread of the replicas is 0 in all five runs: the strategy adds the same gradient to every copy,
+#   right or wrong.
+# - `scope` is as right as a run can be: it *is* one device. No loss and no accuracy shows that the second
+#   one idles. Only the copies of a variable do, or `nvidia-smi`.
+# - `rate` takes half the step that it should, `mean` twice that step, to three digits. `mean` also shows in
+#   the loss: guessing costs ln 10 = 2.303, and two replicas that each count as one whole report 4.6. You
+#   meet this fault when you write your own training loop. Divide by the *global* batch
+#   (`tf.nn.compute_average_loss`).
 #
 # ## What whole seconds say
 #
-# **Exercise 5.5.** `interval(a, b)`: the smallest and the largest speedup that whole seconds *a* and
-# *b* can mean (you wrote it in lesson 02). `overlap(one, other)`: do two intervals have a point in
-# common?
+# **Exercise 5.5.** `interval(a, b)` returns the smallest and the largest speedup that whole seconds *a* and
+# *b* can mean (you wrote it in lesson 02). `overlap(one, other)` says whether two intervals have a point in
+# common.
 
 
 # %% tags=["exercise"]
@@ -369,11 +377,12 @@ for n, (a, b) in {2: (8, 18), 4: (5, 10)}.items():
     print(f" ResNet152V2 {other[0]:.2f} to {other[1]:.2f}, overlap: {overlap(one, other)}")
 
 # %% [markdown]
-# Does the larger network scale better? There are reasons to expect it (more computing for each
-# exchange), and the middle values say so. **These whole seconds cannot.** Longer epochs, or a decimal, could.
+# Does the larger network scale better? There are reasons to expect it (more computing for each exchange),
+# and the middle values say so. **These whole seconds cannot show it.** Longer epochs, or one more decimal,
+# could.
 #
-# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What does
-# someone report who takes the mean of both? `mean_of_all(seconds)`, and the `apparent` speedup from
+# **Exercise 5.6.** The same book's first two epochs take 29 and 14 s on one GPU, 47 and 5 s on four. What
+# do you report if you take the mean of both? Write `mean_of_all(seconds)`, and the `apparent` speedup from
 # two such lists.
 
 
@@ -394,19 +403,21 @@ def apparent(one, several):
 check.check_5_6(mean_of_all, apparent)
 
 # %% [markdown]
-# 21.5 s on one GPU and 26 s on four: four look *slower* than one. The truth was 2.8 times as fast.
+# 21.5 s on one GPU and 26 s on four: four look *slower* than one. In truth they were 2.8 times as fast.
 #
 # ## Questions
 #
 # 1. An article says: "`tf.distributed.MirroredStrategy()`; wrap your model with it". What is the module's
-#    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or `"build"`.
-# 2. Four studies; write the first letter of each one's goal (**f**aster, **d**ata, **t**uning, **m**odel) as one
-#    word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of 64 GB · last
-#    year's 12 hours of training are to take 2 · a forecast that reads ten times as many images each night.
-# 3. A job asks for 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many
-#    of the 8 GPUs compute?
-# 4. Three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which `mean`? The
-#    letters in this order, as one word.
+#    name? And is a model **wrapped** after it was built, or **built** inside a scope? `"wrap"` or
+#    `"build"`.
+# 2. Here are four studies. Write the first letter of each one's goal (**f**aster, **d**ata, **t**uning,
+#    **m**odel) as one word of four letters: 16 jobs try 16 learning rates · a network of 80 GB on GPUs of
+#    64 GB · last year's 12 hours of training must take 2 · a forecast that reads ten times as many images
+#    each night.
+# 3. A job requests 2 nodes with 4 GPUs each and starts this program with `--n-gpus 4`, once. How many of
+#    the 8 GPUs compute?
+# 4. Here are three records of `break_it.py` on **four** replicas. Which is `scope`, which `rate`, which
+#    `mean`? Write the letters in this order, as one word.
 #
 # | record | replicas | steps per epoch | loss of the first step | away after one step |
 # |---|---|---|---|---|
@@ -433,7 +444,7 @@ answers.note(faults_4_replicas=faults_4_replicas)
 # Every row that names no GPU was run, on two logical devices of a 2-core machine, most of them with a tiny
 # network: 2,048 images, batch 128 per replica. The intact run has 8 steps per epoch and rate 0.04.
 #
-# | you see | it was |
+# | you see | cause |
 # |---|---|
 # | 16 steps instead of 8 | the batch of a replica given as the global one, or in the pipeline |
 # | `ValueError: … was not created in the distribution strategy scope` | built outside of the scope, compiled inside |
@@ -448,15 +459,15 @@ answers.note(faults_4_replicas=faults_4_replicas)
 #
 # ## Recap
 #
-# - List the devices, make the strategy, build and compile in its scope, batch × N, rate × N.
-# - Ask the variables how many copies they have; do not trust the flag.
-# - State speedups as intervals when the log gives whole seconds.
+# - List the devices, create the strategy, build and compile in its scope, batch × N, rate × N.
+# - Ask the variables how many copies they have. Do not trust the flag.
+# - State speedups as intervals when the log has whole seconds.
 #
-# **Hand in**: in a terminal, this packs the folder and says what is in it.
+# **Submit** your work, in a terminal. This packs the folder and lists what is in the package.
 #
 #     lessons submit 05
 #
-# Next: 06 shows what travels between replicas; with 07 this network leaves the node, on a machine that has more than
-# one (`full`). Further reading: the guide *Distributed
-# training with TensorFlow*; T. Ben-Nun, T. Hoefler, *Demystifying Parallel and Distributed Deep Learning*,
-# arXiv:1802.09941; R. Sutton, *The Bitter Lesson*, 2019.
+# Next: 06 shows what travels between replicas. With 07 this network leaves the node, on a machine that has
+# more than one (`full`). Further reading: the guide *Distributed training with TensorFlow*; T. Ben-Nun, T.
+# Hoefler, *Demystifying Parallel and Distributed Deep Learning*, arXiv:1802.09941; R. Sutton, *The Bitter
+# Lesson*, 2019.

@@ -48,7 +48,7 @@ from IPython.display import Code
 
 from autograder.reading.files import read_files
 from lessons.folders import course_root
-from lessons.toolkit import answers, plots, predictions
+from lessons.toolkit import answers, expectations, plots, predictions
 from lessons.toolkit.checks import lesson_10 as check
 from lessons.toolkit.plots.native import journeys
 
@@ -104,12 +104,14 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
-# - `start_ranks` calls `dist.init_process_group` with the back end, `rank=rank`, `world_size=size` and
-#   `timeout=timeout`, and returns the device. Without GPUs the back end is `"gloo"` and the device
-#   `torch.device("cpu")`. With GPUs the back end is `"nccl"` and the device `torch.device("cuda", local_rank)`,
-#   which `torch.cuda.set_device` makes the current one.
-# - `distribute` returns the wrapped network. `device_ids` is `[device]` on a GPU and `None` on a CPU;
-#   `bucket_cap_mb` is `bucket_mb`.
+# - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs. `torch.cuda.is_available()`
+#   says which a node has.
+# - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers of this process: which of
+#   them chooses its GPU, and which one introduces it to all the others? `help(dist.init_process_group)` lists
+#   what the ranks need to meet.
+# - Make the GPU the process's current one, and return it as a `torch.device`. Without GPUs, return the CPU.
+# - `distribute` wraps the network. It must know its GPU (what does `help(DistributedDataParallel)` say about
+#   CPUs?), and its buckets must be as large as the caller asks for.
 #
 # **Exercise 10.2.** Fill `order_of`. A `DistributedSampler` draws one order for all ranks from its seed and
 # the number of the epoch, and gives each rank every size-th image of it. Tell it the epoch, then return its
@@ -207,9 +209,8 @@ for name in ("DDP", "Lightning"):
     print(f"spread {runs[name].end['param_spread']:g}, accuracy {runs[name].test_accuracy.value}")
 
 # %% [markdown]
-# Both programs cut a whole batch from the tensors at once (`Images.__getitems__`). A plain `TensorDataset` in
-# a `DataLoader` is read image by image, which takes several times as long. Then you would compare two ways to
-# read, not two ways to train.
+# Both programs cut a whole batch from the tensors at once (`Images.__getitems__`). A plain `TensorDataset` is
+# read image by image, which takes several times as long.
 #
 # ## When gradients travel
 #
@@ -249,13 +250,22 @@ for size, (on_time, late) in steps.items():
     print(f"{size:g} MB: a step takes {on_time:.0f} ms; with one late rank {late:.0f} ms for all")
 backward, trips = journeys(travels)[min(steps)]  # of the smallest buckets
 predictions.compare("predict_leave", "during" if trips[0][0] < backward else "after")
-predictions.compare("predict_late", max(late - on_time for on_time, late in steps.values()), "ms")
+longer = [late - on_time for on_time, late in steps.values()]
+predictions.compare("predict_late", max(longer), "ms")
 plots.buckets(travels)
+
+# %%
+alone = "Is there only one rank? Then nobody waits for the late one."
+slow = "Are there more ranks than cores? Then they take turns, and a step waits for that, too."
+expectations.compare(
+    "A step is longer by", longer, between=(30, 60), unit="ms", below=alone, above=slow
+)
 
 # %% [markdown]
 # **What you should see.** Small buckets leave early, from the last layer to the first. The single bucket leaves
 # when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms
-# longer. The slowest rank sets the pace, so it is worth finding.
+# longer, and the line above says whether your machine was quiet enough to show it. The slowest rank sets the
+# pace, so it is worth finding.
 #
 # Two cores cannot show what overlap is worth: here Gloo moves bytes with the core that computes. On GPUs NCCL
 # moves them while the GPU computes, and the grey bars should get shorter. (`buckets.py` takes the times there
@@ -354,9 +364,9 @@ importlib.reload(no_sync)
 check.check_10_5(no_sync)
 
 # %% [markdown]
-# Once more the work of before, each batch in four parts. The program tries both of your functions on small
-# networks of its own: the largest error of a gradient, how often gradients travelled, how many images went
-# through at once, and the error of a step that rank 0 made alone.
+# Now the same work with each batch in four parts. The program also tries both of your functions on small
+# networks: the largest error of a gradient, how often gradients travelled, how many images went through at
+# once, and the error of a step that rank 0 made alone.
 
 # %%
 [parts] = run("job.sbatch", ranks, "--accumulate", 4, "--timeout", 40)
@@ -380,6 +390,8 @@ rounds = words[profile].split()
 from autograder.measuring.rounds import share
 
 predictions.compare("predict_share", share(speed))
+if profile == "smoke":  # nobody has run it on GPUs yet, so nobody knows their range
+    expectations.compare("Share of the ceiling", share(speed), between=(0.75, 1.1))
 plots.speed_rounds(speed)
 
 # %% [markdown]
@@ -445,6 +457,12 @@ answers.note(weight_ratio=weight_ratio, buffers_sent=buffers_sent, saved_ms=save
 # - Gradients leave in buckets while you still compute; buffers travel before the forward pass.
 # - A late rank delays all ranks. For a silent job: first a timeout, then every rank's stack.
 #
+# **To show a friend**: your own speedup on one picture, saved beside this page.
+
+# %%
+plots.speedup_card(speed, save="my_speedup.png")
+
+# %% [markdown]
 # **Hand in**: in a terminal, this packs the folder and lists what is in it.
 #
 #     lessons submit 10

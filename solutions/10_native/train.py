@@ -42,7 +42,7 @@ def build_model(name):
 
 def start_ranks(rank, size, local_rank, timeout):
     """Meet the other ranks. Returns this rank's device: its own GPU, or the CPU."""
-    ### BEGIN SOLUTION Exercise 10.1: with GPUs number local_rank and nccl, else the CPU and gloo
+    ### BEGIN SOLUTION Exercise 10.1: choose the device, let the ranks meet, return the device
     if torch.cuda.is_available():
         device, backend = torch.device("cuda", local_rank), "nccl"
         torch.cuda.set_device(device)
@@ -55,7 +55,7 @@ def start_ranks(rank, size, local_rank, timeout):
 
 def distribute(model, device, bucket_mb=25):
     """The network, started as rank 0's; its gradients will be averaged over all ranks."""
-    ### BEGIN SOLUTION Exercise 10.1: DistributedDataParallel, with its GPU and bucket_cap_mb
+    ### BEGIN SOLUTION Exercise 10.1: the wrapped network, with its device and size of buckets
     gpus = [device] if device.type == "cuda" else None
     return DistributedDataParallel(model, device_ids=gpus, bucket_cap_mb=bucket_mb)
     ### END SOLUTION

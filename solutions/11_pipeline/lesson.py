@@ -47,7 +47,6 @@ import memory
 from autograder.reading.files import read_files
 from lessons.toolkit import answers, plots, predictions
 from lessons.toolkit.checks import lesson_11 as check
-from lessons.toolkit.plots.stages import measures
 
 import pipeline
 import plan
@@ -183,9 +182,9 @@ one, several = on_nodes(1, device), on_nodes(ranks, device)
 for run in (serial, staged, library):
     losses = ", ".join(f"{epoch.train_loss.value:.6f}" for epoch in run.epochs)
     print(f"{run.header['source']} on {run.workers}: losses {losses}")
-    for held in measures(run, "params_held"):
+    for held in run.measured("params_held"):
         print(f"   stage {held['stage']}: layers {held['layers']}, {held['value']:,} parameters")
-    for error in measures(run, "serial_error"):
+    for error in run.measured("serial_error"):
         print(f"   {error['schedule']}: {error['value']:.1e} away from one process, after 3 steps")
 
 # %% [markdown]
@@ -212,14 +211,14 @@ large = [] if profile == "smoke" else ["--width", "8192", "--batch-size", "4096"
 plots.step_times(speed, predicted=predict_four)
 
 # %%
-rounds = measures(speed, "pipeline_round")
+rounds = speed.measured("pipeline_round")
 for m, name in ((1, "one"), (4, "four")):
     ratios = [each["together_s"][str(m)] / each["alone_s"] for each in rounds]
     predictions.compare(f"predict_{name}", statistics.median(ratios), "of one process")
 for name in ("pipeline_speedup", "pipeline_share"):
-    values = sorted(each["value"] for each in measures(speed, name))
+    values = sorted(each["value"] for each in speed.measured(name))
     print(f"{name}: {statistics.median(values):.2f} ({values[0]:.2f} … {values[-1]:.2f})")
-[best_m] = [each["value"] for each in measures(speed, "best_micro_batches")]
+[best_m] = [each["value"] for each in speed.measured("best_micro_batches")]
 answers.note(best_m=best_m)
 
 # %% [markdown]
@@ -242,12 +241,12 @@ answers.note(best_m=best_m)
 
 # %%
 for kind in ("gpipe", "1f1b"):
-    for held in measures(speed, "held", schedule=kind):
+    for held in speed.measured("held", schedule=kind):
         kept = f"{held['value']} micro-batches, {held['bytes'] / 1e6:.1f} MB of activations"
         print(f"{kind}, rank {held['of_rank']}: held at most {kept}")
-    [idle] = measures(speed, "bubble", schedule=kind)
+    [idle] = speed.measured("bubble", schedule=kind)
     print(f"{kind}: {idle['value']:.2f} of the time idle; the formula says {bubble(ranks, 4):.2f}")
-for off in measures(speed, "bytes_off", schedule="gpipe"):
+for off in speed.measured("bytes_off", schedule="gpipe"):
     print(f"rank {off['of_rank']} received {off['bytes']:,} bytes in a step")
 plots.measured_stages(speed)
 
@@ -279,7 +278,7 @@ swap_order = "d"
 ### END SOLUTION
 answers.note(swap_order=swap_order)
 [hung] = read_files(submit_once("job_deadlock.sbatch", options=on_nodes(2, device)))
-for wait in measures(hung, "waited_s"):
+for wait in hung.measured("waited_s"):
     print(f"{wait['order']}: {wait['value']:.2f} s, {wait['said']}")
 
 # %% [markdown]
@@ -334,7 +333,7 @@ wide = [] if profile == "smoke" else ["--width", "4096", "--batch-sizes", "256",
 jobs = [[], ["--backend", "nccl", "--precision", "float32"]]  # the second for its seconds
 for words in jobs if profile == "full" else jobs[:1]:
     [cut] = read_files(submit_once("job_tensor.sbatch", *wide, *words, options=several))
-    for step in measures(cut, "step_s"):
+    for step in cut.measured("step_s"):
         sent = f"{step['bytes']:12,} bytes per step, " if step.get("bytes") else f"{'':29}"
         print(f"batch {step['batch']:5} {step['way']:7} {sent}{step['value']:.4f} s")
 width = int(cut.header["model"].rpartition("x")[2])
@@ -385,11 +384,11 @@ check.check_11_8(memory.memory)
 
 # %%
 [held] = read_files(submit_once("job_memory.sbatch", options=one))
-for case in measures(held, "bytes_held"):
-    parts = {key[:-6]: much / 1e6 for key, much in case.items() if key.endswith("_bytes")}
+for case in held.measured("bytes_held"):
+    parts = {key[:-6]: much / 1e6 for key, much in case.facts.items() if key.endswith("_bytes")}
     what = f"{case['optimizer']}, {case['precision']}, checkpoint {case['checkpoint_every']}"
     print(f"{what:32}", ", ".join(f"{part} {much:.1f}" for part, much in parts.items()))
-[error] = measures(held, "memory_error")
+[error] = held.measured("memory_error")
 print(f"MB held; your arithmetic is at most {error['value']:.2%} away")
 
 # %% [markdown]

@@ -36,10 +36,10 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
     try:
         job = jobfile.read(Path(path))
     except jobfile.JobFileError as error:
-        raise CheckFailed("a job file that sbatch can read", error, "Mend this line.") from None
+        raise CheckFailed("a job file that sbatch can read", error, "Correct this line.") from None
     if job.notes:
         raise CheckFailed(
-            f"all directives begin with {MARK} and stand before the first command",
+            f"all directives begin with {MARK} and come before the first command",
             job.notes[0],
             f"Move the line up, or write {MARK} without a space after #.",
         )
@@ -47,7 +47,7 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
     empty = [f"--{name}=" for name in needed if not job.options.get(name)]
     if len(empty) >= 5:
         raise StillAGap(
-            "the five empty directives of job.sbatch", None, "Write a value behind each `=`."
+            "the five empty directives of job.sbatch", None, "Write a value after each `=`."
         )
     if empty:
         advice = "Write a value after the =, without a space."
@@ -83,7 +83,7 @@ def whole(job: Any, name: str) -> int:
     value = job.options[name]
     if not value.isdigit() or int(value) < 1:
         where = f"line {job.lines[name]}: --{name}={value}"
-        raise CheckFailed(f"--{name} is a whole number", where, "A count, such as 1 or 2.")
+        raise CheckFailed(f"--{name} is a whole number", where, "Write a count, such as 1 or 2.")
     return int(value)
 
 
@@ -98,9 +98,11 @@ def check_time(job: Any, minutes: int) -> float:
     except ValueError as error:
         raise CheckFailed(expected, f"--time={given}: {error}", "Hours:minutes:seconds.") from None
     if seconds is None:
-        raise CheckFailed(expected, f"--time={given}: no limit", "Ask for what you need.")
+        raise CheckFailed(
+            expected, f"--time={given}: no limit", "Request only the time that you need."
+        )
     if seconds > 60 * minutes:
-        advice = "Hours come first: 00:05:00. The less you ask for, the sooner the job starts."
+        advice = "Hours come first: 00:05:00. Short jobs often start sooner."
         raise CheckFailed(expected, f"--time={given}, {seconds / 60:g} minutes", advice)
     if seconds < 60:
         advice = "Two numbers are minutes:seconds; 00:05 is 5 seconds. Write 00:05:00."
@@ -109,7 +111,56 @@ def check_time(job: Any, minutes: int) -> float:
 
 
 @exercise("0.2")
-def check_0_2(core_hours: Function, idle_share: Function) -> str:
+def check_0_2(facts: Function) -> str:
+    """rank, size and local_rank from the environment that is given; 0, 1, 0 without a launcher."""
+    slurm = {"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}
+    both = OMPI | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+    cases = {
+        "under mpirun": (OMPI, (3, 4, 1)),
+        "under srun": (slurm, (5, 8, 1)),
+        "under mpirun in a Slurm job": (both, (3, 4, 1)),
+        "without a launcher": ({"HOME": "/home/you"}, (0, 1, 0)),
+    }
+    for case, (environ, right) in cases.items():
+        expected = dict(zip(("rank", "size", "local_rank"), right, strict=True))
+        try:
+            found = facts(environ)
+        except KeyError as error:
+            advice = "Not every launcher sets every name: ask `if name in environ` first."
+            raise CheckFailed(f"{case}: {expected}", f"KeyError: {error}", advice) from None
+        if found != expected:
+            raise CheckFailed(
+                f"{case}: {expected}", shown(found), facts_advice(found, expected, facts)
+            )
+    return "Right under srun, under mpirun and without either."
+
+
+def uses_os_environ(facts: Function) -> bool:
+    with patch.dict(os.environ, OMPI):
+        return facts({}).get("size") == 4
+
+
+def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
+    if not isinstance(found, dict):
+        return "Return the dictionary: `return found`."
+    if any(isinstance(value, str) for value in found.values()):
+        return "Environment variables are text: convert them with int()."
+    if uses_os_environ(facts):
+        return "Look in `environ`, the function's argument, not in os.environ."
+    if found == {"rank": 0, "size": 4, "local_rank": 0}:
+        return (
+            "Inside a Slurm job SLURM_PROCID is 0 in every process of mpirun: take the names in "
+            "the order of NAMES and stop at the first one."
+        )
+    if expected["size"] > 1 and found.get("size") == 1:
+        return "The names are there, but the facts were left at 0, 1, 0: store what you find."
+    if expected["size"] == 1:
+        return "Where no launcher set anything, there is one task: rank 0 of 1."
+    return "For each fact take the first name of NAMES that is in environ."
+
+
+@exercise("0.3")
+def check_0_3(core_hours: Function, idle_share: Function) -> str:
     """What a job costs, and which share of what several jobs cost was idle."""
     for cores, elapsed in ((4, 1800), (1, 90)):
         right = cores * elapsed / 3600
@@ -139,72 +190,25 @@ def check_0_2(core_hours: Function, idle_share: Function) -> str:
                 100 * right: "A share is a number from 0 to 1, not a percentage.",
                 sum(shares) / len(shares): "This is the mean of the jobs' shares. A large job costs"
                 " more than a small one, so it weighs more.",
-                sum(shares): "The jobs' shares are added up. The share is of all jobs together.",
+                sum(
+                    shares
+                ): "This is the sum of the jobs' shares. Take the share of all jobs together.",
                 1 - right: "This is the share that worked. The rest was idle.",
-                1 - worked / elapsed: "A job on 8 cores holds 8 core seconds each second.",
+                1 - worked / elapsed: "A job on 8 cores holds 8 core seconds per second.",
                 held - worked: "These are the idle core seconds. Which share of all are they?",
                 (held - worked) / 3600: "These are idle core hours. Which share of all are they?",
-                right * held / worked: "Idle seconds over seconds of work. Compare with what was "
-                "held.",
+                right * held / worked: "This is idle time over working time. Divide by the time "
+                "that was held.",
             },
             "How many core seconds did all jobs hold? In how many of them did a core work?",
         )
     return "4 cores for half an hour are 2 core hours; a large job weighs more than a small one."
 
 
-@exercise("0.3")
-def check_0_3(facts: Function) -> str:
-    """rank, size and local_rank from the environment that is given; 0, 1, 0 without a launcher."""
-    slurm = {"SLURM_PROCID": "5", "SLURM_STEP_NUM_TASKS": "8", "SLURM_LOCALID": "1"}
-    both = OMPI | {"SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
-    cases = {
-        "under mpirun": (OMPI, (3, 4, 1)),
-        "under srun": (slurm, (5, 8, 1)),
-        "under mpirun in a Slurm job": (both, (3, 4, 1)),
-        "started by nobody": ({"HOME": "/home/you"}, (0, 1, 0)),
-    }
-    for case, (environ, right) in cases.items():
-        expected = dict(zip(("rank", "size", "local_rank"), right, strict=True))
-        try:
-            found = facts(environ)
-        except KeyError as error:
-            advice = "Not every launcher sets every name: ask `if name in environ` first."
-            raise CheckFailed(f"{case}: {expected}", f"KeyError: {error}", advice) from None
-        if found != expected:
-            raise CheckFailed(
-                f"{case}: {expected}", shown(found), facts_advice(found, expected, facts)
-            )
-    return "Right under srun, under mpirun and without either."
-
-
-def uses_os_environ(facts: Function) -> bool:
-    with patch.dict(os.environ, OMPI):
-        return facts({}).get("size") == 4
-
-
-def facts_advice(found: Any, expected: dict[str, int], facts: Function) -> str:
-    if not isinstance(found, dict):
-        return "Return the dictionary: `return found`."
-    if any(isinstance(value, str) for value in found.values()):
-        return "Environment variables are text: make numbers of them with int()."
-    if uses_os_environ(facts):
-        return "Look into `environ`, which the function is given, not into os.environ."
-    if found == {"rank": 0, "size": 4, "local_rank": 0}:
-        return (
-            "Inside a Slurm job SLURM_PROCID is 0 in every process of mpirun: take the names in "
-            "the order of NAMES and stop at the first one."
-        )
-    if expected["size"] > 1 and found.get("size") == 1:
-        return "The names are there, but the facts were left at 0, 1, 0: store what you find."
-    if expected["size"] == 1:
-        return "Where no launcher set anything, there is one task: rank 0 of 1."
-    return "For each fact take the first name of NAMES that is in environ."
-
-
 @exercise("0.4")
 def check_0_4(out: Path, err: Path) -> str:
     """The record is in out.txt and nowhere else, the warning in err.txt and nowhere else."""
-    start = "Start train.py once more; `>` and `2>` each name a file."
+    start = "Start train.py again: `>` and `2>` each need the name of a file."
     texts = {}
     for path in (Path(out), Path(err)):
         if not path.is_file():
@@ -216,13 +220,15 @@ def check_0_4(out: Path, err: Path) -> str:
     if TAG not in result and TAG in noise:
         advice = "The two streams are exchanged: > is the output, 2> the errors."
         if WARNING not in result + noise:  # > out.txt > err.txt: the second one takes all
-            advice = "Both > send the results somewhere, and the second one wins: write 2> there."
+            advice = "Both > redirect the results, and the second one wins. Write 2> there."
         elif WARNING in noise:
             advice = f"Both streams go to {err}: give the results a file of their own with >."
         raise CheckFailed(f"record lines in {out}", f"they are in {err}", advice)
     if "Traceback" in noise:
         last = noise.strip().splitlines()[-1]
-        raise CheckFailed("a program that runs", last, f"{err} shows the line. Mend it, run again.")
+        raise CheckFailed(
+            "a program that runs", last, f"{err} shows the line. Correct it and run again."
+        )
     if TAG not in result:
         raise CheckFailed(f"record lines in {out}", "there is none", start)
     if WARNING in result:
@@ -237,19 +243,19 @@ def check_0_4(out: Path, err: Path) -> str:
 
 @exercise("0.5")
 def check_0_5(found: Mapping[str, Any] | None = None) -> str:
-    """The notebook runs in the course's environment, and that is registered as a kernel."""
+    """The notebook runs in the course's environment, and Jupyter has a kernel for it."""
     found = found or environment()
     if not found["course"]:
         raise CheckFailed(
             "a Python that has the course installed",
             found["python"],
-            "Make the environment (`make`, or conda from environment.yml) and choose its kernel.",
+            "Create the environment (`make`, or conda with environment.yml) and choose its kernel.",
         )
     if not found["own"]:
         raise CheckFailed(
             "an environment of its own",
             f"the base installation {found['prefix']}",
-            "Packages put there change every program. Make an environment for the course.",
+            "Packages installed there affect every program. Create one for the course.",
         )
     if not found["kernels"]:
         raise CheckFailed(

@@ -45,7 +45,7 @@ def array(value: Any, name: str, shape: tuple[int, ...], advice: str) -> np.ndar
         raise CheckFailed(expected, shown(value), "Return numbers in one array.") from None
     if found.shape != shape:
         if found.size == int(np.prod(shape)):
-            advice = "The numbers are as many as they should be: transpose or reshape them."
+            advice = "The count of numbers is right: transpose or reshape them."
         raise CheckFailed(expected, f"shape {found.shape}", advice)
     return found
 
@@ -70,7 +70,7 @@ def check_1_1(gradient: Function) -> str:
             raise CheckFailed(
                 f"gradient(w, x, y): an array of shape {w.shape}",
                 f"a {type(given).__name__}",
-                "Put np.array(…) around it: a rate times a list is no step.",
+                "Put np.array(…) around it: a list cannot be multiplied by a rate.",
             )
         shapes = "One number for each of the len(w) parameters, each a mean over the points."
         found = array(given, "gradient(w, x, y)", w.shape, shapes)
@@ -110,7 +110,7 @@ def check_1_2(descend: Function) -> str:
             raise CheckFailed(
                 "gradient(w), of one argument",
                 f"gradient called with {1 + len(more)}",
-                "Here `gradient` is what descend was given, whatever the loss: it takes w alone.",
+                "Here `gradient` is the argument of descend, for any loss: it takes w alone.",
             )
         return a * w
 
@@ -125,7 +125,7 @@ def check_1_2(descend: Function) -> str:
         raise CheckFailed(
             f"{steps + 1} points for {steps} steps: {signature}",
             f"{len(path)} points",
-            "Put the start into the list first, then one point a step.",
+            "Put the start into the list first, then one point per step.",
         )
     points = np.array([number(np.ravel(w)[0], "a point of the path") for w in path])
     right = (1 - 1.9) ** np.arange(steps + 1)
@@ -137,8 +137,8 @@ def check_1_2(descend: Function) -> str:
         )
     far = descend(slope, np.array([1.0]), 2.1 / a, steps)
     if not abs(number(np.ravel(far[-1])[0], "the last point")) > 1000:
-        advice = "Use the rate that is given, `lr`, and all the steps."
-        raise CheckFailed("at 2.1/a the path leaves for infinity", shown(far[-1]), advice)
+        advice = "Use the argument `lr` as the rate, and take all the steps."
+        raise CheckFailed("at 2.1/a the path goes to infinity", shown(far[-1]), advice)
     return "At 1.9/a it comes to rest, at 2.1/a it runs away."
 
 
@@ -155,7 +155,7 @@ def descend_advice(points: np.ndarray, right: np.ndarray) -> str:
     if np.allclose(points[:-1], right[1:]):
         return "The start itself is missing: it is the first point of the path."
     if np.allclose(np.diff(points[1:]), np.diff(points[1:])[0]):
-        return "Ask for the gradient at each new point: gradient(w) belongs into the loop."
+        return "Compute the gradient at each new point: gradient(w) belongs in the loop."
     return "Each step: w = w - lr * gradient(w)."
 
 
@@ -207,9 +207,9 @@ def check_1_3(forward: Function, backward: Function) -> str:
 
 def backward_advice(name: str, times: float | None) -> str:
     if times is not None and abs(times - 6) < 1e-3:
-        return "It is as many times too large as there are images: divide by len(labels)."
+        return "It is too large by the number of images: divide by len(labels)."
     if times is not None and abs(times + 1) < 1e-3:
-        return "The sign is turned: with respect to the scores it is probability minus one-hot."
+        return "The sign is wrong: with respect to the scores it is probability minus one-hot."
     return {
         "b2": "d_scores = (probabilities, minus 1 at the right digit) / n; b2 gets its column sum.",
         "w2": "The gradient of w2 is hidden.T @ d_scores.",
@@ -241,7 +241,7 @@ def check_1_4(minibatches: Function) -> str:
             raise CheckFailed(
                 "each of the indices 0 … n-1 exactly once",
                 f"{lost} of {n} indices are missing, others come twice",
-                "Shuffle all indices once, then cut; do not draw each batch for itself.",
+                "Shuffle all indices once, then cut; do not draw each batch by itself.",
             )
     first, second = (np.concatenate(minibatches(1000, 32, rng)) for _ in range(2))
     if np.array_equal(first, np.arange(1000)):
@@ -251,7 +251,7 @@ def check_1_4(minibatches: Function) -> str:
         raise CheckFailed(
             "another order at the next call",
             "the same order twice",
-            "Use the rng that is given; do not make a new one with the same seed in each call.",
+            "Use the argument rng; do not make a new one with the same seed in each call.",
         )
     again = [np.concatenate(minibatches(50, 8, np.random.default_rng(1))) for _ in range(2)]
     if not np.array_equal(again[0], again[1]):
@@ -287,7 +287,7 @@ def check_1_5(update: Function) -> str:
         times = moved[0][0, 0]
         advice = "For every array: param -= lr * gradient."
         if not moved[1].any():
-            advice = "Only the first array moved: all of them have to."
+            advice = "Only the first array moved. All of them have to."
         elif times > 0:
             advice = "That is uphill: subtract the gradient."
         elif abs(times + 1) < 1e-9:

@@ -12,7 +12,7 @@ Function = Callable[..., Any]
 PARAMETERS = 407_050
 # What other networks would have, and what they are.
 OTHER_NETWORKS = {
-    406_528: "The biases are missing: leave `use_bias` alone.",
+    406_528: "The biases are missing: do not set `use_bias`.",
     669_706: "There is one hidden layer of 512 units too many.",
     401_920: "The last layer is missing: 10 units, one for each digit.",
     7_850: "The hidden layer is missing: 512 units between the pixels and the 10 outputs.",
@@ -30,7 +30,7 @@ def check_2_1(build_model: Function) -> str:
         raise CheckFailed(
             "build_model returns a Keras model",
             repr(type(model).__name__),
-            "`layers` is the list of the layers; the function's last line makes the model of it.",
+            "`layers` is the list of layers. The function's last line makes a model of it.",
         )
     images = np.random.default_rng(1).random((4, 28, 28), dtype=np.float32)
     outputs = np.asarray(model(images))
@@ -60,7 +60,7 @@ def check_2_1(build_model: Function) -> str:
     if bends != "relu":
         raise CheckFailed(
             'activation="relu" in the hidden layer',
-            "no activation: two layers that are together one straight map"
+            "no activation: without one, two layers are a single linear map"
             if bends == "straight"
             else "another activation",
             'Give the hidden layer activation="relu".',
@@ -219,20 +219,20 @@ def check_typical(epoch_time: Function, seconds: list[float]) -> None:
         {
             statistics.median(
                 seconds
-            ): "The middle of all epochs. The first one also pays for what no later one does.",
+            ): "The middle of all epochs. The first one includes work that no later one does.",
             statistics.mean(
                 seconds
-            ): "The mean of all epochs, moved by the first one. Which epochs are alike?",
-            statistics.mean(later): "The mean of the right epochs. One disturbed epoch moves it: "
-            "which number is hardly changed by one?",
+            ): "The mean of all epochs, distorted by the first. Which ones are comparable?",
+            statistics.mean(later): "The mean of the right epochs. One disturbed epoch changes it. "
+            "Which number would hardly change?",
             min(seconds): "The fastest epoch shows a good day, not a typical one.",
-            seconds[0]: "The first epoch also pays for compiling and for cold files.",
+            seconds[0]: "The first epoch includes compiling and cold files.",
             max(later): "The slowest of the later epochs. What is typical of them?",
-            seconds[-1]: "The last epoch alone. What is typical of all that count?",
+            seconds[-1]: "The last epoch alone. What is typical of all epochs that count?",
             sum(seconds): "The sum of all epochs is the time of the run.",
             sum(later): "A sum is the time of several epochs, not of a typical one.",
         },
-        "Which epochs are alike? Sort them, and ask which number is typical of them.",
+        "Which epochs are comparable? Sort them, and ask which number is typical.",
     )
 
 
@@ -255,9 +255,9 @@ def check_ratios(speedup: Function, efficiency: Function) -> None:
             f"efficiency({base}, {time}, {devices})",
             {
                 base / time: "This is the speedup. Divide it by the number of devices.",
-                100 * right: "A fraction of 1 is asked, not per cent.",
+                100 * right: "Return a fraction of 1, not per cent.",
                 base / time * devices: "Divide by the number of devices instead of multiplying.",
-                time / base / devices: "The speedup inside is upside down: base ÷ time.",
+                time / base / devices: "The speedup in it is upside down: base ÷ time.",
                 time / base * devices: "This is upside down: speedup ÷ devices.",
             },
         )
@@ -277,7 +277,7 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
             (9.5 / 4.5, 8.5 / 3.5): "Numerator and denominator err on their own: the smallest "
             "ratio has the smallest numerator and the LARGEST denominator.",
             (8 / 5, 10 / 3): "Rounding errs by half a second, not by a whole one.",
-            (9 / 5, 10 / 4): "That is cutting off. This log rounds: 9 s means 8.5 to 9.5.",
+            (9 / 5, 10 / 4): "That is truncation. This log rounds: 9 s means 8.5 to 9.5.",
             (8.5 / 4, 9.5 / 4): "The 4 s are rounded as well.",
             (9 / 4.5, 9 / 3.5): "The 9 s are rounded as well.",
         },
@@ -289,11 +289,11 @@ def check_2_4(interval: Function, throughput_interval: Function) -> str:
         "The longest time that 42 s can mean, 42.5, gives the lowest throughput.",
         {
             (50_000 / 43, 50_000 / 41): "Rounding errs by half a second, not by a whole one.",
-            (50_000 / 43, 50_000 / 42): "That is cutting off. 42 s means 41.5 to 42.5.",
+            (50_000 / 43, 50_000 / 42): "That is truncation. 42 s means 41.5 to 42.5.",
             (42.5 / 50_000, 41.5 / 50_000): "These are seconds per sample, not samples per second.",
         },
     )
-    return "9 s / 4 s lies in [1.89, 2.71]; 42 s in [1176, 1205] images/s."
+    return "9 s / 4 s is in [1.89, 2.71]; 42 s gives [1176, 1205] images/s."
 
 
 @exercise("2.5")
@@ -310,7 +310,7 @@ def check_2_5(seconds_from_us: Function) -> str:
                 us / 60_000: "Multiply by the samples: the time is for each one.",
                 us / 60_000 / 1e6: "Multiply by the samples: the time is for each one.",
                 us / 1e6: "This is the time for one sample; an epoch has 60,000.",
-                round(us * 0.06): "Do not round: the half second is what this exercise wins back.",
+                round(us * 0.06): "Do not round: this exercise recovers the fraction of a second.",
             },
         )
-    return "9.12, 5.82 and 3.84 s, where whole seconds would say 9, 6 and 4."
+    return "9.12, 5.82 and 3.84 s; whole seconds would say 9, 6 and 4."

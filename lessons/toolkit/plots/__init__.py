@@ -31,7 +31,7 @@ from lessons.toolkit.plots.native import buckets
 from lessons.toolkit.plots.one_device import beside_published, throughput_by_batch
 from lessons.toolkit.plots.pipelines import drawn_schedules
 from lessons.toolkit.plots.replicas import replica_scaling, times_by_replicas, whole_seconds
-from lessons.toolkit.plots.rounds import speed_rounds
+from lessons.toolkit.plots.rounds import speed_rounds, speedup_card
 from lessons.toolkit.plots.scaling import cost_against_time, laws_beyond, scaling_study
 from lessons.toolkit.plots.shares import sample_map, shares_of
 from lessons.toolkit.plots.stages import measured_stages, step_times
@@ -74,6 +74,7 @@ __all__ = [
     "speed_card",
     "speed_rounds",
     "speedup",
+    "speedup_card",
     "staleness",
     "staleness_of",
     "step_times",

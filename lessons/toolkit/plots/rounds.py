@@ -1,9 +1,11 @@
 """A picture of a speed job: its rounds, and what part of the machine the ranks made use of."""
 
+from statistics import median
 from typing import Any
 
 from autograder.measuring import rounds
 from autograder.records import Run
+from autograder.wording import counted
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
 LOOKS = {  # phase -> colour, marker
@@ -37,6 +39,35 @@ def speed_rounds(figure: Any, run: Run) -> None:
         loc="left",
     )
     figure.legend(loc="outside lower left")
+
+
+@picture
+def speedup_card(figure: Any, run: Run) -> None:
+    """One's own speedup as one large number, with the three phases behind it."""
+    found, ranks = rounds.rounds(run), rounds.ranks_of(run)
+    gain, share = rounds.speedup(run), rounds.share(run)
+    card, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
+    figure.set_size_inches(7.2, 3)
+    card.set_axis_off()
+    hosts = sorted({rank.host for rank in run.ranks if rank.host})
+    facts = [
+        f"{share.value:.0%} of what this machine can give",
+        " on ".join([counted(ranks, "rank"), *([counted(len(hosts), "host")] if hosts else [])]),
+        str(run.header.get("device") or ""),
+        str(run.header.get("framework") or ""),
+    ]
+    card.text(
+        0, 0.74, f"{gain.value:.2f} ×", fontsize=40, weight="bold", color=COLOURS[0], va="center"
+    )
+    card.text(0, 0.5, "as fast as one rank", fontsize=13, va="center")
+    card.text(0, 0.32, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
+    bars = {"one rank": ("alone", 1), "silent": ("silent", ranks), "together": ("together", ranks)}
+    for place, (phase, times) in enumerate(bars.values()):
+        height = median(rate(one, getattr(one, phase)) for one in found) * times
+        axes.bar(place, height, color=LOOKS[phase][0])
+    axes.set_xticks(range(len(bars)), bars)
+    axes.set_ylabel(unit_of(found[0]))
+    axes.grid(False, axis="x")
 
 
 def rate(one: rounds.Round, seconds: float) -> float:

@@ -63,3 +63,16 @@ def test_the_picture_has_a_point_for_each_epoch(losses):
     assert len(circles) == len(losses)
     heights = [float(circle.get("cy", 0)) for circle in circles]
     assert heights == sorted(heights)  # a smaller loss is further down
+
+
+def test_what_the_network_writes_is_shown_below_the_curve(lesson, drawn):
+    written = "The <class> & a value " + 9 * "of the value "
+    lines = f"{OUTPUT}  It writes: Tqx\n  It writes: {written}"
+    lesson.write("job.sbatch", f"echo '{lines}'", "-o %j.out")
+    submit_once("job.sbatch")
+    [bundle] = drawn
+    assert bundle["text/plain"].splitlines()[1:] == [written[: live.SAMPLE_LETTERS]]
+    svg = ElementTree.fromstring(bundle["image/svg+xml"])
+    texts = [text.text for text in svg.findall("{http://www.w3.org/2000/svg}text")]
+    assert written[: live.SAMPLE_LETTERS] in texts
+    assert float(svg.get("height", 0)) > live.HEIGHT

@@ -66,7 +66,7 @@ def test_success_is_one_line(capsys):
     lesson_02.check_2_5(lambda us, samples: us * samples / 1e6)
     assert (
         capsys.readouterr().out
-        == "Exercise 2.5: right. 9.12, 5.82 and 3.84 s, where whole seconds would say 9, 6 and 4.\n"
+        == "Exercise 2.5: right. 9.12, 5.82 and 3.84 s; whole seconds would say 9, 6 and 4.\n"
     )
 
 
@@ -76,4 +76,4 @@ def test_a_check_that_is_broken_itself_is_not_silent():
         """Something that goes wrong in the check and not in the student's function."""
         return student() + 1
 
-    assert_advice(failure(check, lambda: "text"), "cannot be used")
+    assert_advice(failure(check, lambda: "text"), "of the wrong kind")

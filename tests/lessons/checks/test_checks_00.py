@@ -63,6 +63,42 @@ def test_what_is_right_names_its_unit(tmp_path, capsys):
 
 
 # Exercise 0.2
+NAMES = {
+    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID"),
+    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"),
+    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"),
+}
+NOBODY = {"rank": 0, "size": 1, "local_rank": 0}
+
+
+def facts(environ, convert=int, order=1, default=NOBODY):
+    found = dict(default)
+    for fact, names in NAMES.items():
+        for name in names[::order]:
+            if name in environ:
+                found[fact] = convert(environ[name])
+                break
+    return found
+
+
+FACTS = [
+    (lambda environ: facts(environ, convert=str), "int()"),
+    (lambda environ: facts(os.environ), "os.environ"),
+    (lambda environ: facts(environ, order=-1), "SLURM_PROCID is 0 in every process"),
+    (lambda environ: dict(NOBODY), "store what you find"),
+    (lambda environ: facts(environ, default={"rank": None, "size": 1, "local_rank": 0}), "rank 0"),
+    (lambda environ: {"rank": int(environ["SLURM_PROCID"])}, "if name in environ"),
+    (lambda environ: None, "return found"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "advice"), FACTS)
+def test_facts_of_a_task(wrong, advice):
+    lesson_00.check_0_2(facts)
+    assert_advice(failure(lesson_00.check_0_2, wrong), advice)
+
+
+# Exercise 0.3
 def core_hours(cores, elapsed):
     return cores * elapsed / 3600
 
@@ -96,49 +132,13 @@ SHARES = [
 
 @pytest.mark.parametrize(("wrong", "advice"), COSTS)
 def test_core_hours(wrong, advice):
-    lesson_00.check_0_2(core_hours, idle_share)
-    assert_advice(failure(lesson_00.check_0_2, wrong, idle_share), advice)
+    lesson_00.check_0_3(core_hours, idle_share)
+    assert_advice(failure(lesson_00.check_0_3, wrong, idle_share), advice)
 
 
 @pytest.mark.parametrize(("wrong", "advice"), SHARES)
 def test_idle_share(wrong, advice):
-    assert_advice(failure(lesson_00.check_0_2, core_hours, wrong), advice)
-
-
-# Exercise 0.3
-NAMES = {
-    "rank": ("OMPI_COMM_WORLD_RANK", "SLURM_PROCID"),
-    "size": ("OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"),
-    "local_rank": ("OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"),
-}
-NOBODY = {"rank": 0, "size": 1, "local_rank": 0}
-
-
-def facts(environ, convert=int, order=1, default=NOBODY):
-    found = dict(default)
-    for fact, names in NAMES.items():
-        for name in names[::order]:
-            if name in environ:
-                found[fact] = convert(environ[name])
-                break
-    return found
-
-
-FACTS = [
-    (lambda environ: facts(environ, convert=str), "int()"),
-    (lambda environ: facts(os.environ), "os.environ"),
-    (lambda environ: facts(environ, order=-1), "SLURM_PROCID is 0 in every process"),
-    (lambda environ: dict(NOBODY), "store what you find"),
-    (lambda environ: facts(environ, default={"rank": None, "size": 1, "local_rank": 0}), "rank 0"),
-    (lambda environ: {"rank": int(environ["SLURM_PROCID"])}, "if name in environ"),
-    (lambda environ: None, "return found"),
-]
-
-
-@pytest.mark.parametrize(("wrong", "advice"), FACTS)
-def test_facts_of_a_task(wrong, advice):
-    lesson_00.check_0_3(facts)
-    assert_advice(failure(lesson_00.check_0_3, wrong), advice)
+    assert_advice(failure(lesson_00.check_0_3, core_hours, wrong), advice)
 
 
 # Exercise 0.4: what a shell makes of the program's two streams

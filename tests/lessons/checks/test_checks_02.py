@@ -34,7 +34,7 @@ WRONG = [
     ("epoch_time", lambda s: statistics.median(s), "no later one does"),
     ("epoch_time", lambda s: min(s), "fastest"),
     ("epoch_time", lambda s: sum(s), "sum of all"),
-    ("epoch_time", lambda s: s[0], "first epoch also pays"),
+    ("epoch_time", lambda s: s[0], "first epoch includes"),
     ("epoch_time", lambda s: None, "return"),
     ("throughput", lambda n, s: s / n, "which way round"),
     ("throughput", lambda n, s: (n + 10_000) / s, "test images"),
@@ -54,7 +54,7 @@ WRONG = [
     ("interval", lambda a, b: ((a + 0.5) / (b + 0.5), (a - 0.5) / (b - 0.5)), "LARGEST"),
     ("interval", lambda a, b: ((a + 0.5) / (b - 0.5), (a - 0.5) / (b + 0.5)), "exchanged"),
     ("interval", lambda a, b: ((a - 1) / (b + 1), (a + 1) / (b - 1)), "half a second"),
-    ("interval", lambda a, b: (a / (b + 1), (a + 1) / b), "cutting off"),
+    ("interval", lambda a, b: (a / (b + 1), (a + 1) / b), "truncation"),
     ("interval", lambda a, b: a / b, "Return both"),
     ("interval", lambda a, b: None, "return"),
     ("throughput_interval", lambda n, s: (n / (s - 0.5), n / (s + 0.5)), "exchanged"),
@@ -181,7 +181,7 @@ def unset(name):
     if name == "cnn":
         layers = []
     return S(layers)
-check(unset, "before anything was assigned")
+check(unset, "before it has a value")
 raise SystemExit(failures)
 """
 

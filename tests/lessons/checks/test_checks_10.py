@@ -77,7 +77,7 @@ MISTAKES = [
     ("10.1", WRAP, WRAP.removeprefix("return "), "Is there a `return`"),
     ("10.1", "device_ids=gpus, ", "", "One network, one GPU"),
     ("10.1", "device_ids=gpus", "device_ids=[device]", "DDP refuses a list of CPUs"),
-    ("10.1", ", bucket_cap_mb=bucket_mb", "", "bucket_cap_mb=bucket_mb"),
+    ("10.1", ", bucket_cap_mb=bucket_mb", "", "never reaches DDP"),
     ("10.1", WRAP, WRAP.replace("=bucket_mb)", "=bucket_mb, init_sync=False)"), "begin alike"),
     ("10.1", "(model, device_ids=gpus, ", "(model, gpus, None, 0, True, False, ", "begin alike"),
     ("10.2", "    sampler.set_epoch(epoch)\n", "", "sampler.set_epoch(epoch) comes first"),

@@ -2,8 +2,10 @@
 
 import hashlib
 import pydoc_data.topics
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from real_runs import ROOT, environment, run
@@ -47,6 +49,9 @@ def test_the_record_names_the_text_and_the_output_what_was_written(runs):
     samples = samples_in(runs[2])
     assert set(samples) == {"Before", "After"}
     assert all(text.startswith("The ") and len(text) > 100 for text in samples.values())
+    printed = next(Path(file) for file in runs[2].files if file.endswith(".out")).read_text()
+    each = re.findall(r"^  It writes: (The .+)$", printed, re.M)
+    assert len(each) == len(set(each)) == 3  # after every epoch, and each time it has changed
 
 
 @pytest.mark.slow

@@ -18,10 +18,6 @@ ORDERS = ("in_one_batch", "send_without_waiting", "both_receive", "both_send")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np"]
 
 
-def measured(found, name, **at):
-    return [m for m in found.measures if m["name"] == name and at.items() <= m.items()]
-
-
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_every_split_is_the_network_of_one_process(ranks, tmp_path):
     out = tmp_path / "away.json"
@@ -56,40 +52,40 @@ def test_the_record_tells_who_holds_what(program, words, alone, tmp_path):
     assert [e.train_loss.value for e in found.epochs] == pytest.approx(
         [e.train_loss.value for e in alone.epochs], abs=1e-5
     )
-    [together] = measured(found, "params_together")
+    [together] = found.measured("params_together")
     assert together["value"] == found.header["params"] == alone.header["params"]
-    assert sum(stage["value"] for stage in measured(found, "params_held")) == together["value"]
-    assert measured(found, "params_twice")[0]["value"] == 0
-    assert all(error["value"] < 1e-12 for error in measured(found, "serial_error"))
+    assert sum(stage["value"] for stage in found.measured("params_held")) == together["value"]
+    assert found.measured("params_twice")[0]["value"] == 0
+    assert all(error["value"] < 1e-12 for error in found.measured("serial_error"))
     assert len({rank.param_hash for rank in found.ranks}) == 2
     if program == "train.py":
         assert found.test_accuracy.value == pytest.approx(alone.test_accuracy.value, abs=0.01)
-        assert measured(found, "split_excess")[0]["value"] == 0
+        assert found.measured("split_excess")[0]["value"] == 0
 
 
 def test_a_speed_job_says_what_each_rank_did(tmp_path):
     words = ("--rounds", "2", "--width", "64", "--batch-size", "48", "--micro-batches", "1", "4")
     env = {**MEET, "MASTER_PORT": "29569"}
     found = run(LESSON / "speed.py", 3, *words, out=tmp_path, **env)
-    rounds = measured(found, "pipeline_round")
+    rounds = found.measured("pipeline_round")
     assert [one["round"] for one in rounds] == [1, 2]
     assert all(set(one["together_s"]) == {"1", "4"} for one in rounds)
-    [best] = measured(found, "best_micro_batches")
+    [best] = found.measured("best_micro_batches")
     assert best["value"] in (1, 4)
-    assert len(measured(found, "pipeline_share", fewest=1)) == 2
-    assert measured(found, "gradient_error")[0]["value"] < 1e-4
-    assert measured(found, "pipeline_moved")[0]["value"] > 0
+    assert len(found.measured("pipeline_share", fewest=1)) == 2
+    assert found.measured("gradient_error")[0]["value"] < 1e-4
+    assert found.measured("pipeline_moved")[0]["value"] > 0
     held = {
-        kind: [m["value"] for m in measured(found, "held", schedule=kind)]
+        kind: [m["value"] for m in found.measured("held", schedule=kind)]
         for kind in ("gpipe", "1f1b")
     }
     assert held == {"gpipe": [4, 4, 4], "1f1b": [3, 2, 1]}
-    for busy in measured(found, "busy"):
+    for busy in found.measured("busy"):
         assert busy["kinds"].count("F") == busy["kinds"].count("B") == 4
         pairs = zip(busy["starts"], busy["ends"], strict=True)
         assert all(0 <= start <= end for start, end in pairs)
-    assert all(0 < one["value"] < 1 for one in measured(found, "bubble"))
-    assert all(off["value"] < 0.1 for off in measured(found, "bytes_off"))
+    assert all(0 < one["value"] < 1 for one in found.measured("bubble"))
+    assert all(off["value"] < 0.1 for off in found.measured("bytes_off"))
 
 
 def test_orders_that_wait_for_each_other_end_by_the_time_out(tmp_path):

@@ -1,11 +1,13 @@
-"""What a notebook says of an answer at once: its form, and a hint if a word is wrong."""
+"""What a notebook says of an answer at once: its form, and a hint if it is wrong."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from autograder.settings import rubric
+from autograder.settings.rubric_schema import tolerance
 from lessons.edition.for_grader import answer_hashes
 from lessons.questions import answer_hints, prediction_forms
 from lessons.toolkit import answers
@@ -21,6 +23,12 @@ WORDS = [
     for lesson, expected in EXPECTED.items()
     for key, word in expected.items()
     if RUBRICS[lesson].answers[key].kind == "word"
+]
+NUMBERS = [
+    (lesson, key, float(number))
+    for lesson, expected in EXPECTED.items()
+    for key, number in expected.items()
+    if RUBRICS[lesson].answers[key].kind == "number"
 ]
 
 FORMS = [
@@ -78,6 +86,28 @@ def test_a_wrong_word_gets_a_hint_and_the_right_one_none(lesson, key, word):
         assert answer_hints.hint(lesson, key, question, wrong)
 
 
+@pytest.mark.parametrize(("lesson", "key", "number"), NUMBERS)
+def test_a_wrong_number_gets_a_hint_and_one_within_the_tolerance_none(lesson, key, number):
+    question = RUBRICS[lesson].answers[key]
+    relative, absolute = tolerance(question.tolerance)
+    reach = max(absolute, relative * abs(number))
+    for right in (number, number - 0.99 * reach, number + 0.99 * reach):
+        assert answer_hints.hint(lesson, key, question, f"{right:.12g}") == ""
+    for wrong in (number - 4 * reach - 1, number + 4 * reach + 1, 3 * number + 5):
+        assert answer_hints.hint(lesson, key, question, f"{wrong:.12g}")
+    assert answer_hints.hint(lesson, key, question, "many") == ""
+
+
+def test_every_question_with_a_fixed_answer_has_a_hint_of_its_own():
+    none = [
+        (lesson, key)
+        for lesson, expected in EXPECTED.items()
+        for key in expected
+        if not RUBRICS[lesson].answers[key].try_
+    ]
+    assert none == []
+
+
 @pytest.mark.parametrize(
     ("lesson", "key", "wrong"),
     [("00_cluster", "all_rank_zero", "D"), ("02_serial", "cpu_gpu_is_speedup", "yes")],
@@ -95,8 +125,9 @@ def test_a_first_attempt_that_contradicts_the_page_gets_its_own_hint(
 def test_the_released_hashes_are_those_of_the_answers_and_name_none():
     [(path, made)] = answer_hashes(ROOT).items()
     assert (ROOT / path).read_bytes() == made
-    values = re.findall(r'": "(.*)"', made.decode())
-    assert len(values) == len(WORDS)
+    hashes = [parts for lesson in json.loads(made).values() for parts in lesson.values()]
+    values = [value for parts in hashes for value in parts]
+    assert len(hashes) == len(WORDS) + len(NUMBERS)
     assert all(re.fullmatch("[0-9a-f]{16}", value) for value in values)
     assert len(set(values)) == len(values)  # the same word of two questions has two hashes
 

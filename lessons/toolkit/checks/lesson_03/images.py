@@ -6,7 +6,7 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 Function = Callable[..., Any]
-ANEW = "Both give back a new array, to be assigned or returned; the old one stays as it is."
+ANEW = "Both return a new array, to be assigned or returned; the old one does not change."
 
 
 @exercise("3.1")
@@ -24,7 +24,7 @@ def check_3_1(decode: Function) -> str:
     found = np.asarray(found)
     planes = row.reshape(3, 32, 32)
     wrong = {
-        "Those bytes are planes, not pixels: this picture is colour noise. First .reshape(3, 32, "
+        "The bytes are planes, not pixels: this picture is colour noise. First .reshape(3, 32, "
         "32), then .transpose(1, 2, 0).": row.reshape(32, 32, 3),
         f"The colours still come first: .transpose(1, 2, 0) moves them last. {ANEW}": planes,
         "Rows and columns are exchanged, the picture lies on its side: .transpose(1, 2, 0).": (
@@ -91,7 +91,7 @@ def check_3_2(prepare: Function) -> str:
         advice = "Divide the pixels by 255, once."
         raise CheckFailed("values from 0 to 1", f"{low:.3g} to {high:.3g}", advice)
     if labels.ravel().tolist() != list(range(10)):
-        advice = "Every image keeps its label and its place; shuffling is done elsewhere."
+        advice = "Every image keeps its label and its place. Shuffling is done elsewhere."
         raise CheckFailed("labels 0, 1, … 9", shown(labels.ravel().tolist()), advice)
     right = np.asarray(tf.image.resize(images / np.float32(255), (48, 48)))
     if not np.allclose(values, right, atol=1e-3):
@@ -106,20 +106,20 @@ def check_batches(shapes: list[tuple[int, ...]]) -> None:
         return
     sizes = [shape[0] for shape in shapes if len(shape) == 4]
     if not shapes:
-        advice = "The data set is empty: map the one that was given."
+        advice = "The data set is empty: use the argument `dataset`."
     elif len(shapes[0]) == 3:
         advice = ".batch(batch) is missing, or the data set that it gives back is not used."
     elif sizes == [4, 4]:
-        advice = "The last batch is smaller, and is trained on as well: no drop_remainder."
+        advice = "The last, smaller batch is trained on, too: no drop_remainder."
     elif sizes == [4, 4, 2] and shapes[0][1:] == (32, 32, 3):
         advice = (
             "tf.image.resize(images, (size, size)) is missing, or what it or .map gives back "
             "is not used: `images` and `dataset` themselves stay as they are."
         )
     elif shapes[0][1:3] == (128, 128):
-        advice = "Take the size that the function was given: (size, size)."
+        advice = "Use the size that the function was given: (size, size)."
     elif sizes != [4, 4, 2]:
-        advice = "Take the batch that the function was given: .batch(batch)."
+        advice = "Use the batch that the function was given: .batch(batch)."
     else:
         advice = "Batches of images: (batch, size, size, 3)."
     raise CheckFailed(f"shapes {right}", shown(shapes), advice)

@@ -11,7 +11,7 @@ Function = Callable[..., Any]
 
 @exercise("3.4")
 def check_3_4(steps: Function) -> str:
-    """50,000 images are 196 batches of 256, the last one smaller."""
+    """50,000 images are 196 batches of 256; the last one is smaller."""
     for n, batch in ((50_000, 256), (50_000, 2048), (512, 64), (50_000, 1)):
         right = -(-n // batch)
         compare(
@@ -37,8 +37,8 @@ ASKED = {
 }
 
 WHY_ASKED = {
-    "smoke": "Add the small sizes, *train_words: else the job ends at its time limit.",
-    "full": "It is compared with ResNet50V2, so the same size and all images: *train_words.",
+    "smoke": "Add the small sizes, *train_words. Without them the job ends at its time limit.",
+    "full": "It is compared with ResNet50V2: use the same size and all images, *train_words.",
 }
 
 
@@ -63,7 +63,7 @@ def check_3_5(job_words: Function, build_model: Function, profile: str = "smoke"
     said = options([*DEFAULTS.split(), *map(str, words)])
     model = said.get("--model")
     if model != "ResNet152V2":
-        advice = "--model takes the name as Keras Applications writes it: ResNet152V2."
+        advice = "Write the name as Keras Applications writes it: ResNet152V2."
         raise CheckFailed("--model ResNet152V2", f"--model {model}", advice)
     batch = said["--batch-size"]
     if not batch.isdigit() or not 1 <= int(batch) <= 4096:

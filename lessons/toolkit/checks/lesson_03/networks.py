@@ -18,7 +18,7 @@ PARAMETERS = {"ResNet50V2": 23_585_290, "MobileNet": 3_239_114, "ResNet152V2": 5
 OTHER_NETWORKS = {
     25_613_800: "That is the network for 1,000 classes: classes=10.",
     23_564_800: "The last layer is missing: leave include_top alone.",
-    23_608_202: "That is ResNet50, without V2: take the network that `name` says.",
+    23_608_202: "That is ResNet50, without V2: use the network that `name` names.",
     4_253_864: "That is the network for 1,000 classes: classes=10.",
     60_380_648: "That is the network for 1,000 classes: classes=10.",
     42_647_050: "That is ResNet101V2.",
@@ -90,10 +90,10 @@ SHAPES = {
 NO_TOP = "Without its top the network ends in 2,048 features; classes play no part."
 
 WHY_SHAPES = {
-    "a": "With its top the network ends in one number for each class, at any size of image.",
+    "a": "With its top the network ends in one number for each class, for any image size.",
     "b": "Without top the last block comes out: 2,048 pictures, each 32 times smaller than 128.",
     "c": "pooling='avg' makes one number of each of the 2,048 pictures.",
-    "d": "The network halves the size five times: 32 becomes 1. Therefore 32 is the smallest.",
+    "d": "The network halves the size five times: 32 becomes 1. So 32 is the smallest size.",
 }
 
 

@@ -12,7 +12,7 @@ EPOCHS = [(0.6, 0.5), (0.5, 2.0), (3.0, 1.0), (1.0, 1.0)]
 
 @exercise("4.4")
 def check_4_4(epoch_seconds: Function) -> str:
-    """In turn: the sum of both. At the same time: the longer of both."""
+    """In turn: the sum of the two. At the same time: the longer of the two."""
     for t_in, t_comp in EPOCHS:
         for overlapped in (True, False):
             right = max(t_in, t_comp) if overlapped else t_in + t_comp
@@ -23,13 +23,13 @@ def check_4_4(epoch_seconds: Function) -> str:
                 right,
                 what,
                 {
-                    other: "Overlapped, the longer of both hides the shorter; in turn, they add. "
-                    "Has each of both cases a `return` of its own?",
-                    min(t_in, t_comp): "The epoch cannot end before the slower of both has.",
+                    other: "Overlapped, the longer one hides the shorter; in turn, they add. "
+                    "Does each of the two cases have a `return` of its own?",
+                    min(t_in, t_comp): "The epoch cannot end before the slower of both ends.",
                     (t_in + t_comp) / 2: "Nothing is halved: each does all of its own work.",
                     abs(t_in - t_comp): "The shorter one is hidden, not subtracted.",
                 },
-                "max when overlapped, sum when not.",
+                "Use the maximum when they overlap, and the sum when they do not.",
             )
     return "Input 0.6 s, computing 0.5 s: 1.1 s in turn, 0.6 s overlapped."
 

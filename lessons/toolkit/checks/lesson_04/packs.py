@@ -17,12 +17,12 @@ from lessons.toolkit.checks.shared.check import (
 )
 
 Function = Callable[..., Any]
-ANEW = "A second .tofile(path) to the same path begins the file anew: only what it writes remains."
+ANEW = "A second .tofile(path) to the same path begins the file anew: the old content is lost."
 
 
 @exercise("4.1")
 def check_4_1(write_packs: Function) -> str:
-    """Read one after another, the packs are the records again; their sizes differ by at most 1."""
+    """The packs together are the records, in order; their sizes differ by at most 1."""
     width = 11
     for count, packs in ((103, 8), (40, 13), (7, 7)):
         records = np.random.default_rng(count).integers(0, 256, (count, width)).astype(np.uint8)
@@ -63,7 +63,7 @@ def check_4_1(write_packs: Function) -> str:
                 "np.array_split makes parts of equal size, to within one.",
             )
         if together != records.tobytes():
-            advice = "A pack holds neighbours, in their order: np.array_split(records, packs)."
+            advice = "A pack contains neighbours, in their order: np.array_split(records, packs)."
             if packs > 10 and any("_10." in name and "_2." in "".join(names) for name in names):
                 advice = "Sorted by name, pack_10 stands before pack_2: write 0010 and 0002."
             raise CheckFailed(
@@ -106,7 +106,7 @@ def check_4_2(order: Function) -> str:
         raise CheckFailed(
             "another order for another seed", "the same", "Seed and epoch: default_rng([seed, …])."
         )
-    return "Every pack once an epoch, in an order that is new and can be repeated."
+    return "Every pack once per epoch, in an order that is new and can be repeated."
 
 
 def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
@@ -120,7 +120,7 @@ def check_they_differ(orders: list[list[str]], names: list[str]) -> None:
         raise CheckFailed(
             "6 epochs: 6 different orders",
             f"{len({tuple(found) for found in orders})}",
-            "Every epoch as the first: put the epoch into the seed, default_rng([seed, epoch]).",
+            "All epochs are alike: put the epoch into the seed, default_rng([seed, epoch]).",
         )
     neighbours = [
         sum(orders[0].index(b) - orders[0].index(a) == 1 for a, b in itertools.pairwise(found))

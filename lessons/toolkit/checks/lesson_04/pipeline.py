@@ -16,14 +16,14 @@ Function = Callable[..., Any]
 
 @exercise("4.3")
 def check_4_3(stages: Function) -> str:
-    """Every sample once an epoch, decoded once in all, in a new order, ahead of time."""
+    """Every sample once per epoch, decoded once in all, in a new order, ahead of time."""
     everything = list(range(PIECES * EACH))
     watched = Watched(stages)
     first = watched.epoch()
     flat = list(itertools.chain.from_iterable(first))
     if sorted(flat) != everything:
         raise CheckFailed(
-            f"{len(everything)} samples an epoch, each once",
+            f"{len(everything)} samples per epoch, each once",
             f"{len(flat)}, of which {len(set(flat))} are different",
             "No stage may drop or repeat samples: no repeat(), no take().",
         )
@@ -40,7 +40,7 @@ def check_4_3(stages: Function) -> str:
         raise CheckFailed(
             "a cache of single images, as bytes",
             "a cache of what prepare() makes: finished batches of floats",
-            "cache() stands behind prepare(): the same batches for ever, and 9.8 GB of them at "
+            "cache() stands behind prepare(): always the same batches, and 9.8 GB of them at "
             "128 × 128. Move it between unbatch() and shuffle().",
         )
     if flat == everything:
@@ -52,7 +52,7 @@ def check_4_3(stages: Function) -> str:
     if second == flat:
         raise CheckFailed(
             "another order in epoch 2 than in epoch 1",
-            "the same for ever",
+            "the same in every epoch",
             "cache() behind shuffle() keeps the shuffled order: cache first, then shuffle (anew in "
             "each epoch, which it does by itself).",
         )
@@ -87,7 +87,7 @@ def check_switches(stages: Function) -> None:
         raise CheckFailed(
             "without --cache the decoder is called in every epoch",
             f"{watched.calls} calls in two epochs of {PIECES} packs",
-            "`if args.cache:`; else nothing is kept, and files can be measured.",
+            "Write `if args.cache:`. Without it nothing is kept, so that files can be measured.",
         )
     names = watched.stage_names()
     if "Prefetch" not in names[0]:
@@ -95,7 +95,7 @@ def check_switches(stages: Function) -> None:
             f"While the network computes, the next batch is made: prefetch() comes last. {ASSIGN}"
         )
         if any("Prefetch" in name for name in names):
-            advice = "What stands behind prefetch() is not done ahead: put it last."
+            advice = "What comes after prefetch() is not done ahead: put it last."
         raise CheckFailed("prefetch as the last stage", names[0].strip("_"), advice)
     if not any("ParallelMap" in name for name in names):
         raise CheckFailed(

@@ -8,7 +8,7 @@ from lessons.toolkit.checks.shared.check import CheckFailed, shown
 
 Function = Callable[..., Any]
 PIECES, EACH, SIZE, BATCH = 12, 5, 8, 8
-ASSIGN = "Each stage gives back a new data set, which has to be assigned: `dataset = dataset.…`."
+ASSIGN = "Each stage returns a new data set, which has to be assigned: `dataset = dataset.…`."
 
 
 class Watched:

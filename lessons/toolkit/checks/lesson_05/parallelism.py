@@ -20,7 +20,7 @@ WHO_HOLDS = {
 
 @exercise("5.1")
 def check_5_1(holds: Function) -> str:
-    """Who holds which layers and which images, for four ways to divide."""
+    """Which device holds which layers and images, for four ways to divide."""
     for device in range(4):
         half, part = divmod(device, 2)
         quarter, two = [2 * device, 2 * device + 1], [2 * part, 2 * part + 1]
@@ -51,7 +51,7 @@ def held(found: Any, kind: str) -> Held:
         raise CheckFailed("two lists, layers and images", shown(found), advice)
     for part in found:
         if isinstance(part, str) or not isinstance(part, Iterable):
-            advice = "Which ones, not how many: a list, such as [0, 1]."
+            advice = "Return which ones, not how many: a list, such as [0, 1]."
             raise CheckFailed("a list of numbers", shown(part), advice)
     numbers = [sorted(number(n, f'each entry of "{kind}"') for n in part) for part in found]
     layers, images = ([int(n) if n == int(n) else n for n in part] for part in numbers)
@@ -73,7 +73,11 @@ def advice_for(found: Held, right: Held, kind: str, device: int) -> str:
     usual = {
         ("data", "images", (device,)): "Eight images on four devices are two for each.",
         ("data", "images", (device, device + 4)): "Blocks in order: device 0 has images 0 and 1.",
-        ("data", "images", tuple(IMAGES)): "Then all do the same work: each takes its quarter.",
+        (
+            "data",
+            "images",
+            tuple(IMAGES),
+        ): "Then all devices do the same work: each takes its quarter.",
         ("hybrid", "layers", (device,)): "Two devices share four layers: two each.",
         ("hybrid", "layers", tuple(LAYERS)): "A network lies on two devices: two layers each.",
         ("hybrid", "images", quarter): "Both devices of a network need the same half of the batch.",

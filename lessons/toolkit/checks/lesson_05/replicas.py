@@ -21,7 +21,7 @@ def check_5_2(program: Any) -> str:
     except ValueError as error:
         if "scope" not in str(error):
             raise
-        advice = "Into the same `with strategy.scope():` go both build_model and model.compile."
+        advice = "Into one `with strategy.scope():` go both build_model and model.compile."
         found = "variables that were created outside of it"
         raise CheckFailed("everything created in one scope", found, advice) from None
     if not hasattr(model, "fit"):
@@ -39,7 +39,7 @@ def check_5_2(program: Any) -> str:
     made = optimizer.variables() if callable(optimizer.variables) else optimizer.variables
     fewest = min((len(program.copies(strategy, variable)) for variable in made), default=2)
     if fewest != 2:
-        advice = "Into the scope as well: model.compile(…), and the call that makes the optimizer."
+        advice = "The scope must contain model.compile(…) and the call that makes the optimizer."
         found = f"{fewest} of the optimizer's counter of steps: it was made outside of the scope"
         raise CheckFailed("2 copies of every variable", found, advice)
     check_compiled(model, optimizer)
@@ -61,7 +61,7 @@ def check_compiled(model: Any, optimizer: Any) -> None:
         number(rate, "the learning rate"),
         0.03,
         "rate of the optimizer for lr 0.03",
-        {0.06: "for_all scales the rate already: take lr as it is.", 0.01: "Give SGD the rate lr."},
+        {0.06: "for_all scales the rate already: use lr as it is.", 0.01: "Give SGD the rate lr."},
         "keras.optimizers.SGD(lr)",
     )
     asked = "sparse_categorical_crossentropy"
@@ -87,8 +87,8 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             128 * replicas,
             f"global batch of {what}",
             {
-                128: "This is the batch of one replica. The data set is divided among all: x N.",
-                128 / replicas: "Multiply: each replica keeps its batch, the global one grows.",
+                128: "This is the batch of one replica. The data is divided among all: times N.",
+                128 / replicas: "Multiply: each replica keeps its batch, and the global one grows.",
                 0.01: "First the batch, then the rate.",
             },
         )
@@ -97,9 +97,10 @@ def check_5_3(for_all: Function, steps: Function) -> str:
             0.01 * replicas,
             f"rate of {what}",
             {
-                0.01: "The mean is over N times the images, with N times fewer steps: rate x N.",
+                0.01: "The mean is over N times the images, in N times fewer steps: rate times N.",
                 0.01 / replicas: "Multiply.",
-                0.01 * replicas**0.5: "The square root rule comes in lesson 09; here x N.",
+                0.01
+                * replicas**0.5: "The square root rule comes in lesson 09. Here it is times N.",
             },
         )
     whole_number(for_all(128, 0.01, 2)[0], "global batch of for_all(128, 0.01, 2)")

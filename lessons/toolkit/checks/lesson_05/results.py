@@ -12,7 +12,7 @@ EITHER_FIRST = "Here the later one is named first: two comparisons are needed."
 
 @exercise("5.5")
 def check_5_5(interval: Function, overlap: Function) -> str:
-    """9 s / 4 s lies in [1.89, 2.71]; intervals overlap when they share a value."""
+    """9 s / 4 s is in [1.89, 2.71]; intervals overlap when they share a value."""
     for a, b in ((9, 6), (9, 4), (27, 16), (27, 8)):
         check_interval(
             pair(interval(a, b), f"interval({a}, {b})"),
@@ -39,7 +39,7 @@ def check_5_5(interval: Function, overlap: Function) -> str:
             why = "Is there a `return` in front of it?"
         if found is None or bool(found) != right:
             raise CheckFailed(f"overlap({one}, {other}) is {right}", shown(found), why)
-    return "9 s / 4 s lies in [1.89, 2.71]. Where two overlap, either may be the larger one."
+    return "9 s / 4 s is in [1.89, 2.71]. If two intervals overlap, either may be larger."
 
 
 @exercise("5.6")
@@ -64,8 +64,8 @@ def check_5_6(mean_of_all: Function, apparent: Function) -> str:
         21.5 / 27.5,
         "apparent([31, 12], [49, 6])",
         {
-            27.5 / 21.5: "Upside down: the base's time is above.",
-            12 / 6: "That is the true one, without the first epochs. Here: the apparent one.",
+            27.5 / 21.5: "Upside down: the base's time comes first.",
+            12 / 6: "That is the true one, without the first epochs. Return the apparent one.",
             21.5 / 27.5 / 4: "That is the efficiency.",
         },
     )

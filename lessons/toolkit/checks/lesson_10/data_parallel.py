@@ -73,7 +73,7 @@ def check_10_1(program: Any) -> str:
     with pretended(program, 0) as calls:
         program.start_ranks(0, 1, 0, TIMEOUT)
     if not calls["init"]:
-        advice = "One rank is a group, too: the program asks dist for its rank and its size."
+        advice = "One rank is a group, too: later the program asks dist for its rank and size."
         raise CheckFailed("init_process_group is called for one rank of one", "it is not", advice)
     for gpus in (0, 4):
         wrapped(program, gpus)
@@ -85,7 +85,7 @@ def started(init: Calls, rank: int, gpus: int) -> None:
         raise CheckFailed(
             "dist.init_process_group(…) is called",
             "it is not",
-            "Without it no rank knows another: a back end, rank, world_size and timeout.",
+            "Without it no rank knows another. help(dist.init_process_group) says what it takes.",
         )
     given, named = init[-1]
     asked = dict(zip(NAMES, given, strict=False)) | named
@@ -102,7 +102,8 @@ def started(init: Calls, rank: int, gpus: int) -> None:
             raise CheckFailed(
                 f"{name}={wanted} for init_process_group",
                 shown(asked.get(name, "not given")),
-                "Pass on what start_ranks was given: rank=rank, world_size=size, timeout=timeout. "
+                "Ranks meet by three facts that start_ranks is given: who this one is, how many "
+                "there are in the whole job, and how long to wait for the others. "
                 + (f"{name} was another." if name in asked else f"{name} was not passed on."),
             )
 
@@ -127,8 +128,8 @@ def pinned(pin: Calls, device: Any, local: int, gpus: int) -> None:
             raise CheckFailed(
                 f"torch.cuda.set_device of GPU {local}",
                 shown(last[0]) if last else "it is not called",
-                "Some calls of NCCL take the current device, which is GPU 0 on every rank until "
-                "torch.cuda.set_device(device).",
+                "Some calls of NCCL use the current device. That is GPU 0 on every rank until you "
+                "choose another one.",
             )
 
 
@@ -160,10 +161,11 @@ def wrapped(program: Any, gpus: int) -> None:
     asked = named | dict(zip(POSITIONS, given[1:], strict=False))
     ids = asked.get("device_ids")
     if gpus and [as_gpu(one) for one in ids or []] != [device]:
-        raise CheckFailed(f"device_ids=[{device}]", shown(ids), "One network, one GPU: [device].")
+        advice = "One network, one GPU: the list holds this rank's device and no other."
+        raise CheckFailed(f"device_ids names {device}", shown(ids), advice)
     if not gpus and ids is not None:
         raise CheckFailed(
-            "device_ids=None on a CPU", shown(ids), "DDP refuses a list of CPUs: None there."
+            "no device_ids on a CPU", shown(ids), "DDP refuses a list of CPUs: they are for GPUs."
         )
     if not asked.get("init_sync", True):
         raise CheckFailed(
@@ -174,9 +176,9 @@ def wrapped(program: Any, gpus: int) -> None:
         )
     if asked.get("bucket_cap_mb") != 3:
         raise CheckFailed(
-            "bucket_cap_mb=3 where distribute is given 3",
+            "buckets of at most 3 MB where distribute is given 3",
             shown(asked.get("bucket_cap_mb", "not given")),
-            "Pass it on, bucket_cap_mb=bucket_mb: later you compare sizes of buckets.",
+            "The size that distribute is given never reaches DDP. Later you compare sizes.",
         )
 
 

@@ -87,8 +87,8 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         return CheckFailed(
             summary(check),
             said,
-            "Your function could not be called as its first line (`def …`) says, or gave back "
-            "something that cannot be used. Compare both with the text above it.",
+            "Your function cannot be called as its first line (`def …`) says, or it returned a "
+            "value of the wrong kind. Compare both with the text above it.",
         )
     place = inside[-1]
     return CheckFailed(
@@ -97,11 +97,11 @@ def failure(error: Exception, check: Callable[..., str]) -> CheckFailed:
         + (f": {place.line}" if place.line else ""),
         "Read the message, then this line. "
         + {
-            "NameError": "A name is misspelt, or defined somewhere else.",
-            "UnboundLocalError": "A name is used before anything was assigned to it.",
-            "TypeError": "Something has another type, or another number of arguments, than meant.",
+            "NameError": "A name is misspelt, or defined elsewhere.",
+            "UnboundLocalError": "A name is used before it has a value.",
+            "TypeError": "A value has the wrong type, or a call the wrong number of arguments.",
             "ZeroDivisionError": "Which number can be 0 here?",
-            "KeyError": "This name is not always there.",
+            "KeyError": "This key does not always exist.",
             "ImportError": "Is the course's environment active?",
         }.get(type(error).__name__, "Print the values just before it."),
     )

@@ -1,8 +1,10 @@
 """What Ruby makes of the app's templates, for the settings of a centre and a student's answers."""
 
 import html.parser
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
@@ -111,6 +113,51 @@ def test_the_scripts_are_valid_shell_whatever_is_typed(session, account):
     told = subprocess.run(words, capture_output=True, text=True, cwd=made.folder)
     assert told.stdout == account
     assert not (made.folder / "oops").exists()
+
+
+@pytest.mark.parametrize(
+    ("course", "unpacked", "opens"),
+    [
+        ("dl-course", True, "lab/tree/dl-course/lessons/START.md"),
+        ("courses/dl_2", True, "lab/tree/courses/dl_2/lessons/START.md"),
+        ("dl-course", False, "lab"),
+        ("", True, "lab"),
+    ],
+)
+def test_a_session_opens_on_the_start_page_of_the_unpacked_course(
+    session, tmp_path, course, unpacked, opens
+):
+    text = session(course=course).text("before.sh")
+    start = text.index("jupyter_api=lab")
+    block = text[start : text.index("# The password itself")]
+    lessons = tmp_path / "home" / course / "lessons"
+    settings = lessons / "student/jupyter_config/labconfig"
+    if unpacked:
+        settings.mkdir(parents=True)
+        (settings / "default_setting_overrides.json").write_text("{}")
+    (tmp_path / "home").mkdir(exist_ok=True)
+    # In the place of the site's environment: only what this part of the script calls.
+    called = 'in_environment() { echo "$@ in $PWD" > "$HOME/called"; }'
+    script = f'set -u\n{called}\n{block}\necho "$jupyter_api ${{JUPYTER_CONFIG_PATH:-}}"'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True,
+        env={"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    api, _, configuration = done.stdout.splitlines()[-1].partition(" ")
+    assert api == opens
+    if opens == "lab":
+        assert not configuration
+        return
+    assert (tmp_path / "home/called").read_text() == f"lessons start in {lessons}\n"
+    assert (Path(configuration) / "labconfig/default_setting_overrides.json").is_file()
+
+
+@pytest.mark.parametrize("course", ["my course", "../other", "/abs", "a;b", "$(reboot)"])
+def test_a_course_folder_that_is_none_is_a_sentence(tmp_path, course):
+    done = ruby(install_app(tmp_path, course=course), tmp_path / "session")
+    assert done.returncode
+    assert "settings.yml: course" in done.stderr
 
 
 def test_nothing_of_the_configuration_is_deprecated_or_switched_off(session):

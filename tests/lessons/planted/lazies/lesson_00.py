@@ -5,7 +5,7 @@ from tests.lessons.planted.lazy import Lazy, LazyTable
 MPI = "OMPI_COMM_WORLD"
 
 TABLE: LazyTable = {
-    "train.py 0.3": {
+    "train.py 0.2": {
         "nothing": Lazy("pass", {"ranks": "`launch`", "places": "whichever it is"}),
         "one launcher, local rank is the rank": Lazy(
             f"""

@@ -2,8 +2,8 @@
 
 from tests.lessons.planted.lazy import Lazy, LazyTable
 
-START = "train.py 10.1: with GPUs number local_rank and nccl, else the CPU and gloo"
-WRAP = "train.py 10.1: DistributedDataParallel, with its GPU and bucket_cap_mb"
+START = "train.py 10.1: choose the device, let the ranks meet, return the device"
+WRAP = "train.py 10.1: the wrapped network, with its device and size of buckets"
 TOGETHER = ("ranks", "equal", "order")  # what one rank alone cannot earn
 WRAPPED = {"equal": "wrapped in DistributedDataParallel"}
 DDP = "DistributedDataParallel(model, bucket_cap_mb=bucket_mb"

@@ -41,6 +41,16 @@ def test_rounds_are_drawn_as_they_were_measured():
     assert is_png(figure)
 
 
+def test_the_speedup_card_shows_ones_own_number_and_is_kept(tmp_path):
+    seconds = ((1.0, 1.0, 1.25), (2.0, 2.0, 2.5), (1.0, 2.0, 2.25))
+    run = replace(run_of(Rank(0), Rank(1)), measures=make_measures(some_rounds(*seconds)))
+    figure = plots.speedup_card(run, save=str(tmp_path / "my_speedup.png"))
+    assert "1.60 ×" in words(figure)
+    assert [bar.get_height() for bar in figure.axes[1].patches] == [256, 256, 2 * 4 * 64 / 2.25]
+    assert is_png(figure)
+    assert (tmp_path / "my_speedup.png").stat().st_size > 3000
+
+
 HALVES = (Rank(0, slices=((0, 25, 1), (50, 75, 1))), Rank(1, slices=((25, 50, 1), (75, 100, 1))))
 
 

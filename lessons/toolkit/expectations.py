@@ -1,0 +1,68 @@
+"""What a lesson says that you should see, beside what this run measured.
+
+Other work on the machine changes seconds. So a measurement outside of its range may mean a busy
+machine or a mistake, and the repeats of a measurement tell which of the two it is.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from statistics import median
+from typing import Literal
+
+from autograder.measuring.interval import Measure
+from autograder.wording import shown
+
+Outcome = Literal["expected", "busy", "below", "above"]
+AGAIN = "Run it again when nothing else runs: submit_once(…, again=True) in the cell above."
+
+
+def compare(
+    what: str,
+    measured: Measure | float | Sequence[float],
+    between: tuple[float, float],
+    unit: str = "",
+    *,
+    below: str = "",
+    above: str = "",
+    again: str = AGAIN,
+) -> Outcome:
+    """Print whether a measurement is as the page says, and what else it can be.
+
+    `measured` is a Measure, a number or the repeats of one; `between` is the lowest and the highest
+    value that the page promises. `below` and `above` name the usual causes of other values.
+    """
+    value, low, high = interval_of(measured)
+    outcome = outcome_of(value, low, high, between)
+    spread = "" if low == high else f" ({shown(low)} to {shown(high)})"
+    said = f"{shown(value)}{f' {unit}' if unit else ''}{spread}"
+    promised = f"{shown(between[0])} to {shown(between[1])}{f' {unit}' if unit else ''}"
+    cause = {"below": below, "above": above}.get(outcome, "")
+    sentences = {
+        "expected": f"{said}, as expected ({promised}).",
+        "busy": f"{said}. Expected: {promised}. Your machine was too busy to show it. {again}",
+    }
+    doubt = f"{cause} Or your machine was busy." if cause else "Perhaps your machine was busy."
+    otherwise = f"{said}. Expected: {promised}. {doubt} {again}"
+    line = f"{what}: {sentences.get(outcome, otherwise)}"
+    print(textwrap.fill(" ".join(line.split()), 90, subsequent_indent="  "))
+    return outcome
+
+
+def interval_of(measured: Measure | float | Sequence[float]) -> tuple[float, float, float]:
+    """Return value, lowest and highest."""
+    if isinstance(measured, Measure):
+        return measured.value, measured.low, measured.high
+    if isinstance(measured, Sequence):
+        return median(measured), min(measured), max(measured)
+    return measured, measured, measured
+
+
+def outcome_of(value: float, low: float, high: float, between: tuple[float, float]) -> Outcome:
+    """Return "busy" where the repeats differ by more than the promised range, or reach into it."""
+    least, most = between
+    width = most - least
+    if least <= value <= most and high - low <= 2 * width:
+        return "expected"
+    if high - low > width or (low <= most and high >= least):
+        return "busy"
+    return "below" if value < least else "above"

@@ -1,0 +1,33 @@
+"""Notebooks read the facts of a run by name, as from a dictionary."""
+
+import pytest
+
+from autograder.records import Header, MeasureEvent, RunEnd
+
+FACTS = [
+    Header(framework="numpy", others={"rule": "linear", "nothing": None}),
+    RunEnd(param_spread=0.5),
+    MeasureEvent("ring_speed", 2.5, facts={"value": 2.5, "bytes": 8, "nothing": None}),
+]
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "value"),
+    [
+        (FACTS[0], "framework", "numpy"),
+        (FACTS[0], "rule", "linear"),
+        (FACTS[1], "param_spread", 0.5),
+        (FACTS[2], "bytes", 8),
+    ],
+)
+def test_a_fact_that_is_there(facts, name, value):
+    assert name in facts
+    assert facts[name] == facts.get(name) == facts.get(name, "another") == value
+
+
+@pytest.mark.parametrize("name", ["nothing", "lesson_plan", "reason"])
+@pytest.mark.parametrize("facts", FACTS)
+def test_a_fact_that_is_missing(facts, name):
+    assert name not in facts
+    assert facts[name] is None
+    assert facts.get(name, "another") == "another"

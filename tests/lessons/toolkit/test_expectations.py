@@ -1,0 +1,33 @@
+"""What you should see, beside what was measured: as expected, too busy, or something else."""
+
+import pytest
+
+from autograder.measuring.interval import Measure
+from lessons.toolkit import expectations
+
+RANGE = (30, 60)
+OUTCOMES = [
+    (41, "expected"),
+    (30, "expected"),
+    ([38, 41, 44], "expected"),
+    ([25, 41, 70], "expected"),  # the median is in the range, and the repeats agree roughly
+    (Measure(41, 38, 44), "expected"),
+    ([-11, 28, 7], "busy"),  # they disagree by more than the range is wide
+    ([-80, 41, 300], "busy"),
+    ([20, 25, 33], "busy"),  # one of them is in the range
+    (Measure(65, 58, 70), "busy"),
+    (2, "below"),
+    ([1, 2, 3], "below"),
+    (Measure(90, 85, 95), "above"),
+]
+
+
+@pytest.mark.parametrize(("measured", "outcome"), OUTCOMES)
+def test_a_measurement_is_sorted_by_its_value_and_its_repeats(measured, outcome, capsys):
+    causes = {"below": "Is a rank missing?", "above": "Are there too many ranks?"}
+    assert expectations.compare("longer by", measured, RANGE, "ms", **causes) == outcome
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "30 to 60 ms" in printed
+    assert ("again=True" in printed) == (outcome != "expected")
+    for name, cause in causes.items():
+        assert (cause in printed) == (name == outcome)
