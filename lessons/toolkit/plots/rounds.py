@@ -8,6 +8,7 @@ from autograder.records import Run
 from autograder.wording import counted
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
+MOST_SHARE = 1.1  # ranks that exchange gradients cannot be faster than ranks that do not
 LOOKS = {  # phase -> colour, marker
     "alone": (GREY, "s"),
     "silent": (COLOURS[4], "^"),
@@ -51,7 +52,9 @@ def speedup_card(figure: Any, run: Run) -> None:
     card.set_axis_off()
     hosts = sorted({rank.host for rank in run.ranks if rank.host})
     facts = [
-        f"{share.value:.0%} of what this machine can give",
+        f"{share.value:.0%} of what this machine can give"
+        if share.value <= MOST_SHARE
+        else "the machine was busy: measure again",
         " on ".join([counted(ranks, "rank"), *([counted(len(hosts), "host")] if hosts else [])]),
         str(run.header.get("device") or ""),
         str(run.header.get("framework") or ""),

@@ -46,9 +46,14 @@ def test_the_speedup_card_shows_ones_own_number_and_is_kept(tmp_path):
     run = replace(run_of(Rank(0), Rank(1)), measures=make_measures(some_rounds(*seconds)))
     figure = plots.speedup_card(run, save=str(tmp_path / "my_speedup.png"))
     assert "1.60 ×" in words(figure)
+    assert "80% of what this machine can give" in " ".join(words(figure)).replace("\n", " ")
     assert [bar.get_height() for bar in figure.axes[1].patches] == [256, 256, 2 * 4 * 64 / 2.25]
     assert is_png(figure)
     assert (tmp_path / "my_speedup.png").stat().st_size > 3000
+    busy = replace(
+        run, measures=make_measures(some_rounds((1.0, 2.0, 1.0), (1.1, 2.2, 1.1), (1.2, 2.4, 1.2)))
+    )
+    assert "measure again" in " ".join(words(plots.speedup_card(busy)))
 
 
 HALVES = (Rank(0, slices=((0, 25, 1), (50, 75, 1))), Rank(1, slices=((25, 50, 1), (75, 100, 1))))
