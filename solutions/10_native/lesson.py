@@ -28,8 +28,8 @@
 #
 # Each rank has a copy of the network and its own images. The backward pass begins with the last layer, so
 # that layer's gradients travel while the others are still being computed. You write the seven steps of a
-# DDP program. Then you look at what DDP does silently: when gradients and buffers travel, what a late rank
-# costs, and what a job looks like whose ranks wait for each other forever.
+# DDP program. Then you look at what DDP does silently,
+# what a late rank costs, and what a hanging job looks like.
 #
 # Allow 75 minutes. On two CPU cores all the jobs of this page take one to two minutes together.
 
@@ -104,8 +104,7 @@ Code("\n\n".join(inspect.getsource(place).rstrip() for place in places), languag
 #
 # **Exercise 10.1.** Fill `start_ranks` and `distribute` in `train.py`.
 #
-# - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs. `torch.cuda.is_available()`
-#   says which a node has.
+# - The back end moves gradients: `"nccl"` between GPUs, `"gloo"` between CPUs.
 # - The job may run on two nodes with four GPUs each. `start_ranks` gets two numbers of this process: which of
 #   them chooses its GPU, and which one introduces it to all the others? `help(dist.init_process_group)` lists
 #   what the ranks need to meet.
@@ -264,8 +263,7 @@ expectations.compare(
 # %% [markdown]
 # **What you should see.** Small buckets leave early, from the last layer to the first. The single bucket leaves
 # when the backward pass is over. A rank that is 40 ms late makes *every* step of every rank about 40 ms
-# longer, and the line above says whether your machine was quiet enough to show it. The slowest rank sets the
-# pace, so it is worth finding.
+# longer, and the line above says whether your machine was quiet enough to show it.
 #
 # Two cores cannot show what overlap is worth: here Gloo moves bytes with the core that computes. On GPUs NCCL
 # moves them while the GPU computes, and the grey bars should get shorter. (`buckets.py` takes the times there

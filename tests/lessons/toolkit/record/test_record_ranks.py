@@ -119,6 +119,7 @@ import time
 open(f"rank{rank}", "w").close()
 while rank == 0 or not os.path.exists("rank0"):
     time.sleep(0.01)
+time.sleep(1)  # mpirun drops what it has not yet read of rank 0
 os._exit(9)
 """
 
