@@ -44,7 +44,7 @@ from lessons.toolkit.checks import lesson_00 as check
 # This cell submits a **job**: a file that says what to run and how much of the machine it needs. The job
 # starts `train_gpt.py` twice, at the same time. Each copy is a **rank**. Together they teach a network to
 # write like Python's documentation, one character at a time. The curve below the cell shows how surprised
-# the network is by the next character: lower is better. Below the curve is what it writes so far.
+# the network is by the next character: lower is better. The text that it has written so far appears below the curve.
 
 # %%
 gpt_files = submit_once("gpt.sbatch")
@@ -332,8 +332,8 @@ print(f"{idle_share([(cores, elapsed, trained)]):.0%} of them without training,"
 print(f"{elapsed / 60 / int(row['TimelimitRaw']):.0%} of the requested time limit")
 
 # %% [markdown]
-# The rest is startup (launcher, Python, imports) and what the network wrote. If a long training shows such
-# a number, it waits for something. Lesson 04 finds out for what. Slurm does the sum for you, and calls the
+# The rest is startup (launcher, Python, imports) and what the network wrote. If a long training run shows a number
+# like this, it is waiting for something. Lesson 04 finds out for what. Slurm does the sum for you, and calls the
 # share in which cores worked *CPU efficiency*. (A laptop has neither of these two commands.)
 #
 #     sacct --jobs=JOB --format=JobID,State,Elapsed,NCPUS,TotalCPU,MaxRSS

@@ -186,8 +186,8 @@ for n in (1, cores):
 files, packs, memory = list(runs.values())[-3:]
 
 # %% [markdown]
-# How many images does the network process? ResNet50V2, fed from packs, shows it. (In `smoke` it gets so few
-# images that only its seconds mean something.)
+# How many images does the network process? ResNet50V2, fed from packs, shows it. (In `smoke` it gets so few images
+# that only its timings are meaningful.)
 
 # %%
 few = {"smoke": "--train-samples 128 --test-samples 64 --epochs 3", "full": ""}[profile].split()

@@ -308,8 +308,8 @@ for name, run in broken.items():
 #
 # ## How much faster?
 #
-# `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network
-# computes much for each gradient: a ResNet of 273,658 parameters for images of 32 × 32 (noise, so nothing has to be
+# `speed.py` answers this. In one launch it repeats rounds of three phases, with **your** functions. Its network does
+# a lot of computation per gradient: a ResNet of 273,658 parameters for images of 32 × 32 (noise, so nothing has to be
 # loaded).
 #
 # - *alone*: rank 0 computes, the others sleep;

@@ -284,7 +284,8 @@ plots.at_equal_loss(paths, 0.15)
 #
 # ## Parallel without communication
 #
-# Searching a rate, a momentum, a depth or a drop-out is parallel in the simplest way: every setting is its own job.
+# Searching for the best rate, momentum, depth or drop-out is the simplest kind of parallelism: each setting is a job
+# of its own.
 # Slurm calls that a **job array**: `sbatch --array=0-7 job.sbatch` starts eight, which differ in `SLURM_ARRAY_TASK_ID`.
 #
 # **Exercise 9.5.** Fill `setting` in `rates.py`: the number of a task, 0 to 7, becomes one of 4 rates and one of 2

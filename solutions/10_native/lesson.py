@@ -422,8 +422,8 @@ plots.speed_rounds(speed)
 #   the weight of one of rank 0's images does one of rank 1's have in the update?
 # - `buffers_sent`: after ordinary steps come five more: two ordinary, two in `no_sync`, one ordinary. How many
 #   of these five forward passes begin with sending buffers?
-# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. How many milliseconds
-#   earlier do all gradients arrive than in one bucket, which is full after 40 ms and travels for 48?
+# - `saved_ms`: four buckets are full after 10, 20, 30 and 40 ms and travel for 12 ms each. One bucket is full
+#   after 40 ms and travels for 48. How many milliseconds earlier do all gradients arrive with four?
 
 # %% tags=["exercise"]
 ### BEGIN SOLUTION Answer: waits_in_0 and waits_in_1 with words, the other four with numbers

@@ -134,7 +134,8 @@ drawn = {kind: plan.schedule(4, 8, kind) for kind in ("gpipe", "1f1b")}
 plots.drawn_schedules(drawn | {"interleaved": interleaved(4, 8, 2)})
 
 # %% [markdown]
-# These are drawn: a backward pass takes twice as long as a forward pass, and messages take no time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two pieces
+# These diagrams are drawn, not measured: a backward pass takes twice as long as a forward pass, and messages take no
+# time. GPipe and 1F1B end together; they differ in what they hold. *Interleaved* gives each stage two pieces
 # of the network (light boxes are the second). As a share of all the time, idle time falls from 27 to 16 %; the
 # messages more than double (7 borders instead of 3), and more is held again.
 #
@@ -269,7 +270,8 @@ plots.measured_stages(speed)
 # **NCCL** never blocks Python; its calls queue work on the GPU. There the queue can hang: an `isend` and an
 # `irecv` between the same two ranks run one after the other, and if both ranks queue them in the same order,
 # neither gets to receive (NVIDIA/nccl#479). In a batch the order does not matter. This is why `pipeline.py` has
-# two groups: messages down and up have a queue each. (Libraries batch them: two queues need not run at once.) `swap_order`: which of a, b, c and d may you rely on with
+# two groups: messages down and up have a queue each. (Libraries batch them: two queues need not run at once.)
+# `swap_order`: which of a, b, c and d may you rely on with
 # both libraries?
 
 # %% tags=["exercise"]

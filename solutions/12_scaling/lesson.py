@@ -338,8 +338,9 @@ for name in intervals:
     foretelling.reveal(name)
 
 # %% [markdown]
-# **What you should see.** The range of the three laws, as printed above, contains only three of the six, although these
-# are steps of one doubling or less. For another published table the USL with all its numbers free, fitted to three
+# **What you should see.** The range of the three laws, as printed above, contains only three of the six measured
+# values, although each prediction is at most a factor of two away from the data. For another published table the USL
+# with all its numbers free, fitted to three
 # points, gave 2.8 where 32.9 is true.
 #
 # ## Time to accuracy
@@ -540,7 +541,7 @@ scaling_report.write(
 #
 # - Say which kind of scaling you measured; it decides what a speedup means.
 # - Compare sizes within a round, and with copies that never communicate.
-# - A law is an assumption. Far beyond the data it outweighs the data; write an interval.
+# - A law is an assumption. Far beyond the data, this choice matters more than the data do, so state an interval.
 # - Time to accuracy and GPU-hours decide; a speedup alone does not.
 #
 # **Hand in**: in a terminal, this packs the folder, report and picture included, and lists its contents.
