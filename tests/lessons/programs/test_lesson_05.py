@@ -101,6 +101,6 @@ def test_the_memory_of_an_image_is_what_the_shapes_add_up_to():
     millions, kept, made, middle = done.stdout.split()
     page = (LESSON / "lesson.py").read_text(encoding="utf-8").replace("\n# ", " ")
     assert f"{millions} million such numbers per image, which is {kept} MB" in page
-    assert f"kept the outputs of all layers, it would be {made} MB" in page
+    assert f"outputs of all layers would be {made} MB" in page
     assert f"(memory − 2 GB) / {middle} MB" in page
     assert f"* 1e9 / {middle}e6" in page
