@@ -187,10 +187,7 @@ def epochs_as_printed(run: Run) -> Iterator[Finding]:
                     f"{name} of epoch {printed.number}", printed_value, other.value, where
                 )
                 return
-        # While the size of the data is unknown, in the first epoch, TensorFlow may count
-        # a step that then finds no data.
-        extra = 1 if printed.number == 1 else 0
-        if printed.steps and epoch.steps and epoch.steps > printed.steps + extra:
+        if printed.steps and epoch.steps and epoch.steps > printed.steps:
             yield unlike_print(
                 f"steps of epoch {printed.number}",
                 Number(printed.steps),

@@ -29,7 +29,7 @@ class CallbackMethods:
         self.record = record
         self.gather = gather
         self.epoch: Any = None
-        self.updates_before = 0
+        self.counts_before: tuple[int, int] = (0, 0)
 
     # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
@@ -43,7 +43,7 @@ class CallbackMethods:
             self.record.measure("bend", bend(self.model), "")
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.updates_before = updates(self.model)
+        self.counts_before = step_counts(self.model)
         self.record.numbers.clear()
         self.epoch = self.record.start_epoch()
 
@@ -57,12 +57,10 @@ class CallbackMethods:
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         logs = dict(logs or {})
-        made = updates(self.model) - self.updates_before
         for numbers in self.record.numbers:
             self.epoch.read(numbers)
         self.epoch.log(
-            # Without anything to train the optimizer makes no step; Keras knows how many it went.
-            steps=made or self.params.get("steps"),
+            steps=self.steps(),
             loss=logs.get("loss"),
             accuracy=accuracy(logs),
             lr=learning_rate(self.model),
@@ -74,6 +72,17 @@ class CallbackMethods:
             number = self.epoch.number
             self.record.evaluated(value, loss=validation.get("loss"), epoch=number)
         self.epoch = None
+
+    def steps(self) -> int | None:
+        """Return the steps of this epoch; None where Keras 3 reads data of unknown length."""
+        pairs = zip(step_counts(self.model), self.counts_before, strict=True)
+        finished, begun = (now - before for now, before in pairs)
+        if finished:
+            return finished
+        params = self.params or {}
+        if "steps" in params and params["steps"] is None:
+            return None  # the optimizer has counted the step that found no more data, too
+        return begun or params.get("steps")  # without anything to train, the optimizer counts none
 
     def on_train_end(self, logs: Any = None) -> None:
         if len(images := images_of_replicas(self.model)) > 1:
@@ -110,10 +119,18 @@ def accuracy(logs: dict[str, Any]) -> Any:
     return None
 
 
-def updates(model: Any) -> int:
-    """How many steps its optimizer has made; 0 if the model trains without one."""
-    iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
-    return 0 if iterations is None else int(iterations.numpy())
+def step_counts(model: Any) -> tuple[int, int]:
+    """Return how many steps Keras 2 has finished, and how many its optimizer has begun.
+
+    In an epoch of unknown length the optimizer also counts the step that finds no more data.
+    Keras 3 and loops of one's own only have the optimizer's count.
+    """
+    counters = (
+        getattr(model, "_train_counter", None),
+        getattr(getattr(model, "optimizer", None), "iterations", None),
+    )
+    finished, begun = (0 if counter is None else int(counter.numpy()) for counter in counters)
+    return finished, begun
 
 
 def learning_rate(model: Any) -> float | None:

@@ -60,3 +60,23 @@ def test_training_alone_is_timed(legacy, package, tmp_path):
     for line in output.splitlines():
         assert ":::MLLOG" not in line[1:], "a progress bar stands before a line"
     assert {event["metadata"]["file"] for event in found} == {"train.py"}
+
+
+UNKNOWN_LENGTH = """
+data = tf.data.Dataset.from_tensor_slices((x, y)).filter(lambda x, y: True).batch(16)
+assert data.cardinality() == tf.data.UNKNOWN_CARDINALITY
+model.fit(data, epochs=3, callbacks=[record.keras_callback()], verbose=0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("legacy", "package", "steps"),
+    breadth([("1", "tf_keras.", 4), ("0", "keras.", None)], quick=0),
+)
+def test_a_step_that_finds_no_data_is_not_counted(legacy, package, steps, tmp_path):
+    first, _, last = PROGRAM.partition("model.fit(")
+    program = first + UNKNOWN_LENGTH + "record.end(" + last.partition("record.end(")[2]
+    program = program.replace(", steps_per_execution=2", "")
+    environ = {"TF_USE_LEGACY_KERAS": legacy, "EXPECTED": package}
+    found = events(run_program(program, folder=tmp_path, **environ))
+    assert [event["value"]["steps"] for event in of(found, "epoch_stop")] == [steps] * 3
