@@ -65,9 +65,11 @@ def read(folder: Path) -> Output:
 
 def without_places(text: str, folder: Path) -> str:
     """Remove this machine's folders. The run record names none and stays as it is."""
+    places = [Path(place) for place in (folder, sys.prefix, sys.base_prefix, ROOT, Path.home())]
+    places += [place.resolve() for place in places]  # the environment may be a link
     lines = []
     for line in text.splitlines(keepends=True):
-        for place in (folder, sys.prefix, sys.base_prefix, ROOT, Path.home()):
+        for place in places:
             assert f"{place}/" not in line or ":::MLLOG" not in line, line
             line = line.replace(f"{place}/", "…/")
         lines.append(line)
