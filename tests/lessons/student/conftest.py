@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.lessons.recorded_program import PROGRAM
+from tests.lessons.student.small_lesson import NAME
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,3 +26,11 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "lessons" / "02_serial", tmp_path / "02_serial")
     return tmp_path / "02_serial"
+
+
+@pytest.fixture
+def student(course, lessons_command, monkeypatch):
+    """The folder of a student, who stands in it."""
+    lessons_command("build")
+    monkeypatch.chdir(course / "lessons" / NAME)
+    return course / "lessons" / NAME

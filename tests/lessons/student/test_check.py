@@ -13,42 +13,7 @@ import psutil
 import pytest
 
 from lessons.student import run_cells
-
-NAME = "01_small"
-
-
-@pytest.fixture
-def student(course, lessons_command, monkeypatch):
-    """The folder of a student, who stands in it."""
-    lessons_command("build")
-    monkeypatch.chdir(course / "lessons" / NAME)
-    return course / "lessons" / NAME
-
-
-def fill(folder, *changes):
-    """Replace a gap by other code in whichever file of the folder has it."""
-    for label, code in changes:
-        notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
-        for cell in notebook.cells:
-            lines = cell.source.splitlines()
-            cell.source = "\n".join(code if label in line else line for line in lines)
-        nbformat.write(notebook, folder / f"{NAME}.ipynb")
-        for file in folder.glob("*.py"):
-            lines = file.read_text().splitlines()
-            file.write_text("".join((code if label in x else x) + "\n" for x in lines))
-
-
-RIGHT = [
-    ("Predict:", "guess = 1"),
-    ("Exercise 1.1", "    return 2 * x"),
-    ("Exercise 1.2", "    return 3 * x"),
-]
-
-
-def rows(output):
-    """exercise -> (result, what) from the table."""
-    cells = [[part.strip() for part in line.split("│")] for line in output.splitlines()]
-    return {cell[1]: (cell[2], cell[3]) for cell in cells if len(cell) == 5 and cell[1]}
+from tests.lessons.student.small_lesson import NAME, RIGHT, fill, rows
 
 
 def test_every_untouched_gap_is_named(student, lessons_command):
@@ -141,104 +106,6 @@ def test_a_terminal_shows_which_exercise_is_running(student, lessons_command, mo
     assert "exercise 1.1" in lessons_command("check", "01").stderr
     monkeypatch.delenv("FORCE_COLOR")
     assert lessons_command("check", "01").stderr == ""
-
-
-def test_a_broken_program_is_one_line(student, lessons_command):
-    fill(student, *RIGHT)
-    (student / "train.py").write_text("def triple(x:\n")
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    assert "SyntaxError" in done.output
-    assert "Traceback" not in done.output
-
-
-def whole(output, exercise):
-    """Everything that the table says about an exercise, in one line."""
-    lines, wanted = [], False
-    for line in output.splitlines():
-        cells = [part.strip() for part in line.split("│")]
-        if len(cells) == 5:
-            wanted = cells[1] == exercise or (wanted and not cells[1])
-            lines += [cells[3]] * wanted
-    return " ".join(lines)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (
-            "    y = (x\n    return 2 * x",
-            "SyntaxError in the cell of exercise 1.1, line 3: '(' was never closed y = (x",
-        ),
-        (
-            "    return 2 * x\n   x",
-            "IndentationError in the cell of exercise 1.1, line 4: unindent does not match any "
-            "outer indentation level x",
-        ),
-        ("    return 2 * x\ndel double; 1 / 0", "ZeroDivisionError in the cell of exercise 1.1,"),
-    ],
-)
-def test_an_error_of_an_exercises_cell_is_named_with_its_line(
-    student, lessons_command, code, words
-):
-    fill(student, RIGHT[0], ("Exercise 1.1", code), RIGHT[2])
-    done = lessons_command("check", "01")
-    assert words in whole(done.output, "1.1")
-    assert "NameError" not in done.output
-    assert rows(done.output)["1.2"][0] == "passed"
-
-
-def test_a_syntax_error_of_a_cell_without_a_check_is_named(student, lessons_command):
-    fill(student, ("Predict:", "guess = ("), *RIGHT[1:])
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    line = "SyntaxError in the cell `guess = ( …`, line 1: incomplete input, is a bracket or"
-    assert done.output.count(line) == 1
-
-
-def test_an_error_at_the_top_of_a_program_is_named_with_its_line(student, lessons_command):
-    fill(student, *RIGHT)
-    program = student / "train.py"
-    lines = len(program.read_text().splitlines())
-    program.write_text(program.read_text() + "triple.foo()\n")
-    done = lessons_command("check", "01")
-    said = f"AttributeError in train.py, line {lines + 1}: 'function' object has no attribute 'foo'"
-    assert f"{said} triple.foo()" in whole(done.output, "1.2")
-    assert f"…`: {said}\n    triple.foo()\n" in done.output
-    assert "NameError" not in done.output
-
-
-def test_a_syntax_error_of_a_program_is_named_with_its_line(student, lessons_command):
-    (student / "train.py").write_text("x = 1\ndef triple(x:\n")
-    done = lessons_command("check", "01")
-    said = whole(done.output, "1.2")
-    assert said == "SyntaxError in train.py, line 2: '(' was never closed def triple(x:"
-
-
-def test_a_program_that_is_missing_is_named(student, lessons_command):
-    (student / "train.py").unlink()
-    done = lessons_command("check", "01")
-    said = f"train.py is missing in {student.name}: copy it there from the course again"
-    assert said in done.output
-    assert whole(done.output, "1.2") == said
-    assert "ModuleNotFoundError" not in done.output
-
-
-def test_a_package_that_is_missing_is_no_missing_program(student, lessons_command):
-    (student / "train.py").write_text("import no_such_package\n")
-    done = lessons_command("check", "01")
-    said = "ModuleNotFoundError in train.py, line 1: No module named 'no_such_package'"
-    assert said in done.output
-    assert "is missing in" not in done.output
-
-
-def test_a_notebook_that_is_missing_is_named(student, lessons_command):
-    (student / f"{NAME}.ipynb").unlink()
-    done = lessons_command("check", "01")
-    assert done.exit_code == 1
-    said = f"{NAME}.ipynb is missing in {student.name}: copy it there from the course again."
-    assert done.output == f"Error: {said}\n"
 
 
 def test_checking_changes_nothing_and_runs_no_other_cell(student, lessons_command):

@@ -10,9 +10,8 @@ import pytest
 from lessons.edition.notebook_pages import read_pages
 from lessons.folders import lesson_folders, notebook_in
 from lessons.student.exercise_results import NEEDED
-from tests.lessons.student.test_check import RIGHT, fill, rows, student
+from tests.lessons.student.small_lesson import RIGHT, fill, rows
 
-__all__ = ["student"]  # the fixture
 ROOT = Path(__file__).parents[3]
 
 
