@@ -283,6 +283,10 @@ class Run:
         members: Iterable[Rank | Epoch] = chain(self.ranks, self.epochs)
         return next((member.where for member in members if member.where), None)
 
+    @property
+    def host_names(self) -> list[str]:
+        return sorted({rank.host for rank in self.ranks if rank.host})
+
     def measured(self, name: str, /, **at: Any) -> list[MeasureEvent]:
         """Return the program's own measures of this name at this point, in their order."""
         return [m for m in self.measures if m.name == name and at.items() <= m.facts.items()]

@@ -40,13 +40,13 @@ def printable(text: object, limit: int = 200) -> str:
     return shortened(line, limit)
 
 
-def readable_name(name: object, limit: int = 200) -> str:
+def readable_name(name: object) -> str:
     """Return a person's name, printable, with the joiners that its script needs.
 
     Persian, many scripts of India and some emoji are misspelt without them. They are kept only
     between two characters that are not ASCII.
     """
-    line = printable(name, limit)
+    line = printable(name, 200)
     return JOINED.sub(lambda found: chr(int(found[1], 16)), line)
 
 

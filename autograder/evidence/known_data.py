@@ -37,7 +37,7 @@ def data_as_known(run: Run) -> Iterator[Finding]:
     if name_by_hash is not None and (name_by_hash != name or synthetic):
         yield finding(
             FindingCode.DATA_HASH_AND_NAME,
-            f"{name_by_hash}by its hash, the real data set",
+            f"{name_by_hash}, the real data set, by its hash",
             f"{shortened(str(name), 40)}, {'synthetic' if synthetic else 'real'}",
             where,
         )

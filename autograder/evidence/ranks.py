@@ -77,12 +77,12 @@ def parameters_agree(run: Run) -> Iterator[Finding]:
 
 def hosts_agree(run: Run) -> Iterator[Finding]:
     named = run.header.hosts
-    hosts = {r.host for r in run.ranks if r.host}
-    if named is not None and hosts and not hosts <= set(named):
+    hosts = run.host_names
+    if named is not None and hosts and not set(hosts) <= set(named):
         yield finding(
             FindingCode.HOSTS_NOT_IN_HEADER,
             shortened(", ".join(named[:8]), 120),
-            shortened(", ".join(sorted(hosts)[:8]), 120),
+            shortened(", ".join(hosts[:8]), 120),
             run.rank_lines,
         )
 

@@ -6,19 +6,12 @@ from autograder.codes import FindingCode
 from autograder.evidence.findings import finding
 from autograder.measuring import rounds
 from autograder.measuring.interval import is_number, measured_or_none
-from autograder.records import MeasureEvent, Run
+from autograder.records import Run
 from autograder.verdict import Finding
 
 # Medians of honest runs reached 1.1 times these on the noisiest machine that we saw. More is no
 # noise.
 BEYOND_NOISE = 1.5
-PHASES = 3  # alone, silent, together
-
-
-def seconds_in(event: MeasureEvent) -> tuple[float, ...]:
-    """Return the seconds of the three phases, as far as they are there."""
-    phases = (event.number("alone_s"), event.number("silent_s"), event.value)
-    return tuple(float(seconds) for seconds in phases if seconds is not None and seconds > 0)
 
 
 def rounds_add_up(run: Run) -> Iterator[Finding]:
@@ -27,8 +20,8 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
         return
     where = [event.where for event in events]
     # An output that was submitted twice has each round twice, which its lines show.
-    numbered = {str(event.facts.get("round")): seconds_in(event) for event in events}
-    complete = [times for times in numbered.values() if len(times) == PHASES]
+    numbered = {str(e.facts.get("round")): rounds.seconds_of_phases(e) for e in events}
+    complete = [times for times in numbered.values() if times is not None]
     if len(set(complete)) < len(complete):
         yield finding(
             FindingCode.ROUNDS_COPIED,

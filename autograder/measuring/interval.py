@@ -91,14 +91,14 @@ def exact(value: float, unit: str = "", where: Sequence[Where] = (), basis: str 
     return Measure(float(value), float(value), float(value), unit, tuple(where), basis)
 
 
-def printed(number: Number, unit: str = "", basis: str = "") -> Measure:
+def printed(number: Number, unit: str = "") -> Measure:
     """Return a printed number with its rounding: "14s" is 14, between 13.5 and 14.5."""
     where = (number.where,) if number.where else ()
     if not is_number(number.value) or not is_number(number.half_width):
         raise NotMeasured(f"the output says {number.value}, which is not a number", where=where)
     half = abs(number.half_width)
     value = float(number.value)
-    return Measure(value, value - half, value + half, unit, where, basis)
+    return Measure(value, value - half, value + half, unit, where)
 
 
 # --- intervals ------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def at_end(name: str) -> Callable[[Run], Measure]:
         if value is None:
             raise NotMeasured(f"the end of the run does not report `{name}`")
         if value < 0:
-            raise NotMeasured(f"`{name}` is {value:g}; which must not be negative")
+            raise NotMeasured(f"`{name}` is {value:g}, but must not be negative")
         return exact(value, "", first_line(run), "from the run record's end")
 
     return number

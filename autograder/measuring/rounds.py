@@ -4,7 +4,7 @@ Other load on the machine affects the three phases of a round equally, so they a
 within their round. The result is the median over the rounds, and its interval is their range.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autograder.measuring import interval, measure
@@ -61,12 +61,20 @@ def copied(reason: str, current: Round) -> NotMeasured:
     return NotMeasured(reason, "submit the output as the job wrote it", current.where)
 
 
+def seconds_of_phases(event: MeasureEvent) -> tuple[float, float, float] | None:
+    """Return the seconds alone, silent and together; None if one is missing or not above 0."""
+    alone, silent, together = event.number("alone_s"), event.number("silent_s"), event.value
+    if alone is None or silent is None or together is None:
+        return None
+    seconds = (float(alone), float(silent), float(together))
+    return seconds if all(1e-9 < each < 1e9 for each in seconds) else None
+
+
 def _round(event: MeasureEvent) -> Round:
     places = (event.where,) if event.where else ()
     number = measure.whole(event.facts.get("round"))
-    phases = (event.number("alone_s"), event.number("silent_s"), event.value)
-    seconds = [float(s) for s in phases if s is not None and 1e-9 < s < 1e9]
-    if number is None or len(seconds) < len(phases):
+    seconds = seconds_of_phases(event)
+    if number is None or seconds is None:
         reason = "a round lacks its number or one of three times above 0"
         raise NotMeasured(reason, "submit the output as the job wrote it", places)
     return Round(number, seconds[0], seconds[1], seconds[2], event, places)
@@ -105,17 +113,23 @@ def worst_over_rounds(name: str, choose: Callable) -> Callable[[Run], Measure]:
     """Return a function for the largest or smallest value that the rounds report."""
 
     def value(run: Run) -> Measure:
-        values = []
-        for one in rounds(run):
-            stated = one.event.number(name)
-            if stated is None or stated < 0:
-                reason = f"round {one.number} has no number for `{name}`"
-                raise NotMeasured(reason, "check whether the training diverged", one.where)
-            values.append((stated, one))
-        worst, one = choose(values, key=lambda pair: pair[0])
-        return exact(worst, "", one.where, f"round {one.number}")
+        events = [one.event for one in rounds(run)]
+        return worst(events, name, choose, lambda event: f"round {event.facts['round']}")
 
     return value
+
+
+def worst(events: Sequence[MeasureEvent], name: str, choose: Callable, title: Callable) -> Measure:
+    """Return the largest or smallest value of this name that the events report."""
+    values = []
+    for event in events:
+        stated, where = event.number(name), (event.where,) if event.where else ()
+        if stated is None or stated < 0:
+            reason = f"round {event.facts['round']} has no number for `{name}`"
+            raise NotMeasured(reason, "check whether the training diverged", where)
+        values.append((stated, where, title(event)))
+    value, where, basis = choose(values, key=lambda triple: triple[0])
+    return exact(value, "", where, basis)
 
 
 def in_words(run: Run) -> str:

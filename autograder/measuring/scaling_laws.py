@@ -13,13 +13,13 @@ Points = Sequence[tuple[int, Measure]]  # workers, and their speedup or seconds
 TOO_FEW = "to fit a law, sizes beyond one worker are needed: {}, and there are {}"
 
 
-def weighted_sum(weights: Sequence[float], values: Sequence[Measure], unit: str = "") -> Measure:
+def weighted_sum(weights: Sequence[float], values: Sequence[Measure]) -> Measure:
     ends = [sorted((w * v.low, w * v.high)) for w, v in zip(weights, values, strict=True)]
     return Measure(
         sum(w * v.value for w, v in zip(weights, values, strict=True)),
         sum(low for low, _ in ends),
         sum(high for _, high in ends),
-        unit,
+        "",
         tuple(dict.fromkeys(where for value in values for where in value.where)),
         f"least squares over {len(values)} sizes",
     )

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from autograder.measuring import measure, scaling_study, study_points
+from autograder.measuring import measure, rounds, scaling_study, study_points
 from autograder.measuring.interval import Measure, NotMeasured, exact
-from autograder.records import Run
+from autograder.records import MeasureEvent, Run
 
 
 def _on_a_size(of: Callable[[Run], Measure]) -> Callable:
@@ -37,18 +37,13 @@ def _of_points(name: str, choose: Callable) -> Callable:
         points = [run.point for run in study_points.expanded(runs) if run.point]
         if not points:
             raise NotMeasured("there are no points of a study", "submit job_study.sbatch")
-        values = [(point.number(name), point) for point in points]
-        usable = [(value, point) for value, point in values if value is not None and value >= 0]
-        for value, point in values:
-            if (value, point) not in usable:
-                reason = f"round {point.facts['round']} has no number for `{name}`"
-                raise NotMeasured(reason, "check whether the training diverged")
-        worst, point = choose(usable, key=lambda pair: pair[0])
-        where = (point.where,) if point.where else ()
-        basis = f"round {point.facts['round']} on {point.facts['ranks']} ranks"
-        return exact(worst, "", where, basis)
+        return rounds.worst(points, name, choose, title)
 
     return value
+
+
+def title(event: MeasureEvent) -> str:
+    return f"round {event.facts['round']} on {event.facts['ranks']} ranks"
 
 
 moved = _of_points("moved", min)

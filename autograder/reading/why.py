@@ -105,9 +105,8 @@ def why_outcome(run: Run) -> tuple[Where | None, str]:
     return place_of_last(run)[0], "its last epoch has finished, and nothing contradicts this"
 
 
-def place_of_last(run: Run, unfinished: bool = False) -> tuple[Where | None, str]:
-    last = run.unfinished if unfinished and run.unfinished else None
-    last = last or (run.epochs[-1] if run.epochs else run.unfinished)
+def place_of_last(run: Run) -> tuple[Where | None, str]:
+    last = run.epochs[-1] if run.epochs else run.unfinished
     return (last.where if last else None), FORMATS.get(run.format, f"the format `{run.format}`")
 
 

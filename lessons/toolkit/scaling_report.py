@@ -105,7 +105,7 @@ def hardware(runs: Sequence[Run]) -> str:
     counted = studied(runs)
     run = counted[0]
     said, versions = run.header, run.header.get("versions") or {}
-    hosts = sorted({rank.host for rank in run.ranks if rank.host})
+    hosts = run.host_names
     lines = {
         "device": said.device,
         "ranks": f"{measure.workers(run)} on {len(hosts)} node{'s' if len(hosts) > 1 else ''}",

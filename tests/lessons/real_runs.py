@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +32,11 @@ def environment(**more: str) -> dict[str, str]:
     environ |= {"OMPI_MCA_mpi_yield_when_idle": "1"} | more
     environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
     return environ
+
+
+def meet() -> dict[str, str]:
+    """An address for ranks that no other job here uses, in all likelihood."""
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
 
 
 def run(

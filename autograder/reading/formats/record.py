@@ -271,7 +271,12 @@ def on_run_stop(launch: Launch, rank: int, value: dict, event: dict, where: Wher
         return
     status = event["metadata"].get("status")
     launch.status = status if isinstance(status, str) else ""
-    launch.end = end_of(value)
+
+    def complain(name: str, reason: str) -> None:
+        if name not in ("test_accuracy", "test_loss"):  # their numbers are checked below
+            launch.complain(where, name, reason, ProblemCode.OTHER)
+
+    launch.end = end_of(value, complain)
     launch.ended_ms = finite(event.get("time_ms"))
     launch.total_seconds = quantity(launch, value, "seconds", where, above_zero=True)
     if value.get("test_accuracy") is not None:

@@ -71,7 +71,7 @@ def typed(
     return facts
 
 
-def header_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> Header:
+def header_of(value: Mapping[str, Any], complain: Complain) -> Header:
     """Return the header. Faults of its facts are reported to `complain`."""
     facts = typed(OF_HEADER, value, complain)
     dataset = value.get("dataset")
@@ -82,7 +82,8 @@ def header_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) ->
     return Header(**facts, others=others) if value else NO_HEADER
 
 
-def end_of(value: Mapping[str, Any], complain: Complain = lambda *_: None) -> RunEnd:
+def end_of(value: Mapping[str, Any], complain: Complain) -> RunEnd:
+    """Return the run's end. Faults of its facts are reported to `complain`."""
     facts = typed(OF_END, value, complain)
     if "checkpoint_hash" in value:
         facts.setdefault("checkpoint_hash", "")

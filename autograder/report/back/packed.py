@@ -78,14 +78,14 @@ def of_this(row: Row, grade: Grade) -> Grade:
     return replace(grade, lesson=row.lesson, title=row.title, max_score=row.max_score)
 
 
-def sentence(name: str, given: Sequence[str], back: Back, known_by: str, more: str = "") -> str:
+def sentence(name: str, given: Sequence[str], back: Back, known_by: str) -> str:
     """Return a sentence on who gets feedback, and who has a grade but gets none."""
     text = f"{name}: for {len(given)} of {len(back.grades)} students"
     if lost := sorted(set(back.grades) - set(given)):
         text += f"; not found there: {some(lost)} ({known_by})"
     if back.nothing:
         text += f"; nothing was submitted by {some(back.nothing)}"
-    return text + more
+    return text
 
 
 def some(names: Sequence[str]) -> str:

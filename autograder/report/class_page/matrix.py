@@ -20,6 +20,7 @@ from autograder.wording import shown
 
 OTHER = "other"  # the column for work of no lesson
 REASONS_SHOWN = 2  # per line; the details have all of them
+WORDS = 60  # characters of a reason in the filter
 COMMON = 8  # reasons to look that many students have
 
 
@@ -183,9 +184,9 @@ def common_reasons(rows: Sequence[Row]) -> list[tuple[str, bool, int]]:
     return [(words, words in cut, count) for words, count in counts.most_common(COMMON)]
 
 
-def shortened_to_words(text: str, limit: int = 60) -> str:
+def shortened_to_words(text: str) -> str:
     """Return the first words, which the filter also finds."""
-    return text if len(text) <= limit else text[: limit + 1].rpartition(" ")[0] or text[:limit]
+    return text if len(text) <= WORDS else text[: WORDS + 1].rpartition(" ")[0] or text[:WORDS]
 
 
 def details(rows: Sequence[Row], made: Sequence[Line]) -> Markup:

@@ -16,7 +16,6 @@ HEAD = ("without", "spread", "last loss", "test\naccuracy", "rate", "epoch\nin s
 def faults(
     figure: Any,
     runs: Mapping[str, Run],
-    intact: str = "nothing",
     *,
     path: str = "spread",
     more: Sequence[str] = (),
@@ -33,7 +32,7 @@ def faults(
     longest = 0
     for place, (name, run) in enumerate(runs.items()):
         look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
-        look |= {"color": GREY, "ls": "--"} if name == intact else {"ls": "-"}
+        look |= {"color": GREY, "ls": "--"} if name == "nothing" else {"ls": "-"}
         for axes in left:
             axes.plot(*zip(*looks(run, path), strict=True), **look, lw=1.4, ms=4, alpha=0.8)
         losses = [(float(e.number), e.train_loss.value) for e in run.epochs if e.train_loss]

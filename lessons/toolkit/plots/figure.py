@@ -63,3 +63,14 @@ def table(axes: Any, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
 def digits(value: float) -> str:
     """Three significant digits: 10.2, 3.00, 215."""
     return f"{value:#.3g}".rstrip(".")
+
+
+def card(figure: Any, number: str, what: str, facts: Sequence[str]) -> Any:
+    """Write one large number with the facts behind it; return the axes beside it."""
+    figure.set_size_inches(7.2, 3)
+    left, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
+    left.set_axis_off()
+    left.text(0, 0.73, number, fontsize=40, weight="bold", color=COLOURS[0], va="center")
+    left.text(0, 0.49, what, fontsize=13, va="center")
+    left.text(0, 0.31, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
+    return axes

@@ -11,9 +11,7 @@ from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
 
 
 @picture
-def accuracy_by_workers(
-    figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]], base: int = 1
-) -> None:
+def accuracy_by_workers(figure: Any, results: Mapping[str, Mapping[int, Sequence[float]]]) -> None:
     """Test accuracy against the number of workers, a line a rule, every seed a point."""
     axes = figure.subplots()
     counts = sorted({count for by_workers in results.values() for count in by_workers})
@@ -27,8 +25,8 @@ def accuracy_by_workers(
         for count in ordered:
             seeds = by_workers[count]
             axes.plot([count] * len(seeds), seeds, ".", color=look["color"], ms=4)
-        if base in by_workers:
-            axes.axhline(means[ordered.index(base)], color=GREY, ls="--", lw=1)
+        if 1 in by_workers:
+            axes.axhline(means[ordered.index(1)], color=GREY, ls="--", lw=1)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="workers (batch / 32)", ylabel="test accuracy", xticks=counts, ylim=(0, 1))

@@ -6,7 +6,7 @@ from typing import Any
 from autograder.measuring import rounds
 from autograder.records import Run
 from autograder.wording import counted
-from lessons.toolkit.plots.figure import COLOURS, GREY, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, card, picture
 
 MOST_SHARE = 1.1  # ranks that exchange gradients cannot be faster than ranks that do not
 LOOKS = {  # phase -> colour, marker
@@ -47,23 +47,16 @@ def speedup_card(figure: Any, run: Run) -> None:
     """One's own speedup as one large number, with the three phases behind it."""
     found, ranks = rounds.rounds(run), rounds.ranks_of(run)
     gain, share = rounds.speedup(run), rounds.share(run)
-    card, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
-    figure.set_size_inches(7.2, 3)
-    card.set_axis_off()
-    hosts = sorted({rank.host for rank in run.ranks if rank.host})
+    hosts = run.host_names
     facts = [
         f"{share.value:.0%} of what this machine can give"
         if share.value <= MOST_SHARE
         else "the machine was busy: measure again",
         " on ".join([counted(ranks, "rank"), *([counted(len(hosts), "host")] if hosts else [])]),
-        str(run.header.get("device") or ""),
-        str(run.header.get("framework") or ""),
+        run.header.device or "",
+        run.header.framework or "",
     ]
-    card.text(
-        0, 0.74, f"{gain.value:.2f} ×", fontsize=40, weight="bold", color=COLOURS[0], va="center"
-    )
-    card.text(0, 0.5, "as fast as one rank", fontsize=13, va="center")
-    card.text(0, 0.32, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
+    axes = card(figure, f"{gain.value:.2f} ×", "as fast as one rank", facts)
     bars = {"one rank": ("alone", 1), "silent": ("silent", ranks), "together": ("together", ranks)}
     for place, (phase, times) in enumerate(bars.values()):
         height = median(rate(one, getattr(one, phase)) for one in found) * times

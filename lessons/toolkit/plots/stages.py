@@ -1,22 +1,22 @@
 """Pictures of a measured pipeline: what each rank did in one step, and steps by micro-batches."""
 
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
 from autograder.records import Run
 from lessons.toolkit.plots.figure import COLOURS, GREY, picture
 
+SCHEDULES = ("gpipe", "1f1b")
 LOOKS = {"F": (COLOURS[0], "forward"), "B": (COLOURS[1], "backward")}
 
 
 @picture
-def measured_stages(figure: Any, run: Run, schedules: Sequence[str] = ("gpipe", "1f1b")) -> None:
+def measured_stages(figure: Any, run: Run) -> None:
     """A row for each rank, a bar for each pass with the number of its micro-batch, as it was."""
-    drawn = {kind: run.measured("busy", schedule=kind) for kind in schedules}
+    drawn = {kind: run.measured("busy", schedule=kind) for kind in SCHEDULES}
     rows = max(len(ranks) for ranks in drawn.values())
-    figure.set_size_inches(8.5, 1.1 + len(schedules) * (0.6 + 0.4 * rows))
-    found = figure.subplots(len(schedules), sharex=True, squeeze=False)[:, 0]
+    figure.set_size_inches(8.5, 1.1 + len(SCHEDULES) * (0.6 + 0.4 * rows))
+    found = figure.subplots(len(SCHEDULES), sharex=True, squeeze=False)[:, 0]
     until = max((end for ranks in drawn.values() for r in ranks for end in r["ends"]), default=1)
     for axes, (kind, ranks) in zip(found, drawn.items(), strict=True):
         for rank in ranks:

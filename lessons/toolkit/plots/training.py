@@ -8,7 +8,7 @@ from autograder.codes import Outcome
 from autograder.measuring import interval, measure
 from autograder.records import Epoch, Number, Run
 from autograder.wording import counted
-from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, digits, picture
+from lessons.toolkit.plots.figure import COLOURS, GREY, MARKERS, card, digits, picture
 
 Seconds = Run | Sequence[float]
 
@@ -91,20 +91,15 @@ def accuracy_curves(figure: Any, runs: Mapping[str, Run]) -> None:
 @picture
 def speed_card(figure: Any, run: Run, samples_per_second: float) -> None:
     """One's own throughput as one large number, with the epochs and the hardware behind it."""
-    card, axes = figure.subplots(1, 2, width_ratios=[1.4, 1])
-    figure.set_size_inches(7.2, 3)
-    card.set_axis_off()
-    params = run.header.get("params")
+    params = run.header.params
     facts = [
         f"{params:,} parameters" if isinstance(params, int) else "",
         f"test accuracy {run.test_accuracy.value:.3f}" if run.test_accuracy else "",
-        str(run.header.get("device") or ""),
-        f"{run.header.get('framework') or 'one framework'}, {counted(run.workers or 1, 'rank')}",
+        run.header.device or "",
+        f"{run.header.framework or 'one framework'}, {counted(run.workers or 1, 'rank')}",
     ]
     number = f"{float(f'{samples_per_second:.3g}'):,.0f}"
-    card.text(0, 0.72, number, fontsize=40, weight="bold", color=COLOURS[0], va="center")
-    card.text(0, 0.48, "training images per second", fontsize=13, va="center")
-    card.text(0, 0.3, "\n".join(fact for fact in facts if fact), va="top", color=GREY)
+    axes = card(figure, number, "training images per second", facts)
     seconds = [number.value for number in seconds_of(run)]
     bars = axes.bar(range(1, len(seconds) + 1), seconds, color=COLOURS[0])
     for bar in bars[:1]:

@@ -46,7 +46,7 @@ def samples_in(run: Run) -> dict[str, str]:
 
 
 def where_it_ran(run: Run) -> str:
-    hosts = sorted({rank.host for rank in run.ranks if rank.host})
+    hosts = run.host_names
     params = run.header.get("params")
     words = [f"{params:,} parameters"] if isinstance(params, int) else []
     words += [f"{len(run.ranks)} ranks on {', '.join(hosts)}"] if hosts else []

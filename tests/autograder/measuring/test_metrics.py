@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from autograder.measuring.interval import Measure, NotMeasured, measured_or_none
 from autograder.measuring.metrics import METRICS, Metric, metric_named
 from autograder.reading.files import read_bytes
-from autograder.reading.formats.record_header import end_of, header_of
 from autograder.records import Epoch, Number, Rank, Run
 from tests.autograder.make_record import make_record, some_rounds
-from tests.autograder.make_run import make_run
+from tests.autograder.make_run import make_end, make_header, make_run
 
 DOCS = Path(__file__).parents[3] / "docs" / "rubrics.md"
 
@@ -105,7 +104,7 @@ STARTED = [
 @pytest.mark.parametrize(("scheduler", "job", "word"), STARTED)
 def test_a_run_without_a_job_names_none(scheduler, job, word):
     header = {"scheduler": scheduler} if scheduler else {}
-    run = replace(NOTHING, header=header_of(header), job_id=job)
+    run = replace(NOTHING, header=make_header(header), job_id=job)
     assert METRICS["job_known"].function(run) == word
 
 
@@ -183,7 +182,7 @@ def ranks_that_say(*says: dict, **end) -> Run:
     own = tuple(
         Rank(n, **{"samples": 100, "param_hash": "p"} | said) for n, said in enumerate(says)
     )
-    return replace(NOTHING, ranks=own, header=header_of({"local_batch": 32}), end=end_of(end))
+    return replace(NOTHING, ranks=own, header=make_header({"local_batch": 32}), end=make_end(end))
 
 
 START = {"start_hash": "a", "built_hash": "a"}

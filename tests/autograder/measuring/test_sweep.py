@@ -9,11 +9,11 @@ from autograder.judging.hand_in import HandIn
 from autograder.measuring.interval import NotMeasured
 from autograder.measuring.metrics import METRICS
 from autograder.reading.files import read_bytes
-from autograder.reading.formats.record_header import header_of
 from autograder.records import Number, Where
 from autograder.settings import rubric
 from autograder.submissions.answers import WrittenAnswer
 from tests.autograder.make_record import make_record
+from tests.autograder.make_run import make_header
 
 # N, rule -> the accuracies of its seeds
 SWEEP = {
@@ -47,7 +47,7 @@ def with_facts(run, facts):
     written = {
         name: run.header.get(name) for name in ("lesson", "source", "workers", "rule", "seed")
     }
-    return dataclasses.replace(run, header=header_of(written | facts))
+    return dataclasses.replace(run, header=make_header(written | facts))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Runs the jobs of a table for real, each in a folder of its own."""
 
 import json
-import random
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.lessons.planted.table import Lesson
-from tests.lessons.real_runs import ONE_BY_ONE, environment
+from tests.lessons.real_runs import ONE_BY_ONE, environment, meet
 
 MPIRUN = ("mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-np")
 STALLED = "waiting for remainder of ranks"  # what Horovod says of ranks that do not come
@@ -48,8 +47,7 @@ def how(lesson: Lesson, name: str) -> tuple[int, str, int, str, str]:
 def run_batch(lesson: Lesson, names: list[str], folder: Path) -> None:
     starts = [prepare(lesson, name, folder) for name in names]
     job = lesson.jobs[names[0]]
-    meet = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
-    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **{**meet, **job.environ})
+    environ = environment(COURSE_GIT="planted", OPENBLAS_NUM_THREADS="1", **(meet() | job.environ))
     launcher = [*MPIRUN, str(job.ranks)] if job.ranks else []
     if job.start == "together":
         together(starts, launcher, environ)

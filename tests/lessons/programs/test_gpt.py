@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from real_runs import ROOT, environment, run
+from real_runs import ROOT, environment, meet, run
 
 from autograder.codes import Outcome
 from autograder.reading.files import read_files
@@ -17,7 +17,6 @@ from lessons.toolkit.plots.writing import samples_in, writing
 FOLDER = ROOT / "solutions" / "00_cluster"
 PROGRAM = FOLDER / "train_gpt.py"
 FEW = ("--epochs", "3", "--windows", "320", "--width", "64")
-MEET = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29417"}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def runs(tmp_path_factory):
     found = {}
     for ranks, batch in ((1, 16), (2, 8)):
         out = tmp_path_factory.mktemp(f"ranks{ranks}")
-        found[ranks] = run(PROGRAM, ranks, *FEW, "--batch-size", str(batch), out=out, **MEET)
+        found[ranks] = run(PROGRAM, ranks, *FEW, "--batch-size", str(batch), out=out, **meet())
     return found
 
 
@@ -68,7 +67,7 @@ def test_a_killed_rank_ends_the_job(tmp_path):
         done = subprocess.run(
             ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "2",
              sys.executable, "-u", PROGRAM, *FEW, "--kill", "1"],
-            cwd=tmp_path, env=environment(**MEET), stdout=out, stderr=err, timeout=120,
+            cwd=tmp_path, env=environment(**meet()), stdout=out, stderr=err, timeout=120,
         )  # fmt: skip
     assert done.returncode != 0
     [found] = read_files([tmp_path / "job.out", tmp_path / "job.err"])

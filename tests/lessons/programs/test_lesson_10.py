@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import random
 import re
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from real_runs import ROOT, environment, run
+from real_runs import ROOT, environment, meet, run
 
 from autograder.reading.files import read_files
 from lessons.toolkit.plots.native import journeys
@@ -21,11 +20,6 @@ from tests.lessons.solution_programs import program
 LESSON = ROOT / "solutions" / "10_native"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "ddp_steps.py"
 SMALL = ("--train-samples", "641", "--test-samples", "500", "--epochs", "2", "--batch-size", "32")
-
-
-def meet():
-    """An address for the ranks that no other job here uses, in all likelihood."""
-    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
 
 
 def weights_after(ranks: int, out: Path, *parts: str) -> np.ndarray:

@@ -6,14 +6,13 @@ import subprocess
 import sys
 
 import pytest
-from real_runs import ROOT, environment, run
+from real_runs import ROOT, environment, meet, run
 
 pytestmark = [pytest.mark.slow, pytest.mark.ranks]
 
 LESSON = ROOT / "solutions" / "11_pipeline"
 STEPS = ROOT / "tests" / "lessons" / "ranks" / "pipeline_steps.py"
 SMALL = ("--train-samples", "640", "--test-samples", "200", "--epochs", "2", "--width", "32")
-MEET = {"MASTER_ADDR": "127.0.0.1"}
 ORDERS = ("in_one_batch", "send_without_waiting", "both_receive", "both_send")
 MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np"]
 
@@ -23,7 +22,7 @@ def test_every_split_is_the_network_of_one_process(ranks, tmp_path):
     out = tmp_path / "away.json"
     done = subprocess.run(
         [*MPIRUN, str(ranks), sys.executable, str(STEPS), str(out)],
-        env=environment(**MEET, MASTER_PORT=str(29560 + ranks)),
+        env=environment(**meet()),
         capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -46,7 +45,7 @@ def alone(tmp_path_factory):
 )
 def test_the_record_tells_who_holds_what(program, words, alone, tmp_path):
     words = (*(SMALL[:2] + SMALL[4:] if "library" in program else SMALL), *words)
-    env = {**MEET, "MASTER_PORT": "29568"}
+    env = meet()
     found = run(LESSON / program, 2, *words, out=tmp_path, **env)
     assert found.outcome == "completed"
     assert [e.train_loss.value for e in found.epochs] == pytest.approx(
@@ -65,7 +64,7 @@ def test_the_record_tells_who_holds_what(program, words, alone, tmp_path):
 
 def test_a_speed_job_says_what_each_rank_did(tmp_path):
     words = ("--rounds", "2", "--width", "64", "--batch-size", "48", "--micro-batches", "1", "4")
-    env = {**MEET, "MASTER_PORT": "29569"}
+    env = meet()
     found = run(LESSON / "speed.py", 3, *words, out=tmp_path, **env)
     rounds = found.measured("pipeline_round")
     assert [one["round"] for one in rounds] == [1, 2]
@@ -91,7 +90,7 @@ def test_a_speed_job_says_what_each_rank_did(tmp_path):
 def test_orders_that_wait_for_each_other_end_by_the_time_out(tmp_path):
     done = subprocess.run(
         [*MPIRUN, "2", sys.executable, str(LESSON / "deadlock.py"), "--timeout", "1"],
-        env=environment(**MEET, MASTER_PORT="29570"),
+        env=environment(**meet()),
         cwd=tmp_path, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
@@ -117,6 +116,6 @@ def test_orders_that_wait_for_each_other_end_by_the_time_out(tmp_path):
 )
 def test_what_cannot_be_is_one_sentence(program, ranks, words, said, tmp_path):
     with pytest.raises(AssertionError) as failed:
-        run(LESSON / program, ranks, *words, out=tmp_path, **MEET, MASTER_PORT="29571")
+        run(LESSON / program, ranks, *words, out=tmp_path, **meet())
     assert said in str(failed.value)
     assert "Traceback" not in str(failed.value)

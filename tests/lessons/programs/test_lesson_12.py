@@ -1,13 +1,12 @@
 """Lesson 12's programs on real ranks: strong scaling is the training of one rank, and a study."""
 
-import random
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from real_runs import ROOT, environment, run
+from real_runs import ROOT, environment, meet, run
 
 from autograder.evidence import examine
 from autograder.measuring import rounds, study_table, study_work
@@ -19,11 +18,6 @@ STEPS = ROOT / "tests" / "lessons" / "ranks" / "scaling_steps.py"
 SMALL = ("--model", "mlp512", "--batch-size", "48", "--train-samples", "384")
 SMALL += ("--test-samples", "200", "--epochs", "2")
 FEW = ("--rounds", "3", "--batch-size", "8", "--train-samples", "16")
-
-
-def meet():
-    """An address for the ranks that no other job here uses, in all likelihood."""
-    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(random.randrange(20000, 30000))}
 
 
 def after(ranks: int, out: Path, *words: str):

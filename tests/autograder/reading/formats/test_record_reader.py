@@ -298,3 +298,13 @@ def test_a_chain_of_any_length_and_ranks_without_number_are_no_burden(monkeypatc
         record.take(launches, event, b"{}", Where("a.out", 1))
     chains = launches.by_run["5f"].chains
     assert (len(chains), {len(chain) for chain in chains.values()}) == (3, {12})
+
+
+@pytest.mark.parametrize(("name", "value"), [("param_spread", "none"), ("files_written", [2])])
+def test_a_fact_of_the_end_that_has_another_type_is_reported(name, value):
+    writer = Writer()
+    writer.add("header", {"world_size": 1})
+    writer.add("run_stop", {"seconds": 1.0, name: value}, "INTERVAL_END", status="success")
+    run = read_one(writer.lines)
+    assert run.end[name] is None
+    assert [problem.where.line for problem in run.problems if name in problem.reason] == [2]
