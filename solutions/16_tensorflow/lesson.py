@@ -139,7 +139,7 @@ print(", ".join(f"{epoch.train_loss.value:.4f}" for epoch in workers.epochs))
 # | both have index 0, or both the same port | one ends: `UnknownError: Could not start gRPC server`; the other waits forever |
 # | indices 1 and 2 | `ValueError: The task_id 2 exceeds the maximum id of worker`; the other waits forever |
 # | `"tasks"` for `"task"` | `ValueError: When cluster_spec is given, you must also specify task_type and task_id` |
-# | no `"worker"` in the cluster | two runs that end well, each alone |
+# | an empty `"cluster"` | two runs that end well, each alone |
 #
 # The worst mistake is the one that ends well; the second worst is the one that waits. While TensorFlow waits it
 # holds Python's lock: no timer of your program runs, and Ctrl-C does nothing. So `in_time` starts another
@@ -320,8 +320,8 @@ answers.note(slow_staleness=slow_staleness)
 # |---|---|
 # | Keras 3: `fit` fails under either strategy | take tf_keras, or a loop of your own |
 # | TensorFlow waits forever at the start | a wrong port in TF_CONFIG, or a worker that was not started |
-# | a parameter server waits forever in the first step | too few threads: a server's threads wait for other tasks, and the course's jobs set `TF_NUM_INTEROP_THREADS=1`; `serve` gives it four |
-# | out of memory on a GPU that nobody uses | another task has taken its memory: hide it, and set memory growth |
+# | a parameter server waits forever in the first step | too few threads, because they wait for other tasks: `serve` sets four, and with one thread no step had begun after 80 s (two workers, two CPU cores) |
+# | out of memory on a GPU that nobody uses (not run here) | another task has taken its memory: hide it, and set memory growth |
 #
 # ## Recap
 #

@@ -13,7 +13,11 @@ from autograder.records import Run
 from tests.lessons.planted.table import ROOT
 
 SOLUTIONS = ROOT / "solutions"
-TABLES = ("| you see |", "| what happens without it |")  # in the heads of these tables
+TABLES = (
+    "| you see |",
+    "| what you see |",
+    "| what happens without it |",
+)  # in the heads of these tables
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ TRACES: dict[str, Callable[[Run], Any]] = {
     "replicas": lambda run: run.header["replicas"],
     "rate": lambda run: run.header["lr"],
     "ranks": lambda run: run.workers,
+    "ranks heard": lambda run: measured(run, "ranks_heard"),
     "files": lambda run: run.end["files_found"],
     "read twice": lambda run: measured(run, "images_twice"),
     "never read": lambda run: measured(run, "images_missing"),

@@ -1,4 +1,4 @@
-"""The rows of the tables of faults in lessons 05 to 09: words of a row -> what shows it."""
+"""The rows of the tables of faults in lessons 05 to 09 and 16: words of a row -> what shows it."""
 
 from tests.lessons.programs.faults import Kept, MadeBy, NotHere, Proof
 
@@ -8,6 +8,9 @@ OUTSIDE = Kept("built and compiled outside", also={"replicas": 1, "steps": 8})
 SMALL_BATCH = Kept("batch not scaled", also={"steps": 16, "replicas": 2})
 AVERAGE = {"accuracy": "0.890", "spread": "0.17"}
 UNEQUAL = MadeBy(TRACES, "traces_of_08")
+PLANTED = MadeBy("../planted/test_mistakes.py", "test_the_grader_names_what_a_mistake_broke")
+IN_VAIN = MadeBy("test_lesson_16.py", "test_who_does_not_come_is_named")
+TF_CONFIG = MadeBy("test_tf_config.py", "test_a_wrong_tf_config_ends_as_the_page_says")
 
 ROWS: dict[str, dict[str, list[Proof]]] = {
     "05": {
@@ -179,5 +182,28 @@ ROWS: dict[str, dict[str, list[Proof]]] = {
         "the training losses were not equal": [
             MadeBy(BREAK, "test_a_gap_closes_when_one_trains_on")
         ],
+    },
+    "16": {
+        "TF_CONFIG before the strategy": [
+            Kept("lazy 16.1 each worker alone", also={"ranks heard": 1}),
+        ],
+        "`with strategy.scope():`": [PLANTED],
+        "`distribute_datasets_from_function`": [
+            MadeBy("test_tf_config.py", "test_fit_shards_a_workers_own_images_once_more"),
+        ],
+        "`TF_USE_LEGACY_KERAS=1`": [PLANTED],
+        "`in_time(…)`": [IN_VAIN],
+        "a worker is missing": [IN_VAIN, PLANTED],
+        "both have index 0": [PLANTED],
+        "indices 1 and 2": [TF_CONFIG],
+        '`"tasks"` for `"task"`': [TF_CONFIG],
+        'an empty `"cluster"`': [
+            TF_CONFIG,
+            Kept("lazy 16.1 nobody in the cluster", also={"ranks heard": 1}),
+        ],
+        "`fit` fails under either strategy": [PLANTED],
+        "TensorFlow waits forever at the start": [IN_VAIN],
+        "a parameter server waits forever": [NotHere("with one thread")],
+        "out of memory on a GPU": [NotHere("not run here")],
     },
 }
