@@ -320,7 +320,7 @@ answers.note(slow_staleness=slow_staleness)
 # |---|---|
 # | Keras 3: `fit` fails under either strategy | take tf_keras, or a loop of your own |
 # | TensorFlow waits forever at the start | a wrong port in TF_CONFIG, or a worker that was not started |
-# | a parameter server waits forever in the first step | too few threads, because they wait for other tasks: `serve` sets four, and with one thread no step had begun after 80 s (two workers, two CPU cores) |
+# | a parameter server waits forever in the first step | too few threads, because they wait for other tasks: the course's jobs set `TF_NUM_INTEROP_THREADS=1`, so `serve` sets four; with one thread no step had begun after 80 s (two workers, two CPU cores) |
 # | out of memory on a GPU that nobody uses (not run here) | another task has taken its memory: hide it, and set memory growth |
 #
 # ## Recap

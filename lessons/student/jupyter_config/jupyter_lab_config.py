@@ -3,18 +3,19 @@
 Jupyter reads this folder's files beside those of the user, who may choose otherwise there.
 """
 
-from lessons.folders import START_PAGE, course_root
+from lessons.folders import LESSON_NAME, START_PAGE, course_root
 from lessons.student.start_page import start_page
 
+lessons = course_root() / "lessons"
 # What students import and type, but need not open. Hidden in the list of files, not locked away.
-MACHINERY = (
-    *("book", "edition", "execute", "questions", "student", "toolkit"),
-    *("__init__.py", "cli.py", "folders.py"),
-)
+machinery = [
+    path.name
+    for path in lessons.iterdir()
+    if path.name != START_PAGE and not LESSON_NAME.fullmatch(path.name)
+]
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 - Jupyter's own, when it reads this
-c.ContentsManager.hide_globs = ["__pycache__", "*.pyc", "*~", *MACHINERY]
-lessons = course_root() / "lessons"
+c.ContentsManager.hide_globs = ["__pycache__", "*.pyc", "*~", *machinery]
 try:
     (lessons / START_PAGE).write_text(start_page(lessons), encoding="utf-8")
 except OSError as error:  # in a course that somebody else installed
