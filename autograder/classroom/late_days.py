@@ -4,11 +4,13 @@ All of it comes from small files (settings/read_policy.py), so that every grade 
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from autograder.classroom.class_settings import ClassSettings
 from autograder.codes import FindingCode, GradeStatus
+from autograder.safe_text import printable
 from autograder.settings.policy import Override, Policy, handed_in_at
 from autograder.verdict import FAILED, PARTIAL, PASSED, Check, Grade
 from autograder.wording import counted
@@ -38,6 +40,29 @@ def apply(grades: Iterable[Grade], policy: Policy, student: str) -> list[Grade]:
     missing = set(policy.late.due) - {g.lesson for g in adjusted}  # these are the lowest of all
     dropped = _drop_lowest(adjusted, policy.late.drop_lowest - len(missing))
     return [without_time(g) if g.lesson in untimed else g for g in dropped]
+
+
+def only_by_hand(student: str, submitted: Container[str], settings: ClassSettings) -> list[Grade]:
+    """Return a grade for each lesson that was not submitted and whose points an override sets."""
+    grades = []
+    for (name, lesson), changes in sorted(settings.policy.overrides.items()):
+        totals = [change for change in changes if not change.check]
+        if name != student or lesson in submitted or not totals:
+            continue
+        rubric = settings.rubrics[lesson]
+        grade = Grade(
+            student=printable(student),
+            lesson=lesson,
+            title=rubric.title,
+            profile=settings.profile,
+            status=GradeStatus.MISSING,
+            score=None,
+            max_score=rubric.points,
+        )
+        for change in totals:
+            grade = _override_total(grade, change)
+        grades.append(grade)
+    return grades
 
 
 def is_untimed(grade: Grade, policy: Policy, student: str) -> bool:

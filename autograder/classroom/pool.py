@@ -92,6 +92,8 @@ def grade_student(student: Student, work: Work) -> Done:
             return before
     grades = one_student.mark_student(student, settings)
     grades = late_days.apply(grades, settings.policy, student.name)
+    submitted = {grade.lesson for grade in grades}
+    grades += late_days.only_by_hand(student.name, submitted, settings)
     if any(grade.status == GRADER_ERROR for grade in grades):
         key = ""  # try again next time
     done = publish(student, grades, work, key)

@@ -59,7 +59,7 @@ def row_of(grade: Grade, page: str, partners: tuple[str, ...] = ()) -> Row:
         score=grade.score,
         raw_score=grade.raw_score,
         max_score=grade.max_score,
-        tier=grade.tier if grade.status == GradeStatus.GRADED else "",
+        tier=grade.tier if grade.status == GradeStatus.GRADED and grade.checks else "",
         look=grade.look,
         checks=tuple((c.id, c.score, c.points, c.status) for c in grade.checks),
         page=page,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from autograder.classroom.alike import alike
 from autograder.classroom.class_settings import ClassSettings
-from autograder.classroom.late_days import nothing_to_change
-from autograder.classroom.rows import Row
+from autograder.classroom.late_days import nothing_to_change, only_by_hand
+from autograder.classroom.rows import Row, row_of
 from autograder.classroom.toolkits import lonely_toolkits
 from autograder.codes import EvidenceLevel, FindingCode, GradeStatus
 from autograder.safe_text import printable
@@ -47,7 +47,8 @@ def with_class_findings(
         absent = [lesson for lesson in sorted(lessons) if (name, lesson) not in there]
         # A folder with nothing to grade in it is said with each lesson that is missing instead.
         empty = next((there[name, no] for no in (NO_LESSON, "?") if (name, no) in there), None)
-        if empty and absent and empty.status != GRADER_ERROR:
+        decided = absent or any((person, one) in settings.policy.overrides for one in lessons)
+        if empty and decided and empty.status != GRADER_ERROR:
             changed = [r for r in changed if (r.student, r.lesson) != (name, empty.lesson)]
         for lesson in absent:
             row = missing(person, lesson, settings)
@@ -100,6 +101,8 @@ def asked_for(
 
 def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
     """Return the row of a lesson that was not submitted. Only an override makes it a zero."""
+    for grade in only_by_hand(student, settings.rubrics.keys() - {lesson}, settings):
+        return row_of(grade, "")
     rubric = settings.rubrics[lesson]
     row = Row(
         student=printable(student),
@@ -118,8 +121,4 @@ def missing(student: str, lesson: str, settings: ClassSettings) -> Row:
         if change.check:
             text = nothing_to_change(change)
             row = replace(row, adjustments=(*row.adjustments, text))
-            continue
-        status = GradeStatus.EXCUSED if change.points is None else GradeStatus.GRADED
-        text = f"{status} by the instructor: {change.reason}"
-        row = replace(row, status=status, score=change.points, adjustments=(*row.adjustments, text))
     return row

@@ -17,7 +17,7 @@ from autograder.report.signs import LEGEND, SIGNS, points
 from autograder.report.student import said_once
 from autograder.report.student.next_steps import for_student, lesson_number, next_steps
 from autograder.report.student.requests import Request
-from autograder.verdict import Check, Grade, Point
+from autograder.verdict import NO_LESSON, Check, Grade, Point
 from autograder.wording import shown
 
 CODE = re.compile(r"`([^`\n]+)`")
@@ -113,6 +113,7 @@ def student_page(
             steps=next_steps(grades),
             done=any(g.status == GradeStatus.GRADED for g in grades)
             and not any(for_student(f) for g in grades for f in said_once.public(g)),
+            lessons=sum(grade.lesson not in (NO_LESSON, "?") for grade in grades),
             absent=absent,
             shared=shared,
             alike=said_once.adjusted_alike(grades),

@@ -239,10 +239,28 @@ def test_a_shard_knows_the_students_of_the_others(one_row):
         assert (refused.exit_code, STRANGER in refused.stderr) == (2, True)
 
 
+def test_a_student_reads_the_reason_of_points_without_a_submission(tmp_path, grade):
+    hand_in(tmp_path / "class" / "ada" / "02", answers={})
+    (tmp_path / "class" / "ben").mkdir()  # an empty folder
+    changes = tmp_path / "changes.csv"
+    rows = ["student,lesson,check,points,reason", "ada,00,,4,oral exam", "ben,00,,3,oral exam"]
+    changes.write_text("\n".join(rows) + "\n")
+    result = grade(tmp_path / "class", "--overrides", changes)
+    table = {(line[0], line[1]): line[2] for line in result.table}
+    assert table.keys() == {("ada", "00"), ("ada", "02"), ("ben", "00")}
+    assert (table["ada", "00"], table["ben", "00"]) == ("4/10", "3/10")
+    for student, points in (("ada", 4), ("ben", 3)):
+        page = (tmp_path / f"grades/students/{student}.html").read_text()
+        assert f"{points} points by the instructor: oral exam" in page
+        record = json.loads((tmp_path / f"grades/records/{student}.json").read_text())
+        scores = {grade["lesson"]: grade["score"] for grade in record["grades"]}
+        assert scores["00"] == points
+
+
 @pytest.mark.parametrize(
     ("row", "cells"),
     [
-        ("ada,00,,4,oral", ["00", "4/", "graded", "graded by the instructor: oral"]),
+        ("ada,00,,4,oral", ["00", "4/", "graded", "4 points by the instructor: oral"]),
         ("ada,0,,excused,ill", ["00", "–/", "excused", "excused by the instructor: ill"]),
         ("ada,00,CHECK,0,x", ["00", "–/", "missing", "CHECK: not judged here, so nothing to"]),
     ],
