@@ -26,11 +26,9 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_to_a_file_and_a_heading(page):
-    # In a release the students' page is the README, a folder higher.
-    folder = ROOT if page.name == "for-students.md" else page.parent
     for link in LINK.findall(page.read_text()):
         file, _, heading = link.partition("#")
-        target = folder / file if file else page
+        target = page.parent / file if file else page
         assert target.exists(), link
         if heading:
             assert heading in anchors(target), link

@@ -4,10 +4,10 @@
     python benchmarks/gpu/first_light.py --pretend --out /tmp/first_light    # on CPU, as in CI
 
 It needs this repository, PyTorch, NumPy and pydantic: no TensorFlow, no Horovod, no MPI, no
-network. It runs each program with few steps, with two NCCL ranks where there are two GPUs. It compares losses
-with the same run on CPU, measures images per second in float32, TF32 and bfloat16, and writes
-report.json and report.md. It leaves out what needs MPI (speed.py of lesson 10, study.py of lesson
-12) or Gloo (deadlock.py of lesson 11).
+network. It runs each program with few steps, with two NCCL ranks where there are two GPUs. It
+compares losses with the same run on CPU, measures images per second in float32, TF32 and bfloat16,
+and writes report.json and report.md. It leaves out what needs MPI (speed.py of lesson 10, study.py
+of lesson 12) or Gloo (deadlock.py of lesson 11).
 """
 
 import argparse

@@ -101,10 +101,8 @@ def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[li
                 more.append(place.relative_to(target).with_suffix("").as_posix())
         text = glossary_page(text, lessons) if file.name == "glossary.md" else text
         text = linked(text, (), lessons)
-        if file.name == "for-students.md":  # in a release it is the README, a folder higher
-            text = text.replace(STUDENTS_TITLE, "# A student's first hour", 1).replace(
-                "](docs/", "]("
-            )
+        if file.name == "for-students.md":
+            text = text.replace(STUDENTS_TITLE, "# A student's first hour", 1)
         (target / "docs" / file.name).write_text(text, encoding="utf-8")
         names.append(file.stem)
     return names, sorted(set(more))

@@ -32,6 +32,7 @@ PARTS = (
 )
 WITHHELD = Path("autograder/rubrics/expected")
 STUDENTS_PAGE = "docs/for-students.md"  # is their README
+SIBLING = re.compile(rb"\]\(([\w-]+)\.md")  # a link from one page of docs/ to another
 TOP = "dl-on-supercomputers"
 # A shorter piece of a solution, like `return samples / seconds`, may well be written elsewhere.
 TELLING = 40
@@ -116,7 +117,9 @@ def gather(root: Path, without: Collection[str] = ()) -> dict[str, bytes]:
     chosen = (path for path in choose_files(root) if lesson_of(path) not in without)
     files = {path.as_posix(): (root / path).read_bytes() for path in chosen}
     if STUDENTS_PAGE in files:
-        files["README.md"] = files.pop(STUDENTS_PAGE)
+        files["README.md"] = SIBLING.sub(rb"](docs/\1.md", files.pop(STUDENTS_PAGE))
+        for name in [name for name in files if name.startswith("docs/") and name.endswith(".md")]:
+            files[name] = files[name].replace(b"](for-students.md", b"](../README.md")
     return files
 
 

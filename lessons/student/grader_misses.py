@@ -163,7 +163,12 @@ def missing_answers(bundle: Bundle, wanted: Mapping[str, Question], lesson: str)
         yield f"{file}: {finding.title}: {finding.found}"
     for name, question in wanted.items():
         if name in given and (kind := of_another_kind(lesson, name, question, given[name].text)):
-            yield f"{file}: {name} = {given[name].text} is not what is asked, {kind}"
+            fault = (
+                "counts, but cannot be compared with a measurement. Write"
+                if question.kind == "prediction"
+                else "is not what is asked,"
+            )
+            yield f"{file}: {name} = {given[name].text} {fault} {kind}"
     without = sorted(set(wanted) - set(given))
     if without:
         yield f"{file} has no {', '.join(without)}"

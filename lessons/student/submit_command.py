@@ -55,7 +55,7 @@ def tell(bundle: Bundle, extra: list[str], problems: list[str]) -> None:
         for sentence in extra:
             click.echo(f"  - {sentence}")
     if problems:
-        click.echo("The grader will miss:")
+        click.echo("To look at before you submit:")
         for problem in problems:
             click.echo(f"  - {problem}")
     else:

@@ -53,14 +53,14 @@ def check_0_1(path: Path, minutes: int = 30) -> str:
         advice = "Write a value after the =, without a space."
         raise CheckFailed("every directive has a value", f"{' '.join(empty)} without one", advice)
     nodes, tasks, each = (whole(job, name) for name in ("nodes", "ntasks", "ntasks-per-node"))
+    if tasks != 2:
+        raise CheckFailed("two tasks", f"--ntasks={tasks}", "This job runs two tasks on one node.")
     if nodes * each != tasks:
         raise CheckFailed(
             "nodes x tasks per node = tasks",
             f"{nodes} x {each} is not {tasks}",
             f"With {nodes} node(s) and {tasks} tasks there are {tasks / nodes:g} on each node.",
         )
-    if tasks != 2:
-        raise CheckFailed("two tasks", f"--ntasks={tasks}", "This job runs two tasks on one node.")
     limit = check_time(job, minutes)
     for name in ("output", "error"):
         file = job.options[name]

@@ -125,14 +125,15 @@ def test_answers_that_nobody_can_read_are_named(folder, lessons_command):
         ("cpu_gpu_is_speedup = maybe", "maybe is not what is asked, one word: yes or no"),
         ("cpu_gpu_is_speedup = 'No'", ""),
         ("keras_epoch_s = 7,2 s", ""),
-        ("predict_accuracy = 97", "97 is not what is asked, digits only, a fraction of 1"),
+        ("predict_accuracy = 97", "digits only, a fraction of 1"),
         ("predict_accuracy = 0.5", ""),  # a prediction may be wrong
     ],
 )
 def test_an_answer_of_another_kind_is_named(folder, lessons_command, monkeypatch, answer, words):
     (folder / "answers.txt").write_text(answer + "\n")
     done = lessons_command("submit", "02", "--in", folder)
-    assert ("is not what is asked" in done.output) == bool(words)
+    named = "is not what is asked" in done.output or "cannot be compared" in done.output
+    assert named == bool(words)
     assert words in done.output
     # The notebook says so as soon as the answer is given.
     name, _, value = answer.partition(" = ")
