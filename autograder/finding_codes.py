@@ -7,7 +7,7 @@ from enum import StrEnum, auto
 
 
 class Severity(StrEnum):
-    """How serious a finding is."""
+    """The severity of a finding."""
 
     CONTRADICTS = "contradicts"  # parts of the record cannot both be true
     DOUBT = "doubt"  # keeps a run below *confirmed*, even if the accounting agrees
@@ -19,7 +19,7 @@ CONTRADICTS, DOUBT, LOOK, INFORMATION = Severity
 
 
 class FindingCode(StrEnum):
-    """Findings that a person should know about a submission, its runs or its answers.
+    """Findings that a person should see about a submission, its runs or its answers.
 
     A finding without a heading here gets its severity and title where it is made.
     """

@@ -37,7 +37,7 @@ def compare(pieces: Pieces, lines: Sequence[str]) -> Compared:
 
 
 def alike(released: Sequence[str | None], mine: Sequence[Line]) -> int:
-    """Return how many lines are equal from the beginning up to the first gap."""
+    """Return the number of equal lines before the first gap."""
     pairs = enumerate(zip(released, mine, strict=False))
     return next((n for n, (a, b) in pairs if a != b[1]), min(len(released), len(mine)))
 

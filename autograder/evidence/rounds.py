@@ -16,7 +16,7 @@ PHASES = 3  # alone, silent, together
 
 
 def seconds_in(event: MeasureEvent) -> tuple[float, ...]:
-    """Return the seconds of the three phases, as far as they are there."""
+    """Return the seconds of those of the three phases that the round has."""
     phases = (event.number("alone_s"), event.number("silent_s"), event.value)
     return tuple(float(seconds) for seconds in phases if seconds is not None and seconds > 0)
 
@@ -50,7 +50,10 @@ def rounds_add_up(run: Run) -> Iterator[Finding]:
 
 
 def faster_than_ranks_can_be(run: Run) -> Iterator[Finding]:
-    """Compare the whole interval, so that noise causes no finding."""
+    """Check that ranks are not faster than N ranks can be.
+
+    The whole interval has to be above the limit, so noise causes no finding.
+    """
     if not rounds.has_rounds(run):
         return
     gain, share = (measured_or_none(metric, run) for metric in (rounds.speedup, rounds.share))

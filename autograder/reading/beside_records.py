@@ -37,7 +37,7 @@ KEYS = ("header", "epoch_stop", "eval_accuracy", "run_stop")
 
 @dataclass(slots=True)
 class BesideSoFar:
-    """What is printed beside one run, as far as the file was read."""
+    """The lines printed beside one run, read so far."""
 
     epochs: list[Epoch] = field(default_factory=list)
     tests: dict[str, Number] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class BesideSoFar:
 
 @dataclass(slots=True)
 class BesideRecords:
-    """What is printed beside all runs of a file, and facts not yet assigned to a run."""
+    """The lines printed beside all runs of a file, and facts that belong to no run yet."""
 
     runs: dict[str, BesideSoFar] = field(default_factory=dict)
     job: dict[str, str] = field(default_factory=dict)

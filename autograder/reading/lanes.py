@@ -51,7 +51,7 @@ class EpochSoFar:
 
 @dataclass(slots=True)
 class Lane:
-    """One process's sequence of epochs, as far as it was read."""
+    """The epochs of one process in order, read so far."""
 
     format: str
     label: int | None  # the rank in the launcher's label
@@ -129,7 +129,7 @@ def add_to_lane(
 
 
 def fits(lane: Lane, facts: LineFacts) -> bool:
-    """Return whether the lane's process may have printed this line after all its others."""
+    """Return whether the lane's process may have printed this line after all its other lines."""
     number = facts.number
     at = lane.current if number is None else number + 1 - lane.base
     if at > lane.current:
