@@ -1,9 +1,9 @@
-"""The report of a scaling study, written from what jobs printed; a learner adds three parts.
+"""Write the report of a scaling study from the jobs' outputs. A learner adds three parts.
 
     scaling_report.write(runs, laws=…, question=…, recommendation=…, unknown=…)
 
-report.md has the table of each kind of scaling, which the grader compares with the same records,
-and study.png the picture. Words of a learner stand as they are.
+report.md has the table of each kind of scaling, which the grader compares with the same records.
+study.png is the picture. The learner's text is copied unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from autograder.records import Run
 from lessons.toolkit import plots
 
 REPORT, PICTURE = "report.md", "study.png"
-KEPT = {  # what each kind leaves as it is, from one size to the next
+KEPT = {  # what stays the same from one size to the next
     "strong": "global batch and images of an epoch stay",
     "epoch": "images of an epoch and each rank's batch stay; the global batch grows",
     "weak": "each rank's batch and images stay; an epoch's images grow",
@@ -35,8 +35,11 @@ def write(
     costs: Mapping[str, object] | None = None,
     file: str = REPORT,
 ) -> None:
-    """Write the report and its picture. runs: of the study; laws: what was fitted, by name; costs:
-    of jobs, as the scheduler's accounting tells them."""
+    """Write the report and its picture.
+
+    `runs`: the runs of the study. `laws`: the fitted laws, by name. `costs`: the costs of jobs from
+    the scheduler's accounting.
+    """
     tables = dict(by_kind(runs))
     if not tables:
         raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
@@ -63,7 +66,10 @@ def write(
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
-    """A line for each kind of which there is no table: its job was cut off, or never submitted."""
+    """Print a line for each kind of scaling without a table.
+
+    Its job was cut off or never submitted.
+    """
     for kind in KEPT:
         if not tables.get(kind):
             print(
@@ -73,7 +79,7 @@ def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
 
 
 def tell_crowded(runs: Sequence[Run]) -> None:
-    """A line for each study whose silent copies did what nobody alone on a machine can do."""
+    """Print a line for each study whose silent copies did more than a free machine can do."""
     for run in studied(runs):
         most = measured_or_none(rounds.ceiling, run)
         if isinstance(most, Measure) and is_crowded(most, rounds.ranks_of(run)):
@@ -85,7 +91,11 @@ def tell_crowded(runs: Sequence[Run]) -> None:
 
 
 def is_crowded(most: Measure, ranks: int) -> bool:
-    """Copies cannot do more than so many times the work, nor now twice as much as before."""
+    """Return whether other work disturbed the copies.
+
+    N copies cannot do more than N times the work of one, nor twice as much in one round as in
+    another.
+    """
     return most.value > 1.1 * ranks or most.high > 2 * most.low
 
 
@@ -101,7 +111,7 @@ def listed(told: Mapping[str, object]) -> str:
 
 
 def hardware(runs: Sequence[Run]) -> str:
-    """What ran where, as the records say."""
+    """Return the hardware and software of the runs, from their records."""
     counted = studied(runs)
     run = counted[0]
     said, versions = run.header, run.header.get("versions") or {}
@@ -119,13 +129,13 @@ def hardware(runs: Sequence[Run]) -> str:
 
 
 def studied(runs: Sequence[Run]) -> list[Run]:
-    """Those whose points are in the tables."""
+    """Return the runs whose points are in the tables."""
     done = [run for run in runs if run.outcome == Outcome.COMPLETED]
     return [run for run in done if study_points.expanded([run]) != [run]]
 
 
 def ceiling(runs: Sequence[Run]) -> str:
-    """What silent copies do, and what is left of it."""
+    """Return a sentence on the work of silent copies, and the share left with the exchange."""
     for run in runs:
         most, share = (measured_or_none(of, run) for of in (rounds.ceiling, rounds.share))
         if most and share:

@@ -31,7 +31,7 @@ class CallbackMethods:
         self.epoch: Any = None
         self.updates_before = 0
 
-    # Nothing is done at a batch: a callback that asks for batches makes Keras itself slower
+    # The callback does nothing at a batch: one that handles batches makes Keras itself slower
     # (its progress bar then goes through all layers at every step). The optimizer counts.
     def on_train_begin(self, logs: Any = None) -> None:
         # The first time, and if its parameters exist.
@@ -61,7 +61,7 @@ class CallbackMethods:
         for numbers in self.record.numbers:
             self.epoch.read(numbers)
         self.epoch.log(
-            # Without anything to train the optimizer makes no step; Keras knows how many it went.
+            # Without trainable parameters the optimizer makes no step; Keras counts batches.
             steps=made or self.params.get("steps"),
             loss=logs.get("loss"),
             accuracy=accuracy(logs),
@@ -82,7 +82,7 @@ class CallbackMethods:
 
 
 def layers(model: Any) -> Counter[str]:
-    """How many layers with parameters it has, by kind; those of a network in a network, too."""
+    """Return the number of layers with parameters, by kind, including those of nested networks."""
     found: Counter[str] = Counter()
     for layer in model.layers:
         if hasattr(layer, "layers"):
@@ -93,8 +93,10 @@ def layers(model: Any) -> Counter[str]:
 
 
 def images_of_replicas(model: Any) -> list[float]:
-    """How many each replica computed in the last epoch. Keras counts them for the mean loss, a
-    copy of the counter on each device."""
+    """Return the number of images that each replica computed in the last epoch.
+
+    Keras counts them for the mean loss and has a copy of the counter on each device.
+    """
     strategy = getattr(model, "distribute_strategy", None)  # Keras 3 has none
     count = getattr(model.metrics[0], "count", None) if model.metrics else None
     if strategy is None or count is None:
@@ -103,7 +105,7 @@ def images_of_replicas(model: Any) -> list[float]:
 
 
 def accuracy(logs: dict[str, Any]) -> Any:
-    """Keras names the accuracy after the metric that was asked for."""
+    """Return the accuracy from Keras's logs, where its name is that of the requested metric."""
     for name in ("accuracy", "acc", "sparse_categorical_accuracy", "categorical_accuracy"):
         if name in logs:
             return logs[name]
@@ -111,7 +113,7 @@ def accuracy(logs: dict[str, Any]) -> Any:
 
 
 def updates(model: Any) -> int:
-    """How many steps its optimizer has made; 0 if the model trains without one."""
+    """Return the number of steps that the optimizer has made; 0 if the model trains without one."""
     iterations = getattr(getattr(model, "optimizer", None), "iterations", None)
     return 0 if iterations is None else int(iterations.numpy())
 
