@@ -68,7 +68,7 @@ def place_of(piece: tuple[str, ...], lines: Sequence[str], at: int, end: int) ->
 
 
 def meaningful(lines: Iterable[str]) -> Iterable[Line]:
-    """Return the lines without blank ones, comments and spaces at the end."""
+    """Yield the lines without comments and trailing spaces, except blank ones."""
     for number, line in enumerate(lines, start=1):
         text = line.expandtabs().rstrip()
         if "#" in text:

@@ -26,7 +26,7 @@ QUEUE = re.compile(r"^ *JOBID .*?( +USER) .*$", re.MULTILINE)
 
 
 def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[Any]:
-    """Return the outputs for the page.
+    """Yield the outputs for the page.
 
     `rewrite` is applied to each text before it is shown.
     """
@@ -42,7 +42,7 @@ def in_the_book(outputs: list[Any], rewrite: Callable[[str], str]) -> Iterator[A
 
 
 def merged(outputs: list[Any]) -> Iterator[dict[str, Any]]:
-    """Return the outputs with consecutive pieces of printed text joined."""
+    """Yield the outputs with consecutive pieces of printed text joined."""
     held: dict[str, Any] = {}
     for output in map(dict, outputs):
         if held and output.get("name") == held["name"]:

@@ -114,7 +114,7 @@ def write_docs(root: Path, target: Path, lessons: Mapping[str, str]) -> tuple[li
 
 
 def readable_source(target: Path) -> Iterator[tuple[str, str]]:
-    """Return every text of the book by its name, to be searched for solutions."""
+    """Yield every text of the book with its name, to be searched for solutions."""
     import nbformat
 
     for file in sorted(target.rglob("*")):

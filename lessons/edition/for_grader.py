@@ -67,7 +67,7 @@ def pieces(text: str, file: str) -> list[list[str]]:
 
 
 def old_files(root: Path, asked: tuple[str, ...] = ()) -> Iterator[tuple[Path, bytes]]:
-    """Return the files that are missing or outdated, with their required content."""
+    """Yield the files that are missing or outdated, with their required content."""
     for path, made in (for_grader(root, asked) | answer_hashes(root)).items():
         there = root / path
         if not there.is_file() or there.read_bytes() != made:

@@ -14,7 +14,7 @@ PARSERS = {"idx": idx.parse, "cifar": cifar.parse}
 
 
 def read(entry: Entry, found: dict[File, Path]) -> Iterator[tuple[File, bytes]]:
-    """Return the verified bytes of all files in `found`. An archive is read in one pass."""
+    """Yield the verified bytes of all files in `found`. An archive is read in one pass."""
     archives: dict[Path, set[File]] = {}
     for file, path in found.items():
         if places.is_archive(path):

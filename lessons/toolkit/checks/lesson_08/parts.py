@@ -1,4 +1,4 @@
-"""Parts of a data set (8.1): every sample's index in one part, and of each class."""
+"""The check of parts of a data set (8.1): every sample's index is in one part."""
 
 import operator
 from collections import Counter
@@ -29,7 +29,7 @@ def as_lists(value: Any, name: str, count: int) -> list[list[Any]]:
 
 @exercise("8.1")
 def check_8_1(partition: Function) -> str:
-    """Every sample is in one part, and every part has as many of each class, to within one."""
+    """Every sample is in one part; the parts' numbers of each class differ by at most one."""
     import numpy as np
 
     rng = np.random.default_rng(3)
@@ -77,7 +77,7 @@ def as_index(value: Any) -> int:
 
 
 def why_not_one(found: list[list[Any]], given: Counter[int], lost: list[int], labels: Any) -> str:
-    """What was probably written where an index is in no part or in several."""
+    """Return the probable mistake behind indices that are in no part or in several."""
     n, parts = len(labels), len(found)
     lost_of_class = Counter(labels[lost].tolist())
     whole = [kind for kind, count in lost_of_class.items() if count == (labels == kind).sum()]

@@ -1,6 +1,6 @@
-"""What DDP sends and when: accumulation (10.4), and a step that needs nobody else (10.5).
+"""Checks of what DDP sends and when: accumulation (10.4), and a step on one rank (10.5).
 
-The network is wrapped by one that looks like DDP to the student's function and notes its calls.
+The network is wrapped by a replacement of DDP that records the student's calls.
 """
 
 import contextlib
@@ -14,7 +14,10 @@ IMAGES, PARTS = 10, 4  # in parts of 3, 3, 3 and 1
 
 
 def pretended_ddp(module: Any) -> Any:
-    """A stand-in for DistributedDataParallel: who calls it, how often, and where it would send."""
+    """Return a replacement of DistributedDataParallel.
+
+    It records its calls, and which of them would send gradients.
+    """
     import torch
 
     class Pretended(torch.nn.Module):
@@ -22,10 +25,10 @@ def pretended_ddp(module: Any) -> Any:
             super().__init__()
             self.module = module
             self.require_backward_grad_sync = True
-            self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would travel
+            self.calls: list[tuple[int, bool]] = []  # images, and whether gradients would be sent
             self.sent = 0
             self.back = 0
-            self.waiting = 0  # parts that went forward and not yet back, at most
+            self.waiting = 0  # largest number of parts between forward and backward
 
         @contextlib.contextmanager
         def no_sync(self) -> Iterator[None]:
@@ -62,7 +65,7 @@ def small_network() -> tuple[Any, Any, Any]:
 
 @exercise("10.4")
 def check_10_4(program: Any) -> str:
-    """Four parts give the gradients of the whole batch, which travel once."""
+    """Four parts have the gradients of the whole batch, which are sent once."""
     import torch
 
     network, x, y = small_network()
@@ -115,7 +118,7 @@ def check_10_4(program: Any) -> str:
 
 
 def fewer_than_asked(program: Any) -> None:
-    """5 images in 4 parts are 2, 2 and 1: the last part is not the one with the last number."""
+    """Check 5 images in 4 parts, of which chunk makes only 3: 2, 2 and 1."""
     import torch
 
     network, x, y = small_network()
@@ -128,7 +131,7 @@ def fewer_than_asked(program: Any) -> None:
 
 
 def mean_of_means(network: Any, loss_function: Any, x: Any, y: Any) -> str:
-    """What was done if the parts' means were added up, or averaged, as if all were alike."""
+    """Return advice if the parts' means were added or averaged with equal weight."""
     import torch
 
     found = network.weight.grad.clone()
@@ -167,7 +170,7 @@ def returned(answer: Any, right_loss: float, right: Any) -> None:
 
 @exercise("10.5")
 def check_10_5(program: Any) -> str:
-    """One rank makes a step, and needs no other."""
+    """One rank makes a step on its own, without any other rank."""
     import torch
 
     network, x, y = small_network()
@@ -175,8 +178,8 @@ def check_10_5(program: Any) -> str:
     expected = copy.deepcopy(network)
     model = pretended_ddp(network)
     loss_function = torch.nn.CrossEntropyLoss()
-    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch are still there
-    forward: list[bool] = []  # of each forward pass, whether the network was in training
+    loss_function(network(x.flip(0)), y).backward()  # gradients of another batch remain
+    forward: list[bool] = []  # of each forward pass: was the network in training mode?
     network.register_forward_pre_hook(lambda module, _: forward.append(module.training))
     program.step_alone(model, torch.optim.SGD(model.parameters(), 0.1), loss_function, x, y)
     if model.calls:

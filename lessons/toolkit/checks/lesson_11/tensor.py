@@ -1,4 +1,4 @@
-"""Layers cut over the ranks (11.5, 11.6), and the bytes that this sends (11.7)."""
+"""Checks of layers cut over the ranks (11.5, 11.6), and of the bytes that this sends (11.7)."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Function = Callable[..., Any]
 
 @exercise("11.5")
 def check_11_5(cut: Function) -> str:
-    """A column layer gives its outputs away, a row layer its inputs; joined they are the layer."""
+    """A column layer splits its outputs, a row layer its inputs; joined they are the layer."""
     import torch
 
     weight, bias = torch.arange(35.0).reshape(7, 5), torch.arange(7.0)
@@ -70,7 +70,7 @@ ALIKE = "Every rank has to call `summed` as often as the others, in the same ord
 
 
 class PretendedDist:
-    """torch.distributed for ranks that are threads: enough for an allreduce."""
+    """A replacement of torch.distributed for ranks that are threads, with an allreduce."""
 
     def __init__(self, own: threading.local) -> None:
         import torch.distributed as dist
@@ -99,7 +99,7 @@ class PretendedDist:
 
 @exercise("11.6")
 def check_11_6(tensor_layers: ModuleType) -> str:
-    """On 2, 3 and 4 ranks a block's output and gradients are those of the two layers on one."""
+    """On 2, 3 and 4 ranks a block has the output and gradients of both layers on one rank."""
     own = threading.local()
     real, tensor_layers.dist = tensor_layers.dist, PretendedDist(own)  # type: ignore[attr-defined]
     try:
@@ -185,7 +185,7 @@ NAMES = ("x", "the column weight", "the column bias", "the row weight", "the row
 def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int) -> None:
     for place in (3, 2, 1, 0, 4):
         if place == 4 and rank and found[4] is None:
-            continue  # who adds the bias on rank 0 alone, before the sum, is right as well
+            continue  # adding the bias on rank 0 alone, before the sum, is right as well
         name = f"{ranks} ranks: the gradient of {NAMES[place]} on rank {rank}"
         if found[place] is None:
             advice = "Nothing leads back to it: `.data`, `.detach()` or a missing piece?"
@@ -209,7 +209,10 @@ def compare_gradients(found: list[Any], right: list[Any], rank: int, ranks: int)
 
 
 def where_unlike(right: Any, found: Any) -> tuple[str, str]:
-    """Three numbers of each, where they differ most: the first ones may well be the same."""
+    """Return three numbers of each, where they differ most.
+
+    The first numbers may be equal.
+    """
     if right.shape != found.shape:
         return size(right), size(found)
     place = int((right - found).abs().flatten().argmax())
@@ -219,7 +222,7 @@ def where_unlike(right: Any, found: Any) -> tuple[str, str]:
 
 @exercise("11.7")
 def check_11_7(bytes_a_step: Function) -> str:
-    """Bytes that a rank receives: gradients of everything, or outputs and their gradients."""
+    """Bytes that a rank receives: all gradients, or outputs and their gradients."""
     sizes = [784, 256, 256, 256, 10]
     n, b = 784 * 256 + 2 * 256 * 256 + 256 * 10 + 3 * 256 + 10, 32
     cases = (("data", 3, 4), ("tensor", 3, 4), ("data", 2, 8), ("tensor", 5, 8))

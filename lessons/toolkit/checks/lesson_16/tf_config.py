@@ -1,4 +1,4 @@
-"""TF_CONFIG (16.1), without starting TensorFlow."""
+"""The check of TF_CONFIG (16.1), without starting TensorFlow."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 Function = Callable[..., Any]
 Lists = Mapping[str, list[Any]]
 
-# hosts, ports, then the tasks that are asked
+# hosts, then ports, by kind of task
 ONE_HOST: tuple[Lists, Lists] = (
     {"worker": ["127.0.0.1", "127.0.0.1"]},
     {"worker": [10064, 10065]},
 )
 TWO_NODES: tuple[Lists, Lists] = (
-    {"worker": ["n2", "n2", "n10", "n10"]},  # in no alphabet's order
+    {"worker": ["n2", "n2", "n10", "n10"]},  # not in alphabetical order
     {"worker": [10128, 10129, 10128, 10129]},
 )
 SERVER: tuple[Lists, Lists] = (
@@ -25,7 +25,7 @@ SERVER: tuple[Lists, Lists] = (
 
 @exercise("16.1")
 def check_16_1(program: Any) -> str:
-    """TF_CONFIG has the same "cluster" for every task, and a "task" of its own."""
+    """TF_CONFIG has the same "cluster" for every task, and a separate "task" for each."""
     for hosts, ports in (ONE_HOST, TWO_NODES, SERVER):
         whole = [(kind, index) for kind in hosts for index in range(len(hosts[kind]))]
         told = [(task, told_to(program.tf_config, hosts, ports, *task)) for task in whole]
