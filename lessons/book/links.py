@@ -46,7 +46,7 @@ def is_external(link: str) -> bool:
 
 
 def broken(site: Path, pages: dict[Path, Page]) -> list[str]:
-    """Yield sentences about broken links, and about files that a page would load from elsewhere."""
+    """Return sentences about broken links, and about files that a page loads from elsewhere."""
     found = []
     for file, page in pages.items():
         name = file.relative_to(site)

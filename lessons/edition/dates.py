@@ -20,7 +20,7 @@ def dates_of(root: Path, names: Iterable[str]) -> dict[str, float]:
 
 
 def commit_dates(root: Path) -> dict[str, float]:
-    """Yield the dates of files by commit, latest first; a merge lists its own changes."""
+    """Return the dates of files' last commits. A merge counts only for its own changes."""
     found: dict[str, float] = {}
     when = 0.0
     words = ("log", "--format=%x00%ct", "--name-only", "-z", "--no-renames", "--relative")
