@@ -19,9 +19,9 @@ from lessons.toolkit import plots
 
 REPORT, PICTURE = "report.md", "study.png"
 KEPT = {  # what stays the same from one size to the next
-    "strong": "global batch and images of an epoch stay",
-    "epoch": "images of an epoch and each rank's batch stay; the global batch grows",
-    "weak": "each rank's batch and images stay; an epoch's images grow",
+    "strong": "global batch and images per epoch stay the same",
+    "epoch": "images per epoch and each rank's batch stay the same; the global batch grows",
+    "weak": "each rank's batch and images stay the same; the images per epoch grow",
 }
 
 
@@ -42,7 +42,7 @@ def write(
     """
     tables = dict(by_kind(runs))
     if not tables:
-        raise ValueError("There are no points of a study in these outputs: submit job_study.sbatch")
+        raise ValueError("These outputs contain no points of a study: submit job_study.sbatch")
     tell_missing(tables)
     plots.scaling_study(runs).savefig(Path(file).with_name(PICTURE))
     parts = {
@@ -61,8 +61,8 @@ def write(
     Path(file).write_text(text, encoding="utf-8")
     print(f"{file}: {len(tables)} tables, {len(text.split()):,} words; {PICTURE}")
     if not quotes_table(recommendation, tables.get("epoch", [])):
-        print("The recommendation names no number of ranks of the table of epoch scaling, or no")
-        print("efficiency, speedup or time from it. The grader looks for both.")
+        print("The recommendation needs a number of ranks from the table of epoch scaling, and")
+        print("an efficiency, speedup or time from the same table. The grader looks for both.")
 
 
 def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
@@ -72,10 +72,8 @@ def tell_missing(tables: Mapping[str, Sequence[Row]]) -> None:
     """
     for kind in KEPT:
         if not tables.get(kind):
-            print(
-                f"{kind} is missing: no job went through it to the end. If yours was cut off, see"
-            )
-            print("the last lines of 12_study_*.err; submit it again, with more time.")
+            print(f"{kind} scaling is missing: no job finished it. If your job was cut off, read")
+            print("the last lines of 12_study_*.err, and submit it again with more time.")
 
 
 def tell_crowded(runs: Sequence[Run]) -> None:
@@ -87,7 +85,9 @@ def tell_crowded(runs: Sequence[Run]) -> None:
                 f"job {run.job_id}: {rounds.ranks_of(run)} ranks that exchange nothing did "
                 f"{most.value:.2f} times the work of one ({most.low:.2f} to {most.high:.2f})."
             )
-            print("Something else runs on these cores, and its numbers say little: measure again.")
+            print(
+                "Something else runs on these cores, so these numbers mean little: measure again."
+            )
 
 
 def is_crowded(most: Measure, ranks: int) -> bool:
