@@ -7,7 +7,7 @@ from autograder.finding_codes import FindingCode
 
 
 class Outcome(StrEnum):
-    """How a run ended."""
+    """The way a run ended."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class EvidenceLevel(StrEnum):
-    """How far a run can be trusted, worst first."""
+    """Levels of trust in a run, worst first."""
 
     CONTRADICTED = "contradicted"
     UNVERIFIED = "unverified"

@@ -109,7 +109,7 @@ class FindingCode(StrEnum):
     HASHES_AND_SPREAD = auto(), CONTRADICTS, "The hashes of the parameters contradict their spread"
     HOSTS_NOT_IN_HEADER = auto(), CONTRADICTS, "Ranks ran on hosts that are not in the header"
     PROGRAMS_UNLIKE = auto(), LOOK, "The ranks of a run had different programs"
-    # What the same output says twice.
+    # Facts that the same output states twice.
     EVALUATION_AND_END = auto(), CONTRADICTS, "The last evaluation and the end of the run differ"
     DEVICES_DIFFER = auto(), CONTRADICTS, "The header and rank 0 name different devices"
     START_AND_CLOCK = (

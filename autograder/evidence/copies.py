@@ -85,7 +85,7 @@ def digest(facts: list) -> str:
     return blake2b(repr(facts).encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
-# --- within one hand-in ---------------------------------------------------------------------
+# --- within one submission ---------------------------------------------------------------------
 
 
 def within(runs: Sequence[Run]) -> dict[int, list[Finding]]:

@@ -91,7 +91,7 @@ def checkpoint_kept(run: Run) -> str:
     return "yes" if run.end.checkpoint_hash == trained[0] else "no"
 
 
-# --- what each rank says, beside what the others say ------------------------------------------
+# --- each rank's report, compared with the others' ------------------------------------------
 
 
 def starts(run: Run) -> Measure:

@@ -79,7 +79,7 @@ def dot(xs: Sequence[float], ys: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(xs, ys, strict=True))
 
 
-# --- what a law says of another number of workers ----------------------------------------------
+# --- predictions of a law for another number of workers ---------------------------------------
 
 
 def monotone(law: Callable[[float], float], parameter: Measure) -> Measure:

@@ -1,5 +1,4 @@
-"""Read what is printed beside a run record: the same facts, from Keras, the program or the job
-file.
+"""Read lines printed beside a run record: the same facts, from Keras, the program or the job file.
 
 Keras prints a line per epoch, the course's programs print losses and the test result, and a job
 file begins with facts about the job. Only three places are read: after the end of an epoch, between

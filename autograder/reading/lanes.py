@@ -64,7 +64,7 @@ class Lane:
     progress: float | None = None  # finished epochs, with fractions, as the program counts them
     scaled: bool = False  # whether accuracies are fractions of 1, whatever their values
     epochs: dict[int, EpochSoFar] = field(default_factory=dict)  # keys count from 1
-    part: EpochPart | None = None  # what the last heading says its lines are about
+    part: EpochPart | None = None  # the subject of the lines below the last heading
     heading: int = 0  # line of the last heading
     words: str = ""  # its first line without numbers
     run: RunFacts = field(default_factory=RunFacts)

@@ -195,7 +195,7 @@ class ReportAsked(Strict):
     words: dict[str, int] = {}  # by part: minimum number of different words
     numbers: list[str] = []  # parts that contain a number, in digits
     quotes: dict[str, str] = {}  # by part: the run whose table it quotes a size and a value of
-    hints: dict[str, str] = {}  # by part: what it should say
+    hints: dict[str, str] = {}  # by part: its required contents
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
