@@ -88,7 +88,7 @@ def run_batch(run: LessonsRun, show: Watcher, where: Site, edition: str, profile
     except StopRequested as stopped:
         run.stopped_by = stopped.signum
         for plan, label in waiting or submitted:
-            with contextlib.suppress(click.ClickException):  # it has ended meanwhile
+            with contextlib.suppress(click.ClickException):  # it has just ended
                 scheduler_of(where).cancel(label)
             run.outcomes.append(
                 LessonOutcome(plan.name, "stopped", error=f"job {label} was cancelled")

@@ -144,7 +144,7 @@ def race(
 
 @picture
 def arrivals(figure: Any, runs: Sequence[Run], target: float) -> None:
-    """How many times sooner more ranks end an epoch, and reach a test accuracy that lasts."""
+    """Speedup per epoch, and until a lasting test accuracy, against the number of ranks."""
     by_ranks = {run.workers or 1: run for run in sorted(runs, key=lambda run: run.workers or 1)}
     epochs = {n: measured_or_none(measure.epoch_time, run) for n, run in by_ranks.items()}
     reached = {

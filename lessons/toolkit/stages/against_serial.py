@@ -1,4 +1,4 @@
-"""Compare a step of many ranks with the same step of one process, and check who holds what."""
+"""Compare a step of many ranks with the same step of one process, and check their layers."""
 
 import hashlib
 from collections.abc import Callable, Sequence

@@ -213,7 +213,7 @@ COUNTS = [([3200, 3200], 32, 100), ([3200, 2400], 32, 75), ([100, 101], 32, 4), 
 
 @exercise("8.4")
 def check_8_4(common_steps: Function) -> str:
-    """As many steps as the rank with the fewest images has batches; a smaller last one counts."""
+    """The steps are the batches of the rank with the fewest images; a smaller last one counts."""
     for counts, batch, right in COUNTS:
         most = max(-(-count // batch) for count in counts)
         together, mean = sum(counts) / batch, sum(counts) / len(counts) / batch

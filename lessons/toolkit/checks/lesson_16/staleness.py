@@ -7,7 +7,7 @@ from typing import Any
 from lessons.toolkit.checks.shared.check import CheckFailed, exercise, shown
 
 UPDATES = 120
-# Unequal seconds of which no two sums are equal, so that there is one right order.
+# Seconds without two equal sums, so that there is only one right order.
 UNEQUAL = (1.0, 1.37, 5.11)
 
 
